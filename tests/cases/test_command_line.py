@@ -30,7 +30,7 @@ FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device
 # A training that says on stderr when a phase begins, and then takes its time over it.
 PHASES = """
 import sys, time
-from wordpiece_studio.cli import sources
+from wordpiece_studio.cli import options
 from wordpiece_studio.cli import train
 from wordpiece_studio.cli import main
 phase, sys.argv = sys.argv[1], sys.argv[1:]
@@ -41,7 +41,7 @@ def slowly(function):
         return function(*arguments, **options)
     return called
 module, name = {
-    "counting": (sources, "count_words"), "training": (train.Trainer, "run"), "writing": (train, "save_directory")
+    "counting": (options, "count_words"), "training": (train.Trainer, "run"), "writing": (train, "save_directory")
 }[phase]
 setattr(module, name, slowly(getattr(module, name)))
 main()

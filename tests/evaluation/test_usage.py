@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation import usage as usage_module
 from wordpiece_studio.evaluation.usage import Usage, count_usage
-from wordpiece_studio.system import in_slices
+from wordpiece_studio.system import arrays
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -85,7 +85,7 @@ def test_large_counts_are_exact() -> None:
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
 def test_more_words_than_are_looked_at_together(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_slices, "SLICE", 64)
+    monkeypatch.setattr(arrays, "SLICE", 64)
     monkeypatch.setattr(usage_module, "_PLAIN_PART", 64)
     counts = counts_of([(f"{'ab' * (n % 3)}{chr(0x4E00 + n % 50)}{n}", 1 + n % 7) for n in range(1000)])
     characters = sorted(set("".join(counts.words)))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.compiled.arrays import BEHIND_BLOCK
+from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.chunk_table import ChunkTable
 from wordpiece_studio.text.kernels.lanes import SPAN
 

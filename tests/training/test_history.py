@@ -56,7 +56,7 @@ def test_segmentation_at_every_step(history: Any) -> None:
 
 
 def test_words_with_equal_hashes_are_told_apart(history: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("training.segmentation", "system.in_slices"):
+    for module in ("training.segmentation", "system.arrays"):
         monkeypatch.setattr(f"wordpiece_studio.{module}.hash", lambda word: 7, raising=False)
     assert [history.segmentation(word, len(history)) for word in ("bun", "hug", "hugs")] == [["bun"], ["hug"], ["hugs"]]
     with pytest.raises(StudioError, match="'mug'"):

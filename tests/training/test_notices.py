@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import wordpiece_studio as wps
-from wordpiece_studio.system import in_slices
+from wordpiece_studio.system import arrays
 from wordpiece_studio.training.notices import corpus_notices
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def test_no_unknown_token() -> None:
 
 
 def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_slices, "SLICE", 3)
+    monkeypatch.setattr(arrays, "SLICE", 3)
     counts = wps.WordCounts.from_pairs([*((f"word{n}", 1) for n in range(10)), ("##a", 2), ("x[MINE]y", 4), ("##b", 3)])
     found = corpus_notices(counts, wps.TrainingConfig(special_tokens=("[UNK]", "[MINE]")))
     assert [notice.values for notice in found] == [

@@ -15,6 +15,7 @@ from wordpiece_studio.cli.options import (
     FILES,
     ClusterOption,
     ColumnOption,
+    CorpusNotes,
     EncodingOption,
     ErrorsOption,
     ForceOption,
@@ -28,10 +29,11 @@ from wordpiece_studio.cli.options import (
     RemoveOption,
     WordCountsOption,
     check_results,
+    counted_words,
+    listed_sources,
     results,
     with_removal,
 )
-from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts

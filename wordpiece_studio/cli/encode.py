@@ -21,11 +21,12 @@ from wordpiece_studio.cli.options import (
     KindOption,
     RemoveOption,
     VocabOption,
+    listed_sources,
     loaded_tokenizer,
+    opened_stdin,
     option,
     results,
 )
-from wordpiece_studio.cli.sources import listed_sources, opened_stdin
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.files_together import with_side_manifest

@@ -19,6 +19,7 @@ from wordpiece_studio.cli.options import (
     STOP,
     ClusterOption,
     ColumnOption,
+    CorpusNotes,
     EncodingOption,
     ErrorsOption,
     ForceOption,
@@ -33,11 +34,12 @@ from wordpiece_studio.cli.options import (
     RemoveOption,
     WordCountsOption,
     check_results,
+    counted_words,
+    listed_sources,
     option,
     results,
     with_removal,
 )
-from wordpiece_studio.cli.sources import CorpusNotes, counted_words, listed_sources
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk

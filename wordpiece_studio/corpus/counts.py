@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.in_slices import lengths_of
+from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 

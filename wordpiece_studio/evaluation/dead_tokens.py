@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.system.arrays import slices
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

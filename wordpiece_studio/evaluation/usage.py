@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
-from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:

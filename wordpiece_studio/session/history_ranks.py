@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.system.in_slices import code_points_of, lengths_of
+from wordpiece_studio.system.arrays import code_points_of, lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

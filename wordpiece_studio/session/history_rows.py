@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.history_ranks import token_ranks
 from wordpiece_studio.session.history_search import SearchCanceled, pattern_finder, text_finder, tokens_found
-from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.system.arrays import slices
 
 if TYPE_CHECKING:
     import threading

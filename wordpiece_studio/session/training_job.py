@@ -30,7 +30,7 @@ from wordpiece_studio.session.training_messages import (
     Replaced,
     Started,
 )
-from wordpiece_studio.system.in_slices import lengths_of
+from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.system.memory import out_of_memory
 from wordpiece_studio.training.initial_state import PreparationStopped
 from wordpiece_studio.training.notices import corpus_notices

@@ -19,7 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.history_ranks import token_ranks
 from wordpiece_studio.session.history_search import SearchCanceled, pattern_finder, text_finder, tokens_found
-from wordpiece_studio.system.in_slices import lengths_of
+from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.compiled.arrays import BEHIND_BLOCK, with_room
 from wordpiece_studio.compiled.kernel_cache import load_kernels
+from wordpiece_studio.system.arrays import BEHIND_BLOCK, with_room
 
 load_kernels("text")  # from the user's cache; the import below then finds them
 from wordpiece_studio.text.kernels import chunks as kernels  # noqa: E402

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.compiled.arrays import BEHIND_BLOCK, with_room
+from wordpiece_studio.system.arrays import BEHIND_BLOCK, with_room
 from wordpiece_studio.text.chunk_table import ChunkTable
 from wordpiece_studio.text.kernels import words as kernels
 from wordpiece_studio.text.word_numbers import PlainWordNumbers, WordNumbers, spelled_out

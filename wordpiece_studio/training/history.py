@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.compiled.arrays import with_room
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch
 from wordpiece_studio.training.segmentation import GROWTH, MergePlaces

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.in_slices import code_points_of, lengths_of, repeated
+from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.system.in_slices import slices
+from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
 
 if TYPE_CHECKING:

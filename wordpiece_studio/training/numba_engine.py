@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.system.in_slices import repeated, slices
+from wordpiece_studio.system.arrays import repeated, slices
 from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.initial_state import stop_if_asked
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from wordpiece_studio.compiled.arrays import with_room
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.in_slices import hashes_of, repeated
+from wordpiece_studio.system.arrays import hashes_of, repeated, with_room
 from wordpiece_studio.training.initial_state import SEPARATOR
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.in_slices import code_points_of, lengths_of, repeated, slices
+from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated, slices
 from wordpiece_studio.tokenizer.vocabulary import TokenList
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.initial_state import MOST_SYMBOLS, prepare

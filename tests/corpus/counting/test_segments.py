@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.compiled.arrays import BEHIND_BLOCK
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import segments
 from wordpiece_studio.corpus.counting.segments import (
@@ -22,6 +21,7 @@ from wordpiece_studio.corpus.counting.segments import (
     segment_pieces,
 )
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.arrays import BEHIND_BLOCK
 
 if TYPE_CHECKING:
     from pathlib import Path

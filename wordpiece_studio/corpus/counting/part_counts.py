@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from wordpiece_studio.compiled.arrays import with_room
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
+from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.text.word_numbers import PlainWordNumbers, spelled_out, words_in
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wordpiece_studio.system import in_slices
-from wordpiece_studio.system.in_slices import SLICE, code_points_of, hashes_of, lengths_of, repeated, slices
+from wordpiece_studio.system import arrays
+from wordpiece_studio.system.arrays import SLICE, code_points_of, hashes_of, lengths_of, repeated, slices
 
 WORDS = ["a", "", "bcd", "\U0001f600x", "\ud800", "토큰", "e"]
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 100])
 def test_slices_change_nothing(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(in_slices, "SLICE", size)
+    monkeypatch.setattr(arrays, "SLICE", size)
     lengths = lengths_of(WORDS)
     assert lengths.tolist() == [len(word) for word in WORDS]
     assert hashes_of(WORDS).tolist() == [hash(word) for word in WORDS]

@@ -1,4 +1,4 @@
-"""Long operations over all words of a corpus, done in slices so that other threads of the process get their turn.
+"""Arrays: growing them, the padding required after text, and long operations over all words done in slices.
 
 Python switches threads only between two of its own instructions. A single call that goes through a million words
 freezes a window for a tenth of a second, even from another thread. Slices have no measurable cost, and need less
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
+
 
 SLICE = 1 << 15
 """Words; some milliseconds."""
@@ -68,3 +69,20 @@ def _mapped(function: Callable[[str], int], words: Sequence[str]) -> NDArray[np.
         some = words[part]
         numbers[part] = np.fromiter(map(function, some), dtype=np.int64, count=len(some))
     return numbers
+
+
+BEHIND_BLOCK = 64
+"""How many bytes, of any value, must follow a text that compiled kernels scan; they read that many at once."""
+
+
+def with_room(array: NDArray[Any], size: int, growth: float = 2) -> NDArray[Any]:
+    """Return an array that starts with `array`, continues with zeros, and has at least `size` rows.
+
+    It is `array` itself if that is long enough; else a copy `growth` times as long, so that growing often costs no
+    more than growing once. A copy: a reader in another thread may still hold the old one.
+    """
+    if size <= len(array):
+        return array
+    larger = np.zeros((max(size, int(growth * len(array))), *array.shape[1:]), dtype=array.dtype)
+    larger[: len(array)] = array
+    return larger
