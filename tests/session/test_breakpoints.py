@@ -14,8 +14,7 @@ from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.breakpoint_search import BreakpointSearch
-from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints
+from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints, BreakpointSearch
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
@@ -240,7 +239,7 @@ def test_playing_halts_at_every_breakpoint(qtbot: QtBot, marks: StepMarks, model
 def test_playing_waits_for_a_search(
     qtbot: QtBot, marks: StepMarks, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wordpiece_studio.session.breakpoint_search._CHUNK", 5)
+    monkeypatch.setattr("wordpiece_studio.session.breakpoints._CHUNK", 5)
     monkeypatch.setattr("wordpiece_studio.session.breakpoint_watch._SLICE_SECONDS", 0.0)
     marks.breakpoints.add(Breakpoint("pattern", f"^{re.escape(model.history[49].token)}$"))
     player = Player(model, watch=marks.watch)

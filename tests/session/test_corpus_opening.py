@@ -11,8 +11,15 @@ import pytest
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.session import corpus_opening
-from wordpiece_studio.session.corpus_opening import CorpusOpening, FoundFiles, OpeningOrder, Reading, is_small_text
-from wordpiece_studio.session.preview_job import PreviewJob, PreviewOrder
+from wordpiece_studio.session.corpus_opening import (
+    CorpusOpening,
+    FoundFiles,
+    OpeningOrder,
+    PreviewJob,
+    PreviewOrder,
+    Reading,
+    is_small_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

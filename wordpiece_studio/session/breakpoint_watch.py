@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.session.breakpoint_search import BreakpointSearch
+from wordpiece_studio.session.breakpoints import BreakpointSearch
 from wordpiece_studio.session.records import TrainerState
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.evaluation.metrics import number_of_words
+from wordpiece_studio.session.live_timeline import TextChanges
 from wordpiece_studio.session.selection import text_of_token
-from wordpiece_studio.session.text_changes import TextChanges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,7 @@
-"""Opening a corpus in the background: one small text is read, files are listed; the caller decides what comes next."""
+"""Opening a corpus in the background: one small text is read, files are listed, parts of files are previewed.
+
+The caller decides what comes next. Previews are read in a child process that stays alive for the next part.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.corpus_file import kind_of_name
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.corpus_child import describe_in_child
+from wordpiece_studio.session.corpus_child import (
+    describe_in_child,
+    preview_in_child,
+    read_preview,
+    written_preview_order,
+)
 from wordpiece_studio.session.file_rows import FileRow, read_rows
 from wordpiece_studio.session.text_file import LARGEST_EDITED, TextFile, read_text_file
 from wordpiece_studio.system.child_process import ChildProcess
@@ -20,9 +29,11 @@ from wordpiece_studio.system.child_process import ChildProcess
 if TYPE_CHECKING:
     import threading
 
+    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.corpus.preview import Preview
     from wordpiece_studio.session.background_job import Report
+
 
 _COMPRESSED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b"PAR1")
 
@@ -164,3 +175,63 @@ def _listed(paths: tuple[str, ...], stop: threading.Event, report: Report) -> Op
     finally:
         child.end()
     return None if stop.is_set() else OpenedFiles(number)
+
+
+PREVIEW_BYTES = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewOrder:
+    """The part of `file` that begins at the line containing byte `at`; in parquet, at row `at`."""
+
+    file: CorpusFile
+    at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """The part requested."""
+
+    order: PreviewOrder
+    part: Preview
+
+
+class PreviewJob(BackgroundJob):
+    """Reads parts of files; `finished` carries a :class:`ShownPart`."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(self._read, "The preview", parent)
+        self._child: ChildProcess | None = None  # used only in the thread
+
+    def close(self) -> None:
+        """Cancel what is under way and wait for the thread and the child to end."""
+        super().close()
+        self._end_child()
+
+    def _read(self, order: PreviewOrder, stop: threading.Event, _report: Report) -> ShownPart | None:
+        if self._child is None:
+            self._child = ChildProcess(preview_in_child, name="The preview")
+        child = self._child
+        try:
+            child.send(written_preview_order(order.file, order.at, PREVIEW_BYTES))
+            for kind, content in child.messages(stop):
+                if kind == b"x":
+                    what, advice, values = json.loads(bytes(content))
+                    raise _FileError(what, advice, **values)
+                return ShownPart(order, read_preview(bytes(content)))
+        except _FileError:
+            raise
+        except StudioError:
+            self._end_child()
+            raise
+        self._end_child()  # it may be busy for long with a part that is no longer wanted
+        return None
+
+    def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+
+class _FileError(StudioError):
+    """An error in a file, reported by the child, which stays alive."""

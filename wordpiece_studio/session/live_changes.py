@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.text_changes import TextChange, TextChanges
+    from wordpiece_studio.session.live_timeline import TextChange, TextChanges
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.session.breakpoint_search import BreakpointSearch
-from wordpiece_studio.session.breakpoints import Breakpoint
+from wordpiece_studio.session.breakpoints import Breakpoint, BreakpointSearch
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.records import Selection

@@ -14,9 +14,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
-from wordpiece_studio.session.corpus_references import CorpusReferences
+from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.file_watch import FileWatch
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player

@@ -19,9 +19,8 @@ from tests.sampling import some_pairs
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.live_timeline import TextSummary
+from wordpiece_studio.session.live_timeline import TextChange, TextSummary
 from wordpiece_studio.session.records import Selection, TrainerState
-from wordpiece_studio.session.text_changes import TextChange
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.preview_job import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
+from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
 from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_text, set_plain_tooltip, whole
 from wordpiece_studio.ui.widgets.token_text import number_text

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.text_changes import TextChange
+    from wordpiece_studio.session.live_timeline import TextChange
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT = range(4)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session import file_watch
-from wordpiece_studio.session.file_watch import FileWatch
+from wordpiece_studio.session import corpus_references
+from wordpiece_studio.session.corpus_references import FileWatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class Watched:
 
 @pytest.fixture
 def watched(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watched]:
-    monkeypatch.setattr(file_watch, "SETTLE_MS", 20)
+    monkeypatch.setattr(corpus_references, "SETTLE_MS", 20)
     watched = Watched(qtbot)
     yield watched
     watched.watch.close()
@@ -81,7 +81,7 @@ def test_a_file_put_in_its_place_is_noticed_again_and_again(watched: Watched, fi
 def test_without_notices_it_is_seen_at_the_next_look(
     watched: Watched, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_watch, "MOST_NOTICED", 0)
+    monkeypatch.setattr(corpus_references, "MOST_NOTICED", 0)
     watched.begin(file)
     file.write_text("1 2", encoding="utf-8")
     assert watched.said == []
@@ -105,7 +105,7 @@ def test_other_bytes_of_the_same_size_are_a_change(watched: Watched, file: Path)
 
 
 def test_of_a_large_file_size_and_time_tell(watched: Watched, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_watch, "LARGEST_READ", 3)
+    monkeypatch.setattr(corpus_references, "LARGEST_READ", 3)
     watched.begin(file)
     stamp = watched.watch._stamps[file]
     assert stamp is not None
@@ -116,7 +116,7 @@ def test_of_a_large_file_size_and_time_tell(watched: Watched, file: Path, monkey
 
 
 def test_one_look_reads_only_so_much(watched: Watched, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_watch, "MOST_READ", 15)
+    monkeypatch.setattr(corpus_references, "MOST_READ", 15)
     paths = [tmp_path / name for name in "abc"]
     for path in paths:
         path.write_bytes(b"0123456")
