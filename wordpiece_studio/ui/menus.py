@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
+from wordpiece_studio.ui.dialogs.help_window import help_pages
 from wordpiece_studio.ui.widgets.plain import menu_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
 
 class Menus(QObject):
-    """Fills `bar` and reports which sample or recent file was chosen."""
+    """Fills `bar` and reports which sample, recent file or page of the help was chosen."""
 
     sample_chosen = Signal(object)
     """The file name of a sample corpus, a str."""
     recent_file_chosen = Signal(object)
     """The paths that were opened together before, a tuple of str."""
+    help_page_chosen = Signal(object)
+    """The page's path."""
 
     def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
         super().__init__(bar)
@@ -80,6 +83,9 @@ class Menus(QObject):
 
     def _on_recent_triggered(self) -> None:
         self._emit_data(self.recent_file_chosen.emit)
+
+    def _on_help_page_triggered(self) -> None:
+        self._emit_data(self.help_page_chosen.emit)
 
     def _emit_data(self, emit: object) -> None:
         sender = self.sender()
@@ -148,6 +154,11 @@ class Menus(QObject):
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))
         menu.addActions([actions.command_palette, actions.shortcuts])
+        menu.addSeparator()
+        for page in help_pages():
+            action = menu.addAction(menu_text(page.title))
+            action.setData(page.path)
+            action.triggered.connect(self._on_help_page_triggered)
         menu.addSeparator()
         menu.addActions([actions.copy_diagnostics, actions.open_log_folder])
         menu.addSeparator()

@@ -9,10 +9,12 @@ from PySide6.QtGui import QDesktopServices
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow
 from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from PySide6.QtWidgets import QWidget
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class HelpController(QObject):
-    """Shows the keyboard shortcuts, the version and the log, and copies diagnostics.
+    """Shows the keyboard shortcuts, the pages of the help, the version and the log, and copies diagnostics.
 
     Parameters
     ----------
@@ -40,9 +42,11 @@ class HelpController(QObject):
         self._menus = menus
         self._theme = theme
         self._keys: KeysWindow | None = None
+        self._pages: HelpWindow | None = None
         self._messages = messages
         self._describe_settings = describe_settings
         actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
+        menus.help_page_chosen.connect(self._on_help_page_chosen)
         actions.about.triggered.connect(self._on_about_triggered)
         actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
         actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
@@ -57,6 +61,11 @@ class HelpController(QObject):
         if self._keys is None:
             self._keys = KeysWindow([*command_lines(self._menus.placed()), *pane_lines()], self._theme, self._window)
         self._keys.begin()
+
+    def _on_help_page_chosen(self, page: Path) -> None:
+        if self._pages is None:
+            self._pages = HelpWindow(self._theme, self._window)
+        self._pages.begin(page)
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()

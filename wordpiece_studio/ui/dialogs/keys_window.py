@@ -98,6 +98,8 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(_tr("In the list of files"), _tr("Remove the file, move it"), "Del   Alt+↑ Alt+↓"),
         KeyLine(_tr("In the bookmarks"), _tr("Edit the note, delete the bookmark"), "F2   Del"),
         KeyLine(_tr("In the list of breakpoints"), _tr("Switch on or off, delete"), _tr("Space   Del")),
+        KeyLine(_tr("In the help"), _tr("Go to the next link, open it"), _tr("Tab   Enter")),
+        KeyLine(_tr("In the help"), _tr("Go back to the previous page"), "Alt+←"),
         KeyLine(field, _tr("Go to the matches"), "↓   Enter"),
         KeyLine(field, _tr("Clear the field, or leave it"), "Esc"),
     ]

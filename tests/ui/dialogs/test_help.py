@@ -1,0 +1,135 @@
+"""The pages of the help: reached from the menu, read in their window, linked with each other."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtTest import QTest
+
+from wordpiece_studio.resources import resource_path
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, help_pages
+from wordpiece_studio.ui.widgets.colors import LOOKS, palette
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PySide6.QtGui import QAction
+    from PySide6.QtWidgets import QApplication
+    from pytestqt.qtbot import QtBot
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+
+class UrlHandler(QObject):
+    """Takes the links that would have been opened in the system's browser."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def handle(self, url: QUrl) -> None:
+        self.opened.append(url.toString())
+
+
+def entries(studio: Studio) -> dict[str, QAction]:
+    """Return the commands of the Help menu by their texts."""
+    return {action.text(): action for where, action in studio.window.menus.placed() if where == "Help"}
+
+
+def page(stem: str) -> Path:
+    return resource_path(f"help/{stem}.md")
+
+
+@pytest.fixture
+def help_window(qtbot: QtBot, theme: Theme) -> HelpWindow:
+    window = HelpWindow(theme)
+    qtbot.addWidget(window)
+    return window
+
+
+def test_every_page_has_a_title_and_is_in_the_menu(empty_studio: Studio) -> None:
+    pages = help_pages()
+    assert {each.path.name for each in pages} == {path.name for path in resource_path("help").iterdir()}
+    assert all(each.title for each in pages)
+    in_menu = {text: action.data() for text, action in entries(empty_studio).items() if action.data() is not None}
+    assert in_menu == {each.title: each.path for each in pages}
+
+
+def test_the_menu_opens_one_window_and_escape_closes_it(empty_studio: Studio) -> None:
+    window, qtbot = empty_studio.window, empty_studio.qtbot
+    with qtbot.waitActive(window):
+        window.show()
+    entries(empty_studio)["Corpora"].trigger()
+    pages = window.findChild(HelpWindow)
+    assert (pages.windowTitle(), pages.browser.accessibleName()) == ("Corpora", "Corpora")
+    empty_studio.wait(pages.browser.hasFocus)
+    entries(empty_studio)["Glossary"].trigger()
+    assert window.findChildren(HelpWindow) == [pages]
+    assert pages.windowTitle() == "Glossary"
+    assert pages.browser.toMarkdown().startswith("# Glossary")
+    assert not pages.isModal()
+    QTest.keyClick(pages.browser, Qt.Key.Key_Escape)
+    assert not pages.isVisible()
+
+
+def test_every_page_shows_all_its_paragraphs(help_window: HelpWindow) -> None:
+    for each in help_pages():
+        help_window.begin(each.path)
+        shown = help_window.browser.document().toRawText().replace("\u2029", "\n")
+        headings = re.findall(r"^#+ (.*)$", each.path.read_text("utf-8"), flags=re.MULTILINE)
+        assert [line for line in shown.split("\n") if line in headings] == headings
+
+
+def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWindow) -> None:
+    browser = help_window.browser
+    help_window.begin(page("corpora"))
+    QTest.keyClick(browser, Qt.Key.Key_Tab)  # the first link
+    QTest.keyClick(browser, Qt.Key.Key_Return)
+    assert help_window.windowTitle() == "Large corpora and clusters"
+    QTest.keyClick(browser, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+    assert help_window.windowTitle() == "Corpora"
+
+
+def test_links_to_elsewhere_open_in_the_browser_of_the_system(help_window: HelpWindow, tmp_path: Path) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("# Outside\n\n[there](https://example.org/there)\n", "utf-8")
+    handler = UrlHandler()
+    QDesktopServices.setUrlHandler("https", handler, "handle")
+    try:
+        help_window.begin(outside)
+        QTest.keyClick(help_window.browser, Qt.Key.Key_Tab)
+        QTest.keyClick(help_window.browser, Qt.Key.Key_Return)
+    finally:
+        QDesktopServices.unsetUrlHandler("https")
+    assert handler.opened == ["https://example.org/there"]
+    assert help_window.browser.source().fileName() == "outside.md"
+
+
+def test_it_follows_the_theme_and_stays_where_it_was_read(
+    help_window: HelpWindow, theme: Theme, qapp: QApplication
+) -> None:
+    def link_colors() -> set[str]:
+        return set(re.findall(r'<a [^>]*><span style="[^"]* color:(#\w+)', help_window.browser.toHtml()))
+
+    before = qapp.palette()
+    try:
+        qapp.setPalette(palette(LOOKS["light"]))
+        help_window.resize(300, 200)
+        help_window.begin(page("corpora"))
+        assert link_colors() == {LOOKS["light"].accent_ink.name()}
+        bar = help_window.browser.verticalScrollBar()
+        bar.setValue(bar.maximum() // 2)
+        place = bar.value()
+        assert place
+        qapp.setPalette(palette(LOOKS["dark"]))
+        theme.set_choice("dark")
+        assert link_colors() == {LOOKS["dark"].accent_ink.name()}
+        assert bar.value() == place
+    finally:
+        qapp.setPalette(before)
