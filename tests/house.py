@@ -1,8 +1,9 @@
 """The size and the shape of the house: `python -m tests.house [--root DIR] [--walk]`.
 
 Prints lines and files by room, how many files exactly one other file imports, circles of imports, class names that
-exist twice; with ``--walk``, also how many files of the product have a function that ``train`` on a small text calls,
-and how many pairs of files call each other. Imports for types only and within functions count like all others.
+exist twice; with ``--walk``, also how many files of the product have a function that is called by ``train`` on a small
+text, and by *Train* in the window, and how many pairs of files call each other. Imports for types only and within
+functions count like all others.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ LEAD_UPWARD = {
 _SMALL = 130
 _TEXT = "hug hug hug pug pug pun pun bun hugs\n"
 
-_WALK = """
+_NOTE = """
 import os, sys
 files, calls = set(), set()
 def note(frame, event, _):
@@ -39,6 +40,8 @@ def note(frame, event, _):
                 caller = caller.f_back
             if caller is not None and caller.f_code.co_filename != file:
                 calls.add((caller.f_code.co_filename, file))
+"""
+_COMMAND = """
 from wordpiece_studio import __main__ as program
 sys.argv = ["wordpiece-studio", "train", "corpus.txt", "--vocab-size", "20", "-o", "out"]
 def leave(code):
@@ -50,9 +53,37 @@ try:
     program.main()
 except SystemExit:
     pass
+"""
+_WINDOW = """
+from pathlib import Path
+from PySide6.QtWidgets import QApplication
+application = QApplication([])
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.widgets.theme import Theme
+window = MainWindow(SettingsStore(Path("settings")), Theme("light"))
+window.open_first()
+def trained():
+    application.processEvents()
+    while window.model.state is not TrainerState.FINISHED:
+        application.processEvents()
+    for _ in range(20):
+        application.processEvents()
+window.show()
+trained()
+before = window.model.history
+sys.setprofile(note)
+window.actions_.train.trigger()
+while window.model.history is before:
+    application.processEvents()
+trained()
+"""
+_END = """
 sys.setprofile(None)
 both = sum((there, here) in calls for here, there in calls)
-print(len(files), len(calls), both, file=sys.stderr)
+print(len(files), len(calls), both, file=sys.stderr, flush=True)
+os.kill(os.getpid(), 9)  # no window has to be closed
 """
 
 
@@ -117,20 +148,23 @@ def circles(graph: dict[str, set[str]]) -> list[list[str]]:
     return sorted((group for group in groups if len(group) > 1), key=len, reverse=True)
 
 
-def walk(root: Path) -> str:
-    """Return what `train` on a small text passes through, as three numbers."""
+def walk(root: Path, way: str) -> list[int]:
+    """Return what a training of a small text passes through: files, calls, and those there and back.
+
+    Only the thread counts that begins it, and only functions that are called after it was begun.
+    """
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "corpus.txt").write_text(_TEXT, "utf-8")
         mark = f"{os.sep}{_PACKAGE}{os.sep}"
         done = subprocess.run(
-            [sys.executable, "-c", f"MARK = {mark!r}\n{_WALK}"],
+            [sys.executable, "-c", f"MARK = {mark!r}\n{_NOTE}{way}{_END}"],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(root)},
+            env={**os.environ, "PYTHONPATH": str(root), "QT_QPA_PLATFORM": "offscreen", "XDG_STATE_HOME": folder},
             capture_output=True,
             text=True,
-            check=True,
+            check=False,
         )
-    return done.stderr.splitlines()[-1]
+    return list(map(int, done.stderr.splitlines()[-1].split()))
 
 
 def main() -> None:
@@ -153,8 +187,9 @@ def main() -> None:
     classes = Counter(each for name in graph for each in _classes(root, name))
     rows.append(("class names that exist twice", sum(count > 1 for count in classes.values())))
     if arguments.walk:
-        names = ("files that `train corpus.txt` passes", "calls from file to file", "of these there and back")
-        rows += zip(names, map(int, walk(root).split()), strict=True)
+        for way, begin in (("`train corpus.txt`", _COMMAND), ("the window's Train", _WINDOW)):
+            names = (f"files that {way} passes", "calls from file to file", "of these there and back")
+            rows += zip(names, walk(root, begin), strict=True)
     for title, value in rows:
         print(f"{title:45} {value:8,}")  # noqa: T201
     print("\nroom                lines  files")  # noqa: T201
