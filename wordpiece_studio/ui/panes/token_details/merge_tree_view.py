@@ -18,7 +18,7 @@ from wordpiece_studio.ui.widgets.chip_style import ChipLook
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from PySide6.QtWidgets import QWidget
 
@@ -62,18 +62,16 @@ def laid_out(tree: MergeTree, width_of: Callable[[int], float], gap: float) -> l
         The minimum distance in pixels between two nodes of a level.
     """
     nodes = _by_level(tree)
-    spans: dict[int, tuple[float, float]] = {}
-    x = 0.0
-    for index in _leaves(nodes):
-        width = width_of(nodes[index].tree.token_id)
-        spans[index] = (x, x + width)
-        x += width + gap
-    for index in range(len(nodes) - 1, -1, -1):
+
+    def place(index: int, begin: float) -> float:
+        """Place a node and all below it from `begin` on; return where they end."""
         node = nodes[index]
         node.width = width_of(node.tree.token_id)
-        if node.left >= 0:
-            spans[index] = (spans[node.left][0], spans[node.right][1])
-        node.x = (spans[index][0] + spans[index][1] - node.width) / 2
+        end = begin + node.width if node.left < 0 else place(node.right, place(node.left, begin) + gap)
+        node.x = (begin + end - node.width) / 2
+        return end
+
+    place(0, 0.0)
     leftmost = min(node.x for node in nodes)  # a node may be wider than everything below it
     for node in nodes:
         node.x -= leftmost
@@ -94,19 +92,6 @@ def _by_level(tree: MergeTree) -> list[PlacedNode]:
                 node.is_cut = True
         done += 1
     return nodes
-
-
-def _leaves(nodes: Sequence[PlacedNode]) -> list[int]:
-    """Return the nodes without parts laid out below them, left to right."""
-    found: list[int] = []
-    waiting = [0]
-    while waiting:
-        index = waiting.pop()
-        if nodes[index].left < 0:
-            found.append(index)
-        else:
-            waiting += [nodes[index].right, nodes[index].left]
-    return found
 
 
 def merges_of(tree: MergeTree) -> list[MergeTree]:
