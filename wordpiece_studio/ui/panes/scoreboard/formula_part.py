@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.scoreboard.wording import ratio_line, ratio_sentences, tie_rule_sentence, value_name
 from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.formula import Formula, formula_of
+from wordpiece_studio.ui.widgets.labels import wrapped_height
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class FormulaPart(QWidget):
         height = self.line.height_of(self._items(detail), width if detail == "numbers" else int(width * _SLACK))
         if detail == "all":
             for label, text in ((self.ratio, self.ratio.text()), (self.tie, self._rule)):
-                height += _SPACING + _wrapped_height(label, text, width)
+                height += _SPACING + wrapped_height(label, text, width)
         return height
 
     def _spoken(self) -> str:
@@ -122,7 +122,3 @@ class FormulaPart(QWidget):
     def _show_notes(self) -> None:
         self.ratio.setVisible(self._detail == "all")
         self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
-
-
-def _wrapped_height(label: QLabel, text: str, width: int) -> int:
-    return label.fontMetrics().boundingRect(0, 0, width, 10_000, int(Qt.TextFlag.TextWordWrap), text).height()

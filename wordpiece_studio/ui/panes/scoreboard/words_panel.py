@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QRect,
     Qt,
     Signal,
 )
@@ -31,6 +30,7 @@ from wordpiece_studio.ui.panes.scoreboard.pair_words import (
 from wordpiece_studio.ui.panes.scoreboard.wording import short_words_title, words_title
 from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.labels import wrapped_height
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -267,10 +267,8 @@ class WordsPanel(QWidget):
         row = self._view.verticalHeader().defaultSectionSize()
         if is_low:
             return max(rows * row + 2, self._title.fontMetrics().height()) + 4
-        margins = _SIDES.left() + _SIDES.right()
-        room, flags = QRect(0, 0, width - margins, 10_000), int(Qt.TextFlag.TextWordWrap)
-        title = self._title.fontMetrics().boundingRect(room, flags, self._title.accessibleName())
-        return title.height() + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
+        title = wrapped_height(self._title, self._title.accessibleName(), width - _SIDES.left() - _SIDES.right())
+        return title + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
 
     def _fit(self) -> None:
         """Take the height set by `set_room`, and no more than all words need."""
