@@ -13,8 +13,8 @@ from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
 from wordpiece_studio.session.history_rows import HistoryColumn
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
-from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -93,7 +93,7 @@ def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
     wanted = Selection("token", text="ch")
     controllers = [
         controller
-        for controller in everywhere.window.token_details_pane.findChildren(ItemFlow)
+        for controller in everywhere.window.token_details_pane.findChildren(ChipFlow)
         if controller.isVisible()
     ]
     controller, at = next(
@@ -102,7 +102,7 @@ def test_from_a_chip_of_the_token_details(everywhere: Driver) -> None:
         for at, item in enumerate(controller.items)
         if item.target == wanted
     )
-    everywhere.click(controller, controller._placed(controller.items, controller.width())[at].center().toPoint())
+    everywhere.click(controller.viewport(), controller.rect_of(at).center().toPoint())
     assert_all_panes_look_at(everywhere, wanted)
 
 
@@ -110,9 +110,9 @@ def test_from_a_node_of_the_merge_tree(driver: Driver) -> None:
     driver.window.resize(1600, 1500)  # else the panel shows one line
     driver.model.set_selection(Selection("token", text="cha"))
     driver.settle()
-    tree = driver.window.token_details_pane.body.tree.view
+    tree = driver.window.token_details_pane.body.tree
     tokens = [driver.model.history.token(node.tree.token_id) for node in tree.nodes]
-    driver.click(tree, tree.rect_of(tokens.index("ch")).center().toPoint())
+    driver.click(tree.viewport(), tree.rect_of(tokens.index("ch")).center().toPoint())
     assert_all_panes_look_at(driver, Selection("token", text="ch"))
 
 

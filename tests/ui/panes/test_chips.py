@@ -3,103 +3,78 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, FlowSpacing, lay_out
-from wordpiece_studio.ui.panes.tokenization.chips import (
-    ChipFlow,
-    first_place,
-    kept_place,
-    last_place,
-    next_place,
-    place_in_row,
-    previous_place,
-)
+from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, UnknownReason
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted
+from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips, kept_place
+from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing, lay_out
 from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
+    from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.ui.widgets.theme import Theme
 
 SPACING = FlowSpacing(chip_gap=2, word_gap=6, row_height=20)
 
 
-@dataclass(frozen=True)
-class Piece:
-    token: str
-    id: int = 0
-    start: int = 0
-    end: int = 1
+Words = tuple[TokenizedWord, ...]
 
 
-@dataclass(frozen=True)
-class Word:
-    pieces: tuple[Piece, ...]
-    unknown: object | None = None
+def line(*words: str) -> Words:
+    """Return the words of a line, each given as its tokens with spaces between them."""
+    pieces = (tuple(Piece(token, 0, 0, 1) for token in word.split()) for word in words)
+    return tuple(TokenizedWord(None, each, None) for each in pieces)
 
 
-@dataclass(frozen=True)
-class Line:
-    words: tuple[Word, ...]
-    start: int = field(default=0)
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(piece.token for piece in word.pieces) for word in self.words)
+def text(*lines: Words, repeated: int = 1) -> LiveLines:
+    """Return a text of these lines, each starting where its index says."""
+    known = {" ".join("".join(piece.token for piece in word.pieces) for word in words): words for words in lines}
+    texts = list(known) * repeated
+    return LiveLines(texts, range(len(texts)), None, known)
 
 
-class Lines(list[Line]):
-    """The lines of a text."""
-
-    @property
-    def texts(self) -> list[str]:
-        return [each.text for each in self]
-
-
-def line(*words: str) -> Line:
-    return Line(tuple(Word(tuple(map(Piece, word.split()))) for word in words))
-
-
-def ten_pixels_a_chip(of: Line) -> list[list[float]]:
+def ten_pixels_a_chip(of: LiveLine) -> list[list[float]]:
     return [[10.0] * len(word.pieces) for word in of.words]
 
 
 def test_words_stay_in_one_row() -> None:
     placed = lay_out([[10, 10], [10, 10], [10]], 46, SPACING)
-    assert [(chip.x, chip.y) for chip in placed.chips] == [(0, 0), (12, 0), (0, 20), (12, 20), (28, 20)]
-    assert placed.height == 40
+    assert [(x, y) for x, y, _width in placed] == [(0, 0), (12, 0), (0, 20), (12, 20), (28, 20)]
+    assert ChipBlocks(text(line("a b", "c d", "e")), 46, SPACING, ten_pixels_a_chip).height == 40
 
 
 def test_a_word_wider_than_a_row_is_broken() -> None:
     placed = lay_out([[10] * 5], 24, SPACING)
-    assert [chip.y for chip in placed.chips] == [0, 0, 20, 20, 40]
+    assert [y for _x, y, _width in placed] == [0, 0, 20, 20, 40]
 
 
 def test_chips_do_not_overlap() -> None:
-    placed = lay_out([[7.5] * (index % 5 + 1) for index in range(40)], 83, SPACING).chips
+    placed = lay_out([[7.5] * (index % 5 + 1) for index in range(40)], 83, SPACING)
     for before, after in itertools.pairwise(placed):
-        assert after.y > before.y or after.x >= before.x + before.width
+        assert after[1] > before[1] or after[0] >= before[0] + before[2]
 
 
 def test_an_empty_text_takes_no_room() -> None:
-    assert lay_out([], 100, SPACING).height == 0
+    assert ChipBlocks(text(line()), 100, SPACING, ten_pixels_a_chip).height == 0
 
 
 @pytest.mark.slow
 def test_only_lines_in_view_are_laid_out() -> None:
     asked: list[int] = []
 
-    def widths(of: Line) -> list[list[float]]:
+    def widths(of: LiveLine) -> list[list[float]]:
         asked.append(of.start)
         return ten_pixels_a_chip(of)
 
-    lines = Lines([Line(line(*["a b c"] * 100).words, start) for start in range(500)])
+    lines = text(line(*["a b c"] * 100), repeated=500)
     blocks = ChipBlocks(lines, 200, SPACING, widths)
     at_once = len(asked)
     assert at_once < 20
@@ -112,17 +87,17 @@ def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme
     """What is below is laid out afterwards: during a drag, the next step would discard it."""
     asked: set[int] = set()
 
-    def captions(of: Line, _piece: Piece) -> tuple[str, ...]:
+    def captions(of: LiveLine, _piece: Piece) -> tuple[str, ...]:
         asked.add(of.start)
         return ("1",)
 
-    flow = ChipFlow(theme, captions, str)
+    flow = LiveChips(theme, captions, str)
     qtbot.addWidget(flow)
     flow.resize(200, 60)
     flow.captions_changed(1, hold_places=False)
     flow.show()
     for _step in range(6):
-        flow.set_lines(Lines([Line(line(*["a b c"] * 100).words, start) for start in range(50)]))
+        flow.set_lines(text(line(*["a b c"] * 100), repeated=50))
         qtbot.wait(20)
     assert len(asked) == 1
     qtbot.waitUntil(lambda: len(asked) > 5)
@@ -130,49 +105,69 @@ def test_a_drag_lays_out_no_more_than_what_is_in_view(qtbot: QtBot, theme: Theme
 
 def test_the_chips_of_unchanged_lines_are_kept() -> None:
     first, second = line("a b"), line("c")
-    blocks = ChipBlocks(Lines([first, second]), 100, SPACING, ten_pixels_a_chip)
-    again = ChipBlocks(Lines([line("x"), second]), 100, SPACING, ten_pixels_a_chip, blocks.known())
+    blocks = ChipBlocks(text(first, second), 100, SPACING, ten_pixels_a_chip)
+    again = ChipBlocks(text(line("x"), second), 100, SPACING, ten_pixels_a_chip, blocks.known())
     assert again.block(1) is blocks.block(1)
     assert again.block(0) is not blocks.block(0)
 
 
 def test_moving_forward_and_back_visits_every_chip_once() -> None:
-    lines = Lines([line("a b", "c"), line(), line("d e f"), line()])
-    places = [first_place(lines)]
-    while (place := next_place(lines, places[-1])) is not None:
+    known = {"ab c": line("a b", "c"), "": line(), "def": line("d e f")}
+    lines = LiveLines(["ab c", "", "def", ""], range(4), None, known)
+    blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
+    places = [blocks.next_to(None, 1)]
+    while (place := blocks.next_to(places[-1], 1)) is not None:
         places.append(place)
     assert places == [(0, 0, 0), (0, 0, 1), (0, 1, 0), (2, 0, 0), (2, 0, 1), (2, 0, 2)]
-    back = [last_place(lines)]
-    while (place := previous_place(lines, back[-1])) is not None:
+    back = [blocks.next_to(None, -1)]
+    while (place := blocks.next_to(back[-1], -1)) is not None:
         back.append(place)
     assert back == places[::-1]
-    assert first_place([line()]) is None
+    assert ChipBlocks(text(line()), 30, SPACING, ten_pixels_a_chip).next_to(None, 1) is None
 
 
 def test_up_and_down_find_the_nearest_chip() -> None:
-    lines = Lines([line("a b", "c d"), line("e f")])
+    lines = text(line("a b", "c d"), line("e f"))
     blocks = ChipBlocks(lines, 30, SPACING, ten_pixels_a_chip)
-    below = place_in_row(blocks, lines, ChipPlace(0, 0, 1), down=True)
+    below = blocks.in_next_row(ChipPlace(0, 0, 1), 1)
     assert below == (0, 1, 1)
-    below = place_in_row(blocks, lines, below, down=True)
+    below = blocks.in_next_row(below, 1)
     assert below == (1, 0, 1)
-    assert place_in_row(blocks, lines, below, down=True) is None
-    assert place_in_row(blocks, lines, below, down=False) == (0, 1, 1)
+    assert blocks.in_next_row(below, 1) is None
+    assert blocks.in_next_row(below, -1) == (0, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("place", "is_in_word", "x"),
+    [((0, 0, 1), True, 12), ((0, 1, 1), True, 40), ((0, 1, 0), False, 28), ((0, 2, 0), False, 56)],
+)
+def test_a_chip_that_is_not_part_of_the_text_counts_as_none(
+    place: tuple[int, int, int], is_in_word: bool, x: float
+) -> None:
+    lines = text(line("a b", "c d"))
+    inserted = Inserted(ChipPlace(*place), is_in_word, 5)
+    blocks = ChipBlocks(lines, 200, SPACING, ten_pixels_a_chip, None, inserted)
+    chips = [(chip.word, chip.chip) for chip in blocks.block(0).chips]
+    assert chips == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert blocks.inserted_rect().left() == x
+    assert blocks.inserted_rect().width() == 5
 
 
 def test_the_cursor_stays_in_its_word_while_its_tokens_change() -> None:
-    assert kept_place([line("a b")], ChipPlace(0, 0, 3)) == (0, 0, 1)
-    assert kept_place([line("a")], ChipPlace(0, 1, 0)) is None
-    assert kept_place([], ChipPlace(0, 0, 0)) is None
+    assert kept_place(text(line("a b")), ChipPlace(0, 0, 3)) == (0, 0, 1)
+    assert kept_place(text(line("a")), ChipPlace(0, 1, 0)) is None
+    assert kept_place(text(), ChipPlace(0, 0, 0)) is None
 
 
 @pytest.mark.parametrize("token", ["<img src=x>", "<b>", "##\u0301", "\u200d", "👨‍👩‍👧", "x" * 500, "한", "\ud800"])
 def test_every_token_can_be_painted(qtbot: QtBot, theme: Theme, token: str) -> None:
-    flow = ChipFlow(theme, _captions, str)
+    flow = LiveChips(theme, _captions, str)
     qtbot.addWidget(flow)
     flow.resize(200, 100)
     flow.captions_changed(1, hold_places=False)
-    flow.set_lines(Lines([Line((Word((Piece(token),)), Word((Piece(token),), unknown=object())))]))
+    piece = Piece(token, 0, 0, 1)
+    unknown = TokenizedWord(None, (piece,), UnknownReason("symbol", 0, token))
+    flow.set_lines(text((TokenizedWord(None, (piece,), None), unknown)))
     assert not flow.grab().isNull()
 
 

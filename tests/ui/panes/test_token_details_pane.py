@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.ui.panes.conftest import Bench
-    from wordpiece_studio.ui.panes.token_details.item_flow import ItemFlow
+    from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
 
 FULLY = Selection("token", text="##fully")
 
@@ -48,14 +48,13 @@ def look_at(looking: Looking, selection: Selection | None, step: int | None = No
     looking.settle()
 
 
-def texts(controller: ItemFlow) -> list[str]:
+def texts(controller: ChipFlow) -> list[str]:
     return [item.text for item in controller.items]
 
 
-def choose(looking: Looking, controller: ItemFlow, text: str) -> None:
-    places = controller._placed(controller.items, controller.width())
-    place = places[texts(controller).index(text)].center().toPoint()
-    looking.bench.qtbot.mouseClick(controller, Qt.MouseButton.LeftButton, pos=place)
+def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
+    place = controller.rect_of(texts(controller).index(text)).center().toPoint()
+    looking.bench.qtbot.mouseClick(controller.viewport(), Qt.MouseButton.LeftButton, pos=place)
     looking.settle()
 
 
@@ -215,14 +214,14 @@ def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -
 
 def test_the_tree(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
-    view, history = pane.body.tree.view, looking.bench.model.history
+    view, history = pane.body.tree, looking.bench.model.history
     names = [history.token(node.tree.token_id) for node in view.nodes]
     assert names == ["##fully", "##full", "##y", "##ful", "##l", "##fu", "##l", "##f", "##u"]
     assert [node.tree.step for node in view.nodes] == [8, 7, 0, 6, 0, 2, 0, 0, 0]
     assert view.accessibleName() == "Merge tree of ##fully"
     assert view.accessibleDescription().startswith("step 2: ##f + ##u → ##fu; step 6: ##fu + ##l → ##ful")
     place = view.rect_of(3).center().toPoint()
-    looking.bench.qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=place)
+    looking.bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert looking.bench.model.selection == Selection("token", text="##ful")
 
 
@@ -230,10 +229,10 @@ def test_a_node_of_the_tree_says_what_it_is(
     looking: Looking, pane: TokenDetailsPane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look_at(looking, FULLY)
-    view, shown = pane.body.tree.view, []
+    view, shown = pane.body.tree, []
     monkeypatch.setattr(QToolTip, "showText", lambda _place, text, *_: shown.append(text))
-    for place in (view.rect_of(3).center().toPoint(), view.rect().bottomRight()):
-        QApplication.sendEvent(view, QHelpEvent(QEvent.Type.ToolTip, place, view.mapToGlobal(place)))
+    for place in (view.rect_of(3).center().toPoint(), view.viewport().rect().bottomRight()):
+        QApplication.sendEvent(view.viewport(), QHelpEvent(QEvent.Type.ToolTip, place, view.mapToGlobal(place)))
     assert shown == [tooltip_text("step 6: ##fu + ##l → ##ful"), ""]
 
 
@@ -252,7 +251,7 @@ def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane
 
 def test_the_tree_by_key(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
-    view, qtbot = pane.body.tree.view, looking.bench.qtbot
+    view, qtbot = pane.body.tree, looking.bench.qtbot
     view.setFocus()
     looking.bench.wait(view.hasFocus)
     for key in (Qt.Key.Key_Down, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left, Qt.Key.Key_Left):

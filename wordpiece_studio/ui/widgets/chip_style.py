@@ -1,6 +1,7 @@
-"""How a token is drawn as a chip: its size, background and edge; hatched if it is unknown.
+"""How a token is drawn as a chip, and what stands beside chips.
 
-This draws single chips; whoever paints, the tokenization pane or a table, decides where they lie.
+This draws single chips, words and texts; a :class:`~wordpiece_studio.ui.widgets.chip_area.ChipArea` or a table decides
+where they lie.
 Nothing depends on colour alone: the text is written on it; a chip that begins a word is round at its left, one that
 continues a word is square there; unknown chips are hatched, those born at this step have a folded corner, and selected
 and current chips have edges of their own.
@@ -9,10 +10,10 @@ and current chips have edges of their own.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 
 from wordpiece_studio.ui.widgets.token_text import token_text
 
@@ -57,12 +58,47 @@ class ChipLook:
 PLAIN_CHIP = ChipLook()
 
 
+@dataclass(frozen=True, slots=True)
+class FlowItem:
+    """A chip, or what stands beside chips.
+
+    Attributes
+    ----------
+    text
+        The text to show.
+    kind
+        ``"chip"``: a token. ``"word"``: a word in a frame. ``"link"``: text to choose. ``"text"``: muted text.
+        ``"value"``: ordinary text. ``"strong"``: bold text.
+    target
+        What it stands for; None if it cannot be chosen.
+    tip
+        The tooltip.
+    faded
+        Whether it does not exist yet at the step shown.
+    selected
+        Whether it is the selection.
+    """
+
+    text: str
+    kind: Literal["chip", "word", "link", "text", "value", "strong"] = "text"
+    target: object = None
+    tip: str = ""
+    faded: bool = False
+    selected: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The text as it is shown: that of words and links comes from outside, like a token's."""
+        return token_text(self.text) if self.kind in ("word", "link") else self.text
+
+
 class ChipStyle:
     """Sizes and drawing of chips in the theme's present fonts and colours; make a new one when the theme changes."""
 
     def __init__(self, theme: Theme, points: float = 0) -> None:
         self._theme = theme
         self.font = theme.font(points)
+        self.strong_font = theme.font(points, bold=True)
         self.caption_font = theme.font(points - 2)
         self._metrics = QFontMetricsF(self.font)
         self._caption_metrics = QFontMetricsF(self.caption_font)
@@ -150,6 +186,33 @@ class ChipStyle:
         for caption in captions:
             painter.drawText(line, _CENTRE, caption)
             line.translate(0, self.caption_height)
+
+    def item_width(self, item: FlowItem) -> float:
+        """Width of an item in pixels."""
+        if item.kind == "chip":
+            return self.width(item.text)
+        width = QFontMetricsF(self._font_of(item)).horizontalAdvance(item.shown) + 1
+        return width + 2 * _PADDING if item.kind in ("word", "link") else width
+
+    def paint_item(self, painter: QPainter, rect: QRectF, item: FlowItem, *, is_current: bool = False) -> None:
+        """Draw an item into `rect`, cut if it does not fit; `is_current`: it is under the keyboard cursor."""
+        theme = self._theme
+        if item.kind == "chip":
+            look = ChipLook(selected=item.selected, current=is_current, faded=item.faded)
+            self.paint(painter, rect, item.text, look)
+            return
+        if item.kind == "word" or is_current:
+            painter.setPen(QPen(theme.text if is_current else theme.border, 2 if is_current else 1))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        inks = {"link": theme.accent_ink, "text": theme.muted}
+        painter.setPen(theme.faint if item.faded else inks.get(item.kind, theme.text))
+        painter.setFont(self._font_of(item))
+        room = int(rect.width()) + 1
+        painter.drawText(rect, _CENTRE, painter.fontMetrics().elidedText(item.shown, Qt.TextElideMode.ElideRight, room))
+
+    def _font_of(self, item: FlowItem) -> QFont:
+        return self.strong_font if item.kind == "strong" else self.font
 
     def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
         """Draw the chips of some tokens side by side from `at`, at most to `right`; return where they end."""

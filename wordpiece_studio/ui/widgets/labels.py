@@ -98,3 +98,8 @@ class WholeLabel(QLabel):
     def _fit(self) -> None:
         self.setMinimumHeight(0)  # else the old minimum would count as needed
         self.setMinimumHeight(max(self.heightForWidth(self.width()), 0))
+
+
+def wrapped_height(label: QLabel, text: str, width: int) -> int:
+    """Return the height in pixels that a text needs in the font of a label, in lines of this width."""
+    return label.fontMetrics().boundingRect(0, 0, width, 10_000, int(Qt.TextFlag.TextWordWrap), text).height()

@@ -13,13 +13,10 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QRect,
-    QRectF,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetricsF, QPainter
-from PySide6.QtWidgets import QBoxLayout, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
 
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.ui.panes.scoreboard.pair_words import (
@@ -31,19 +28,20 @@ from wordpiece_studio.ui.panes.scoreboard.pair_words import (
     find_words,
 )
 from wordpiece_studio.ui.panes.scoreboard.wording import short_words_title, words_title
-from wordpiece_studio.ui.widgets.chip_style import ChipStyle
-from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.labels import wrapped_height
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.ui.widgets.theme import Theme
 
 WORD, COUNT, CHANGE = range(3)
-_ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-_SPACE = 7.0
 
 _Index = QModelIndex | QPersistentModelIndex
 _MOST_CELLS = 1 << 20
@@ -82,8 +80,6 @@ class WordsModel(QAbstractTableModel):
         row = self._words.words[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             return (token_text(row.word), "×" + number_text(row.count), _change_text(row))[index.column()]
-        if role == _ROW_ROLE:
-            return row
         if role == Qt.ItemDataRole.ToolTipRole:
             return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
         if role == Qt.ItemDataRole.TextAlignmentRole:
@@ -98,97 +94,39 @@ def _change_text(row: PairWord) -> str:
     return after if row.before == row.after else f"{before} → {after}"
 
 
-def _parts_of(tokens: tuple[str, ...], changed: list[bool]) -> list[tuple[str, bool]]:
-    """Return each token and whether it changes, in which case it is drawn as a chip."""
-    return list(zip(tokens, changed, strict=True))
-
-
-def _shortened(parts: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
-    """Return the parts with each run of unchanged tokens replaced by an ellipsis.
-
-    >>> _shortened([("a", False), ("##b", False), ("##c", True), ("##d", True)])
-    [('…', False), ('##c', True), ('##d', True)]
-    """
-    result: list[tuple[str, bool]] = []
-    for text, is_changed in parts:
-        if is_changed:
-            result.append((text, True))
-        elif not result or result[-1][1]:
-            result.append(("…", False))
-    return result
-
-
-class _WordsDelegate(QStyledItemDelegate):
-    """Draws the change of a word: unchanged tokens as text, changed ones as chips."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.style_of_chips = ChipStyle(theme, -1)
-
-    def restyle(self) -> None:
-        """Apply the theme's current fonts and colors."""
-        self.style_of_chips = ChipStyle(self._theme, -1)
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
-        super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        if index.column() == CHANGE:
-            option.text = ""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        super().paint(painter, option, index)
-        if index.column() != CHANGE:
-            return
-        row: PairWord = index.data(_ROW_ROLE)
-        with saved(painter):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setClipRect(option.rect)
-            cell = QRectF(option.rect)
-            if row.before == row.after:
-                held = [(token, token == row.token) for token in row.after]
-                is_wide = self._width(held) + 6 > cell.width() and bool(row.token)
-                self._paint_parts(painter, cell, cell.left() + 6, _shortened(held) if is_wide else held)
-            else:
-                self._paint_change(painter, cell, row)
-
-    def _paint_change(self, painter: QPainter, cell: QRectF, row: PairWord) -> None:
+def _chips_of(row: PairWord) -> Iterator[list[FlowItem]]:
+    """Yield the change of a word, unchanged tokens as text and changed ones as chips; then without unchanged ones."""
+    if row.before == row.after:
+        sides = [[_item(token, is_chip=token == row.token) for token in row.after]]
+    else:
         is_merged, is_made = changed_tokens(row.before, row.after)
-        before, after = _parts_of(row.before, is_merged), _parts_of(row.after, is_made)
-        if self._width(before) + self._width(after) + self._width([("→", False)]) + 12 > cell.width():
-            before, after = _shortened(before), _shortened(after)
-        x = self._paint_parts(painter, cell, cell.left() + 6, before)
-        x = self._paint_text(painter, cell, x + 3, "→") + 3
-        self._paint_parts(painter, cell, x, after)
+        sides = [list(map(_item, row.before, is_merged)), list(map(_item, row.after, is_made))]
+    yield _joined(sides)
+    if row.token or len(sides) > 1:
+        yield _joined([_shortened(side) for side in sides])
 
-    def _width(self, parts: list[tuple[str, bool]]) -> float:
-        style = self.style_of_chips
-        metrics = QFontMetricsF(style.font)
-        return sum(
-            style.width(text) + _SPACE - 3 if is_chip else metrics.horizontalAdvance(token_text(text)) + _SPACE
-            for text, is_chip in parts
-        )
 
-    def _paint_parts(self, painter: QPainter, cell: QRectF, x: float, parts: list[tuple[str, bool]]) -> float:
-        style = self.style_of_chips
-        top = cell.center().y() - style.height / 2
-        for token, is_changed in parts:
-            if x > cell.right():
-                break
-            if is_changed:
-                width = style.width(token)
-                style.paint(painter, QRectF(x, top, width, style.height), token)
-                x += width + _SPACE - 3
-            else:
-                x = self._paint_text(painter, cell, x, token_text(token))
-        return x
+def _item(token: str, is_chip: bool) -> FlowItem:
+    return FlowItem(token, "chip") if is_chip else FlowItem(token_text(token))
 
-    def _paint_text(self, painter: QPainter, cell: QRectF, x: float, text: str) -> float:
-        painter.setFont(self.style_of_chips.font)
-        painter.setPen(self._theme.muted)
-        width = QFontMetricsF(self.style_of_chips.font).horizontalAdvance(text)
-        painter.drawText(QRectF(x, cell.top(), width + 1, cell.height()), int(Qt.AlignmentFlag.AlignVCenter), text)
-        return x + width + _SPACE
+
+def _joined(sides: list[list[FlowItem]]) -> list[FlowItem]:
+    return sides[0] if len(sides) == 1 else [*sides[0], FlowItem("→"), *sides[1]]
+
+
+def _shortened(items: list[FlowItem]) -> list[FlowItem]:
+    """Return the items with each run of texts replaced by an ellipsis.
+
+    >>> [each.text for each in _shortened([FlowItem("a"), FlowItem("##b"), FlowItem("##c", "chip")])]
+    ['…', '##c']
+    """
+    result: list[FlowItem] = []
+    for item in items:
+        if item.kind == "chip":
+            result.append(item)
+        elif not result or result[-1].kind == "chip":
+            result.append(FlowItem("…"))
+    return result
 
 
 class WordsView(ChoosingTable):
@@ -201,7 +139,7 @@ class WordsView(ChoosingTable):
         super().__init__(parent)
         self._theme = theme
         self._words = WordsModel(self)
-        self._delegate = _WordsDelegate(theme, self)
+        self._delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
         self.setModel(self._words)
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Words that contain the selection"))
@@ -237,13 +175,16 @@ class WordsView(ChoosingTable):
 
     def restyle(self) -> None:
         self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:
         """Set the minimum height to this many rows."""
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
+
+    def _chips_at(self, index: _Index) -> Iterator[list[FlowItem]]:
+        return _chips_of(self._words.words.words[index.row()])
 
     def _on_self_row_chosen(self, row: int) -> None:
         self.word_chosen.emit(self._words.words.words[row].word)
@@ -326,10 +267,8 @@ class WordsPanel(QWidget):
         row = self._view.verticalHeader().defaultSectionSize()
         if is_low:
             return max(rows * row + 2, self._title.fontMetrics().height()) + 4
-        margins = _SIDES.left() + _SIDES.right()
-        room, flags = QRect(0, 0, width - margins, 10_000), int(Qt.TextFlag.TextWordWrap)
-        title = self._title.fontMetrics().boundingRect(room, flags, self._title.accessibleName())
-        return title.height() + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
+        title = wrapped_height(self._title, self._title.accessibleName(), width - _SIDES.left() - _SIDES.right())
+        return title + rows * row + 2 + self._layout.spacing() + _SIDES.top() + _SIDES.bottom()
 
     def _fit(self) -> None:
         """Take the height set by `set_room`, and no more than all words need."""

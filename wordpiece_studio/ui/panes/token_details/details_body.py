@@ -18,8 +18,9 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
     step_item,
     word_item,
 )
-from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem, ItemFlow
-from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeArea
+from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
+from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -46,7 +47,7 @@ class ListPart(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._heading = plain_label("", self, role="heading", wrap=True)
-        self.flow = ItemFlow(theme, self, points=-0.5)
+        self.flow = ChipFlow(theme, self, points=-0.5)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
@@ -65,13 +66,13 @@ class DetailsBody(QScrollArea):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.head = ItemFlow(theme, points=_HEAD_POINTS)
+        self.head = ChipFlow(theme, points=_HEAD_POINTS)
         self.summary = WholeLabel(role="hint")
         self.birth = QPushButton()
         self.birth.setAccessibleName(self.tr("Go to the step that made the token"))
-        self.formula = ItemFlow(theme)
+        self.formula = ChipFlow(theme)
         self.facts = WholeLabel()
-        self.tree = MergeTreeArea(theme)
+        self.tree = MergeTreeView(theme)
         self.parts = ListPart(theme)
         self.children_ = ListPart(theme)
         self.words = ListPart(theme)
@@ -102,9 +103,9 @@ class DetailsBody(QScrollArea):
         layout.addStretch(1)
         return content
 
-    def flows(self) -> tuple[ItemFlow, ...]:
-        """Return all chip flows."""
-        return self.head, self.formula, self.parts.flow, self.children_.flow, self.words.flow
+    def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
+        """Return all that shows chips."""
+        return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
 
     def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:
         """Show the subject, a line about it, and a button to its birth step unless that is 0."""
@@ -233,7 +234,7 @@ class DetailsLine(QWidget):
     def __init__(self, theme: Theme, state: DetailsState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self.chain = ItemFlow(theme, points=-0.5)
+        self.chain = ChipFlow(theme, points=-0.5)
         self.note = WholeLabel(role="hint")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_SIDES, _ABOVE, _SIDES, _BELOW)

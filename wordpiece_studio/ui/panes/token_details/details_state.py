@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.token_details import details_text
-from wordpiece_studio.ui.panes.token_details.item_flow import FlowItem
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.formula import formula_of
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, number_text, token_text
 

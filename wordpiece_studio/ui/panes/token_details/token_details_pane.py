@@ -66,9 +66,8 @@ class TokenDetailsPane(Pane):
             self._stack.addWidget(page)
 
     def _connect(self) -> None:
-        for controller in (self._line.chain, *self._body.flows()):
-            controller.chosen.connect(self._on_controller_chosen)
-        self._body.tree.view.token_chosen.connect(self._on_tree_token_chosen)
+        for chips in (self._line.chain, *self._body.chips()):
+            chips.chosen.connect(self._on_chips_chosen)
         self._body.birth.clicked.connect(self._on_birth_clicked)
         self._show_merge.clicked.connect(self._on_show_merge_clicked)
         self._usage.changed.connect(self._on_usage_changed)
@@ -168,7 +167,7 @@ class TokenDetailsPane(Pane):
         super().resizeEvent(event)
         self.refresh_later()
 
-    def _on_controller_chosen(self, target: object) -> None:
+    def _on_chips_chosen(self, target: object) -> None:
         if isinstance(target, Selection):
             self._model.set_selection(target)
         elif isinstance(target, int):
@@ -176,9 +175,6 @@ class TokenDetailsPane(Pane):
         elif target == MORE:
             self._state.most_children = MANY
             self.refresh_later()
-
-    def _on_tree_token_chosen(self, token: str) -> None:
-        self._model.set_selection(Selection("token", text=token))
 
     def _on_birth_clicked(self) -> None:
         if self._subject is not None and self._subject.birth > 0:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QPainter
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.widgets.chip_style import ChipLook, ChipStyle
-from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
     from PySide6.QtGui import QResizeEvent
@@ -135,6 +134,14 @@ def _signed(change: int) -> str:
     return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
 
 
+def _chips_of(index: _Index) -> Iterator[list[FlowItem]]:
+    """Yield the token of a row as a chip with its pair, and without."""
+    row, is_future = index.data(_CHANGE_ROLE)
+    chip = FlowItem(row.token, "chip", faded=is_future)
+    yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]
+    yield [chip]
+
+
 class ChangesView(QWidget):
     """The rows of `changes` under a title; a click goes to the step."""
 
@@ -219,7 +226,7 @@ class _ChangesTable(QuietTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.changes = ChangesModel(theme, self)
-        self._delegate = _ChangesDelegate(theme, self)
+        self._delegate = ChipDelegate(theme, TOKEN, _chips_of, self)
         self.setModel(self.changes)
         self.setItemDelegate(self._delegate)
         self.horizontalHeader().hide()
@@ -235,45 +242,3 @@ class _ChangesTable(QuietTable):
         self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 10)
         self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 10)
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
-
-
-class _ChangesDelegate(QStyledItemDelegate):
-    """Draws the token of a row as a chip."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._style = ChipStyle(theme, -1)
-
-    @property
-    def chip_height(self) -> int:
-        """The height of a chip in pixels."""
-        return self._style.height
-
-    def restyle(self) -> None:
-        """Apply the theme's current fonts and colors."""
-        self._style = ChipStyle(self._theme, -1)
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
-        super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        if index.column() == TOKEN:
-            option.text = ""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        super().paint(painter, option, index)
-        if index.column() != TOKEN:
-            return
-        row, is_future = index.data(_CHANGE_ROLE)
-        cell = QRectF(option.rect)
-        at = QPointF(cell.left() + 8, cell.center().y() - self._style.height / 2)
-        width = min(self._style.width(row.token), cell.width() - 12)
-        with saved(painter):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            chip = QRectF(at.x(), at.y(), width, self._style.height)
-            self._style.paint(painter, chip, row.token, ChipLook(faded=is_future))
-            beside = cell.adjusted(8 + width + 10, 0, 0, 0)
-            pair = f"{token_text(row.left)} + {token_text(row.right)}"
-            if painter.fontMetrics().horizontalAdvance(pair) <= beside.width():
-                painter.setPen(self._theme.faint if is_future else self._theme.muted)
-                painter.drawText(beside, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter), pair)

@@ -8,31 +8,32 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from PySide6.QtCore import QRectF
+
+from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.session.live_text import LiveLine, LiveLines
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
+
 _CHARACTERS_A_CHIP, _CHIP_WIDTH = 3.0, 44.0
-"""Rough averages."""
+"""Rough averages, for the heights of lines that are not laid out yet."""
 _SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
 """In a text of fewer characters, this many chips are laid out at once, so that a short text never moves by itself."""
 _CHIPS_LATER = 3000
 """This many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
-
-
-@dataclass(frozen=True, slots=True)
-class FlowSpacing:
-    """Distances: between chips of a word, between words, and from the top of one row to the next."""
-
-    chip_gap: float
-    word_gap: float
-    row_height: float
+_EXTRA = (-1, -1)
+"""In place of the word and the chip of an extra chip."""
 
 
 class PlacedChip(NamedTuple):
@@ -54,93 +55,12 @@ class PlacedBlock:
     extra: PlacedChip | None = None
 
 
-def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing) -> PlacedBlock:
-    """Arrange the chips of the words in rows of the given width.
-
-    A word that does not fit into the rest of a row starts the next one; a word wider than a row is broken between
-    chips; a chip wider than a row is clipped when painted.
-
-    >>> lay_out([[10, 10], [30]], 40, FlowSpacing(2, 5, 20)).height
-    40.0
-    """
-    placed: list[PlacedChip] = []
-    x = y = 0.0
-    for word_index, widths in enumerate(words):
-        whole = sum(widths) + spacing.chip_gap * max(len(widths) - 1, 0)
-        if x and x + whole > width:
-            x, y = 0.0, y + spacing.row_height
-        for chip_index, chip_width in enumerate(widths):
-            if x and x + chip_width > width:
-                x, y = 0.0, y + spacing.row_height
-            placed.append(PlacedChip(word_index, chip_index, x, y, chip_width))
-            x += chip_width + spacing.chip_gap
-        x += spacing.word_gap - spacing.chip_gap
-    return PlacedBlock(placed, y + spacing.row_height if placed else 0.0)
-
-
-def estimated_heights(lengths: NDArray[np.int64], width: float, spacing: FlowSpacing) -> NDArray[np.float64]:
-    """Return the estimated block heights of lines of these lengths in characters, for the scroll bar before layout.
-
-    Both arrays have shape (n_lines,). A line of one character is assumed to be only a line end.
-    """
-    chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)
-    return np.ceil(chips * (_CHIP_WIDTH + spacing.chip_gap) / max(width, 1.0)) * spacing.row_height
-
-
-class FlowPiece(Protocol):
-    """One token of a word, at ``start`` … ``end`` (code points from the start of its line)."""
-
-    @property
-    def token(self) -> str: ...
-    @property
-    def id(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-
-
-class FlowWord(Protocol):
-    """One word as tokens; ``unknown`` is the reason if it is out of the vocabulary, else None."""
-
-    @property
-    def pieces(self) -> Sequence[FlowPiece]: ...
-    @property
-    def unknown(self) -> object | None: ...
-
-
-class FlowLine(Protocol):
-    """One line of the text, its start (code points), and its words, which may be made on request."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def words(self) -> Sequence[FlowWord]: ...
-
-
-class FlowLines(Protocol):
-    """The lines of a text; reading their texts makes no words."""
-
-    @property
-    def texts(self) -> Sequence[str]: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, index: int, /) -> FlowLine: ...
-
-
 class ChipPlace(NamedTuple):
     """Identifies a chip: index of the line, of the word in the line, of the chip in the word."""
 
     line: int
     word: int
     chip: int
-
-
-class ChipWidths(Protocol):
-    """Returns the widths of the chips of a line, one list per word."""
-
-    def __call__(self, line: FlowLine, /) -> list[list[float]]: ...
 
 
 class Inserted(NamedTuple):
@@ -151,7 +71,9 @@ class Inserted(NamedTuple):
     width: float
 
 
-KnownBlocks = dict[str, "tuple[Sequence[FlowWord], PlacedBlock]"]
+ChipWidths = Callable[["LiveLine"], list[list[float]]]
+"""Returns the widths of the chips of a line, one list per word."""
+KnownBlocks = dict[str, "tuple[Sequence[TokenizedWord], PlacedBlock]"]
 """By the text of a line: its words and their layout."""
 
 
@@ -169,7 +91,7 @@ class ChipBlocks:
 
     def __init__(
         self,
-        lines: FlowLines,
+        lines: LiveLines,
         width: float,
         spacing: FlowSpacing,
         chip_widths: ChipWidths,
@@ -183,10 +105,11 @@ class ChipBlocks:
         self._inserted = inserted
         self._known = known or {}
         self._blocks: dict[int, PlacedBlock] = {}
-        self._words: dict[int, Sequence[FlowWord]] = {}
+        self._words: dict[int, Sequence[TokenizedWord]] = {}
         texts = lines.texts
         lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
-        self._heights = estimated_heights(lengths, width, spacing)
+        chips = np.where(lengths > 1, lengths / _CHARACTERS_A_CHIP, 0.0)  # a single character is a line end
+        self._heights = np.ceil(chips * (_CHIP_WIDTH + spacing.chip_gap) / max(width, 1.0)) * spacing.row_height
         if self._known:
             guesses = [(index, self._known[text][1].height) for index, text in enumerate(texts) if text in self._known]
             for index, height in guesses:
@@ -250,22 +173,55 @@ class ChipBlocks:
             y += block.height
             index += 1
 
-    def rect_of(self, place: ChipPlace) -> tuple[float, float, float] | None:
-        """Return left edge, top edge and width of a chip in pixels, or None if there is no such chip."""
-        if not 0 <= place.line < len(self._lines):
-            return None
-        for chip in self.block(place.line).chips:
-            if (chip.word, chip.chip) == (place.word, place.chip):
-                return chip.x, float(self.tops[place.line]) + chip.y, chip.width
-        return None
+    def rect_of(self, place: ChipPlace) -> QRectF | None:
+        """Return the rectangle of a chip with its captions, or None if there is no such chip."""
+        chip = self._chip(place)
+        return self._rect(place.line, chip) if chip is not None else None
 
-    def inserted_rect(self) -> tuple[float, float, float] | None:
-        """Return the place of the extra chip, in the form of `rect_of`."""
+    def inserted_rect(self) -> QRectF | None:
+        """Return the rectangle of the extra chip, or None if there is none."""
         if self._inserted is None or not len(self._lines):
             return None
-        extra = self.block(self._inserted.place.line).extra
-        top = float(self.tops[self._inserted.place.line])
-        return (extra.x, top + extra.y, extra.width) if extra is not None else None
+        line = self._inserted.place.line
+        extra = self.block(line).extra
+        return self._rect(line, extra) if extra is not None else None
+
+    def _rect(self, line: int, chip: PlacedChip) -> QRectF:
+        return QRectF(chip.x, float(self.tops[line]) + chip.y, chip.width, self._spacing.row_height)
+
+    def _chip(self, place: ChipPlace) -> PlacedChip | None:
+        if not 0 <= place.line < len(self._lines):
+            return None
+        chips = self.block(place.line).chips
+        return next((chip for chip in chips if (chip.word, chip.chip) == place[1:]), None)
+
+    # -- moving through the chips
+
+    def next_to(self, place: ChipPlace | None, direction: int) -> ChipPlace | None:
+        """Return the chip after (1) or before (-1) a chip in reading order; with None, the first or the last one."""
+        return next((there for there, _ in self._walk(place, direction)), None)
+
+    def in_next_row(self, place: ChipPlace, direction: int) -> ChipPlace | None:
+        """Return the chip below (1) or above (-1) a chip: the one in the adjacent row whose middle is nearest."""
+        here = self._chip(place)
+        if here is None:
+            return None
+        for row, chips in groupby(self._walk(place, direction), lambda each: (each[0].line, each[1].y)):
+            if row != (place.line, here.y):
+                return min((abs(chip.x + chip.width / 2 - here.x - here.width / 2), there) for there, chip in chips)[1]
+        return None
+
+    def _walk(self, place: ChipPlace | None, direction: int) -> Iterator[tuple[ChipPlace, PlacedChip]]:
+        start = 0 if direction > 0 else len(self._lines) - 1
+        line = start if place is None else place.line
+        while 0 <= line < len(self._lines):
+            for chip in self.block(line).chips[::direction]:
+                there = ChipPlace(line, chip.word, chip.chip)
+                if place is None or (there > place if direction > 0 else there < place):
+                    yield there, chip
+            line += direction
+
+    # -- layout
 
     def _lay_out_next(self) -> None:
         self._chips += len(self.block(self._next).chips)
@@ -274,39 +230,33 @@ class ChipBlocks:
     def _laid_out(self, index: int) -> PlacedBlock:
         line = self._lines[index]
         words = self._words[index] = line.words
-        has_inserted = self._inserted is not None and self._inserted.place.line == index
-        known = self._known.get(line.text) if self._known and not has_inserted else None
+        inserted = self._inserted if self._inserted is not None and self._inserted.place.line == index else None
+        known = self._known.get(line.text) if inserted is None else None
         if known is not None and known[0] is words:
             return known[1]
         widths = self._chip_widths(line)
-        if self._inserted is not None and has_inserted:
-            return _with_inserted(widths, self._inserted, self._width, self._spacing)
-        return lay_out(widths, self._width, self._spacing)
+        names = [(word, chip) for word, each in enumerate(widths) for chip in range(len(each))]
+        if inserted is not None:
+            names.insert(_insert(inserted, widths), _EXTRA)
+        spots = lay_out(widths, self._width, self._spacing)
+        chips = [PlacedChip(*name, *spot) for name, spot in zip(names, spots, strict=True)]
+        height = chips[-1].y + self._spacing.row_height if chips else 0.0
+        extra = chips.pop(names.index(_EXTRA)) if inserted is not None else None
+        return PlacedBlock(chips, height, extra)
 
 
-def _with_inserted(widths: list[list[float]], inserted: Inserted, width: float, spacing: FlowSpacing) -> PlacedBlock:
-    """Lay out a line with an extra chip, which counts neither as a word nor as a chip of a word."""
+def _insert(inserted: Inserted, widths: list[list[float]]) -> int:
+    """Add the width of an extra chip to those of its line; return the number of chips before it."""
     _, word, chip = inserted.place
-    widths = [list(each) for each in widths]
+    before = sum(map(len, widths[:word])) + chip
     if inserted.is_in_word:
         widths[word].insert(chip, inserted.width)
     else:
         widths.insert(word, [inserted.width])
-        chip = 0
-    placed = lay_out(widths, width, spacing)
-    chips, extra = [], None
-    for each in placed.chips:
-        if (each.word, each.chip) == (word, chip):
-            extra = each
-        elif inserted.is_in_word:
-            is_later = each.word == word and each.chip > chip
-            chips.append(each._replace(chip=each.chip - 1) if is_later else each)
-        else:
-            chips.append(each._replace(word=each.word - 1) if each.word > word else each)
-    return PlacedBlock(chips, placed.height, extra)
+    return before
 
 
-def place_at(line: FlowLine, index: int, position: int) -> tuple[ChipPlace, bool]:
+def place_at(line: LiveLine, index: int, position: int) -> tuple[ChipPlace, bool]:
     """Return the place before which a caret stands (in code points from the line start), and whether in a word."""
     for word_index, word in enumerate(line.words):
         if not word.pieces or position > word.pieces[-1].end:

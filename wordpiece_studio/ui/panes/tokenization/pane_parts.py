@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QW
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
-    from wordpiece_studio.ui.panes.tokenization.chip_canvas import ChipCanvas
+    from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
     from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
     from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
@@ -81,7 +81,7 @@ class PaneParts(QSplitter):
         self,
         field: LiveField,
         shown: QStackedWidget,
-        chips: ChipCanvas,
+        chips: LiveChips,
         labels: tuple[QLabel, QLabel],
         unknown_box: UnknownBox,
         why: WhyHere,

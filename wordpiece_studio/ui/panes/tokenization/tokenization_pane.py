@@ -16,7 +16,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
-from wordpiece_studio.ui.panes.tokenization.chips import ChipFlow
+from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
@@ -89,7 +89,7 @@ class TokenizationPane(Pane):
         self._field = LiveField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
         self._texts = PieceTexts(self._live, self._options, self)
-        self._chips = ChipFlow(theme, self._texts.captions, self._describe_place, self)
+        self._chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
         self._table = LiveTokenTable(self._texts, theme, self)
         self._copy = TokenCopy(self)
@@ -152,7 +152,7 @@ class TokenizationPane(Pane):
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
         self._options.copy_ids_requested.connect(self.copy_ids)
-        self._chips.chip_chosen.connect(self._on_chips_chip_chosen)
+        self._chips.chosen.connect(self._on_chips_chosen)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         self._chips.word_chosen.connect(self._on_chips_word_chosen)
@@ -312,7 +312,7 @@ class TokenizationPane(Pane):
         frame = self._chips.height() - self._chips.viewport().height()
         self._parts.set_shown_height(None if self._options.as_table else height + frame)
 
-    def _on_chips_chip_chosen(self, place: ChipPlace | None) -> None:
+    def _on_chips_chosen(self, place: ChipPlace | None) -> None:
         if place is not None:
             self._choose(place, is_boundary=False)
             return

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QRect, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
+from wordpiece_studio.ui.widgets.labels import wrapped_height
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -180,8 +181,7 @@ class UnknownBox(QFrame):
 
     def needed_height(self, width: int) -> int:
         """Return the height in pixels that the box needs at this width."""
-        flags, room = int(Qt.TextFlag.TextWordWrap), QRect(0, 0, width - 2 * (_SIDE + 1), 10_000)
-        return self.label.fontMetrics().boundingRect(room, flags, self._shown(width)).height() + 2 * (_TOP + 1)
+        return wrapped_height(self.label, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
     def _shown(self, width: int) -> str:
         """Return the text shown at this width; in a low pane, the first sentence in two lines."""

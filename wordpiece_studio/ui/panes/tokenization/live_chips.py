@@ -1,0 +1,350 @@
+"""The live text as chips, which may be thousands of lines long: only what is in view is laid out and painted.
+
+It reports which chip, boundary or word was chosen; nothing here tokenizes or has access to a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
+
+from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted, KnownBlocks, place_at
+from wordpiece_studio.ui.widgets.chip_area import ChipArea
+from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing
+from wordpiece_studio.ui.widgets.chip_style import ChipLook
+from wordpiece_studio.ui.widgets.kept_keys import is_alone
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtWidgets import QWidget
+
+    from wordpiece_studio.session.live_text import LiveLine
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_MARGIN = 2.0
+_ROW_GAP, _CHIP_GAP, _WORD_GAP = 9.0, 4.0, 15.0
+_BOUNDARY_REACH = 4.0
+_REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
+"""What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
+_MOST_WIDTHS = 100_000  # offsets in a long text never repeat
+_COMPOSED = ChipLook(faded=True)
+
+Rings = Callable[[TokenizedWord], Container[int]]
+"""Returns which chips of a word are selected."""
+Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
+"""Returns the lines of text under the chip of a piece in a line."""
+
+
+def kept_place(lines: Sequence[LiveLine], place: ChipPlace | None) -> ChipPlace | None:
+    """Return the chip now at the cursor's place, or the last chip of that word, or None if the word is gone."""
+    if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
+        return None
+    pieces = lines[place.line].words[place.word].pieces
+    return place._replace(chip=min(place.chip, len(pieces) - 1)) if pieces else None
+
+
+class LiveChips(ChipArea[ChipPlace]):
+    """Chips in rows, with lines of small text below each.
+
+    `chosen` is emitted with a :class:`ChipPlace`, or None after a click beside all chips or Escape.
+
+    Parameters
+    ----------
+    captions
+        Returns the lines of text under a chip; it is called again after :meth:`captions_changed`.
+    describe
+        Returns the text about a chip for screen readers.
+    """
+
+    boundary_chosen = Signal(object)
+    """The :class:`ChipPlace` of the chip that ends at the boundary that was clicked."""
+    word_chosen = Signal(object)
+    """A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed."""
+    content_height_changed = Signal(object)
+    """The height in pixels (int) that all chips need at the current width."""
+
+    walking_chooses = True
+
+    def __init__(
+        self, theme: Theme, captions: Captions, describe: Callable[[ChipPlace], str], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, parent)
+        self._captions = captions
+        self._describe = describe
+        self._caption_lines = 0
+        self._captions_hold_places = False
+        self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
+        self._lines = LiveLines((), (), None, {})
+        self._blocks = ChipBlocks(self._lines, 1, self._spacing, self._chip_widths)
+        self._composed, self._composed_at = "", (0, 0)
+        self._rings: Rings | None = None
+        self._fresh_id: int | None = None
+        self._hovered_boundary: ChipPlace | None = None
+        self._settle_timer = QTimer(self)
+        self._settle_timer.setSingleShot(True)
+        self._settle_timer.timeout.connect(self._on_settle_timer_timeout)
+        self.setObjectName("chips")
+        self.setMinimumSize(80, 40)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    # -- contents
+
+    @property
+    def lines(self) -> LiveLines:
+        """The lines shown."""
+        return self._lines
+
+    def set_lines(self, lines: LiveLines) -> None:
+        """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
+        self._lines = lines
+        self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
+        self._current = kept_place(lines, self._current)
+        self._update_accessibility()
+
+    def captions_changed(self, lines: int, hold_places: bool) -> None:
+        """Update the captions.
+
+        Parameters
+        ----------
+        lines
+            The number of lines of text under each chip.
+        hold_places
+            Whether captions depend on where their line starts in the text.
+        """
+        self._caption_lines = lines
+        self._captions_hold_places = hold_places
+        self._lay_out_from(None)
+
+    def set_rings(self, rings: Rings | None) -> None:
+        """Draw rings around the selected chips."""
+        self._rings = rings
+        self.viewport().update()
+
+    def set_fresh(self, token_id: int | None) -> None:
+        """Mark the chips of the token born at this step."""
+        self._fresh_id = token_id
+        self.viewport().update()
+
+    def set_composed(self, text: str, line: int, position: int) -> None:
+        """Show what an input method is composing as a pale chip; it is not a token yet.
+
+        It stands at the caret: in this line, at this code point.
+        """
+        if text or self._composed:
+            self._composed, self._composed_at = text, (line, position)
+            self._lay_out_from(self._blocks.known())
+
+    def composed_rect(self) -> QRectF:
+        """Return the rectangle of the composed text, in pixels from the corner of the first chip."""
+        rect = self._blocks.inserted_rect() or QRectF(0, 0, self._style.width(self._composed), 0)
+        rect.setHeight(self._style.height)
+        return rect
+
+    # -- layout
+
+    @property
+    def row_height(self) -> int:
+        """The height in pixels of a row of chips with their captions."""
+        return int(self._spacing.row_height) + 1
+
+    @property
+    def _spacing(self) -> FlowSpacing:
+        row = self._style.height + self._caption_lines * self._style.caption_height + _ROW_GAP
+        return FlowSpacing(_CHIP_GAP, _WORD_GAP, row)
+
+    def _chip_widths(self, line: LiveLine) -> list[list[float]]:
+        if not self._caption_lines:
+            return [[self._style.width(piece.token) for piece in word.pieces] for word in line.words]
+        return [[self._chip_width(line, piece) for piece in word.pieces] for word in line.words]
+
+    def _chip_width(self, line: LiveLine, piece: Piece) -> float:
+        captions = self._captions(line, piece)
+        width = self._widths.get((piece.token, captions))
+        if width is None:
+            if len(self._widths) > _MOST_WIDTHS:
+                self._widths.clear()
+            width = max(self._style.width(piece.token), *map(self._style.caption_width, captions))
+            self._widths[piece.token, captions] = width
+        return width
+
+    def _lay_out(self) -> None:
+        self._widths.clear()
+        self._lay_out_from(None)
+
+    def _lay_out_from(self, known: KnownBlocks | None) -> None:
+        width = self.viewport().width() - 2 * _MARGIN
+        self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
+        self._hovered_boundary = None
+        self._update_scroll_bars()
+        self._settle_timer.start(_REST_MS)
+        self.viewport().update()
+
+    def _inserted(self) -> Inserted | None:
+        line, position = self._composed_at
+        if not self._composed or line >= len(self._lines):
+            return None
+        return Inserted(*place_at(self._lines[line], line, position), self._style.width(self._composed))
+
+    def _on_settle_timer_timeout(self) -> None:
+        """Lay out a little more; what is in view does not move."""
+        if not self.isVisible():
+            return
+        bar = self.verticalScrollBar()
+        first = self._blocks.line_at(bar.value())
+        above = bar.value() - float(self._blocks.tops[first])
+        if self._blocks.settle(_SETTLE_SECONDS):
+            self._settle_timer.start(_SETTLE_MS)
+        self._update_scroll_bars()
+        if bar.value():
+            bar.setValue(round(float(self._blocks.tops[first]) + above))
+
+    def _content_size(self) -> QSize:
+        height = self._blocks.height
+        if self._composed:
+            height = max(height, self.composed_rect().top() + self._spacing.row_height)
+        return QSize(0, int(max(height - _ROW_GAP, 0) + 2 * _MARGIN + 1))
+
+    def _update_scroll_bars(self) -> None:
+        self.content_height_changed.emit(self._content_size().height())
+        super()._update_scroll_bars()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        same_width = event.size().width() == event.oldSize().width()
+        self._lay_out_from(self._blocks.known() if same_width else None)
+
+    def _content_rect(self, place: ChipPlace) -> QRectF | None:
+        rect = self._blocks.rect_of(place)
+        if rect is None:
+            return None
+        return QRectF(rect.x() + _MARGIN, rect.y() + _MARGIN, rect.width(), self._style.height)
+
+    def _with_surroundings(self, rect: QRectF) -> QRectF:
+        return QRectF(0, rect.top() - _MARGIN, 0, self._spacing.row_height + 2 * _MARGIN)
+
+    # -- painting
+
+    def _paint(self, painter: QPainter, seen: QRectF) -> None:
+        offset = self.verticalScrollBar().value() - _MARGIN
+        height_before = self._blocks.height
+        row_height = self._spacing.row_height
+        for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
+            line = self._lines[index]
+            words = line.words
+            for chip in block.chips:
+                y = top + chip.y - offset
+                if seen.top() - row_height < y < seen.bottom():
+                    place = ChipPlace(index, chip.word, chip.chip)
+                    rect = QRectF(chip.x + _MARGIN, y, chip.width, self._style.height)
+                    self._paint_chip(painter, place, line, words[chip.word], rect)
+        if self._composed:
+            self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
+        if self._blocks.height != height_before:
+            self._update_scroll_bars()
+
+    def _paint_chip(
+        self, painter: QPainter, place: ChipPlace, line: LiveLine, word: TokenizedWord, rect: QRectF
+    ) -> None:
+        piece = word.pieces[place.chip]
+        look = ChipLook(
+            unknown=word.unknown is not None,
+            selected=self._rings is not None and place.chip in self._rings(word),
+            current=place == self._current and self.hasFocus(),
+            continues=place.chip > 0,
+            fresh=self._fresh_id is not None and piece.id == self._fresh_id,
+        )
+        self._style.paint(painter, rect, piece.token, look)
+        if self._caption_lines:
+            self._style.paint_captions(painter, rect, self._captions(line, piece))
+        if place == self._hovered_boundary:
+            x = rect.right() + _CHIP_GAP / 2
+            painter.setPen(QPen(self._theme.accent, 2))
+            painter.drawLine(QPointF(x, rect.top() + 2), QPointF(x, rect.bottom() - 2))
+
+    # -- user input
+
+    def _place_at(self, point: QPointF) -> ChipPlace | None:
+        """Return the chip at a point of the contents, captions included, or None."""
+        x, y = point.x() - _MARGIN, point.y() - _MARGIN
+        for index, top, block in self._blocks.between(y, y + 1):
+            for chip in block.chips:
+                below = y - top - chip.y
+                if 0 <= below < self._spacing.row_height - _ROW_GAP + 2 and chip.x <= x < chip.x + chip.width:
+                    return ChipPlace(index, chip.word, chip.chip)
+        return None
+
+    def boundary_at(self, point: QPointF) -> ChipPlace | None:
+        """Return the chip that ends at a boundary within a word at a point of the viewport, or None."""
+        left = self.chip_at(point - QPointF(_BOUNDARY_REACH, 0))
+        right = self.chip_at(point + QPointF(_BOUNDARY_REACH, 0))
+        if left is None or right is None or left == right:
+            return None
+        return left if (left.line, left.word) == (right.line, right.word) else None
+
+    def _place_for(self, key: Qt.Key) -> ChipPlace | None:
+        here, blocks = self._current, self._blocks
+        if key == Qt.Key.Key_End:
+            return blocks.next_to(None, -1)
+        if here is None or key == Qt.Key.Key_Home:
+            return blocks.next_to(None, 1)
+        direction = 1 if key in (Qt.Key.Key_Right, Qt.Key.Key_Down) else -1
+        is_across = key in (Qt.Key.Key_Left, Qt.Key.Key_Right)
+        return (blocks.next_to if is_across else blocks.in_next_row)(here, direction) or here
+
+    def _target(self, place: ChipPlace) -> ChipPlace:
+        return place
+
+    def _said(self, place: ChipPlace) -> str:
+        return self._describe(place)
+
+    def _said_of_all(self) -> str:
+        return self._describe(self._current) if self._current is not None else ""
+
+    def _tip(self, place: ChipPlace) -> str:
+        hint = self.tr("Click: this token. Double-click: the whole word. Between two chips: why here?")
+        return f"{self._describe(place)}\n{hint}"
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        boundary = self.boundary_at(event.position())
+        if event.button() != Qt.MouseButton.LeftButton:
+            super().mousePressEvent(event)
+        elif boundary is not None:
+            self.set_current(boundary)
+            self.boundary_chosen.emit(boundary)
+        elif self.chip_at(event.position()) is None:
+            self._choose_none()
+        else:
+            super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        chip = self.chip_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and chip is not None:
+            self.word_chosen.emit(chip)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        boundary = self.boundary_at(event.position())
+        if boundary != self._hovered_boundary:
+            self._hovered_boundary = boundary
+            self.viewport().update()
+        if boundary is not None:
+            self.viewport().setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if is_enter and event.modifiers() == Qt.KeyboardModifier.ShiftModifier and self._current is not None:
+            self.word_chosen.emit(self._current)
+        elif event.key() == Qt.Key.Key_Escape and is_alone(event) and self._current is not None:
+            self._choose_none()
+        else:
+            super().keyPressEvent(event)
+
+    def _choose_none(self) -> None:
+        self.set_current(None)
+        self.chosen.emit(None)

@@ -1,0 +1,249 @@
+"""What all views of chips have in common: hovering, clicking, walking by key, tooltips, screen readers and scrolling.
+
+A view says where its chips lie and what each stands for. How a chip looks is up to `chip_style.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QFocusEvent,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
+
+from wordpiece_studio.ui.widgets.chip_style import ChipStyle
+from wordpiece_studio.ui.widgets.kept_keys import is_alone, keep
+from wordpiece_studio.ui.widgets.plain import tooltip_text
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
+_WALKS = (
+    Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_Home, Qt.Key.Key_End,
+)  # fmt: skip
+Place = TypeVar("Place")
+"""How a view identifies one of its chips: an index, or line, word and chip."""
+
+
+class ChipArea(QAbstractScrollArea, Generic[Place]):
+    """Chips, one of which is under the keyboard cursor; subclasses implement the methods in the first part.
+
+    "In the contents" means: in pixels from the corner of what scrolls.
+
+    Parameters
+    ----------
+    points
+        How much larger the font is than the window's.
+    """
+
+    chosen = Signal(object)
+    """What the chip stands for that was clicked, or on which Enter or the space bar was pressed."""
+
+    walking_chooses: ClassVar[bool] = False
+    """Whether the keys that move the cursor choose the chip they reach."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, points: float = 0) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._points = points
+        self._style = ChipStyle(theme, points)
+        self._current: Place | None = None
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        theme.changed.connect(self.restyle)
+
+    # -- what subclasses say
+
+    def _lay_out(self) -> None:
+        """Find new places for all chips: their sizes have changed."""
+        raise NotImplementedError
+
+    def _content_size(self) -> QSize:
+        """Return the size in pixels of all contents, or nothing if they never scroll."""
+        return QSize()
+
+    def _content_rect(self, place: Place) -> QRectF | None:
+        """Return the rectangle of a chip in the contents, or None if there is no such chip."""
+        raise NotImplementedError
+
+    def _place_at(self, point: QPointF) -> Place | None:
+        """Return the chip at a point of the contents, or None."""
+        raise NotImplementedError
+
+    def _place_for(self, key: Qt.Key) -> Place | None:
+        """Return the chip to which a key moves the cursor; None if it moves nowhere."""
+        raise NotImplementedError
+
+    def _target(self, place: Place) -> object:
+        """Return what a chip stands for; None if it cannot be chosen."""
+        raise NotImplementedError
+
+    def _said(self, place: Place) -> str:
+        """Return the text about a chip for screen readers."""
+        raise NotImplementedError
+
+    def _said_of_all(self) -> str:
+        """Return the text for screen readers while the cursor is not in this area."""
+        raise NotImplementedError
+
+    def _tip(self, place: Place) -> str:
+        """Return the tooltip of a chip."""
+        return self._said(place)
+
+    def _paint(self, painter: QPainter, seen: QRectF) -> None:
+        """Draw what is in this part of the viewport."""
+        raise NotImplementedError
+
+    # -- geometry
+
+    @property
+    def _offset(self) -> QPointF:
+        return QPointF(self.horizontalScrollBar().value(), self.verticalScrollBar().value())
+
+    def rect_of(self, place: Place) -> QRectF | None:
+        """Return the rectangle of a chip in viewport pixels, or None if there is no such chip."""
+        rect = self._content_rect(place)
+        return rect.translated(-self._offset) if rect is not None else None
+
+    def chip_at(self, point: QPointF) -> Place | None:
+        """Return the chip at a point of the viewport, or None."""
+        return self._place_at(point + self._offset)
+
+    def restyle(self) -> None:
+        """Draw in the theme's present fonts and colors."""
+        self._style = ChipStyle(self._theme, self._points)
+        self._lay_out()
+        self.viewport().update()
+
+    def _update_scroll_bars(self) -> None:
+        size, room = self._content_size(), self.viewport().size()
+        bars = self.horizontalScrollBar(), self.verticalScrollBar()
+        sizes = (size.width(), room.width()), (size.height(), room.height())
+        for bar, (needed, shown) in zip(bars, sizes, strict=True):
+            bar.setRange(0, max(needed - shown, 0))
+            bar.setPageStep(shown)
+            bar.setSingleStep(self._style.height * 3 // 4)
+
+    def _scroll_to(self, rect: QRectF) -> None:
+        """Scroll until this part of the contents is in view."""
+        bars, room = (self.horizontalScrollBar(), self.verticalScrollBar()), self.viewport().size()
+        ends = (rect.left(), rect.right() - room.width()), (rect.top(), rect.bottom() - room.height())
+        for bar, (first, last) in zip(bars, ends, strict=True):
+            bar.setValue(min(max(bar.value(), int(last)), int(first)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._update_scroll_bars()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self.restyle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self.viewport()) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint(painter, QRectF(event.rect()))
+
+    # -- the cursor
+
+    @property
+    def current(self) -> Place | None:
+        """The chip under the keyboard cursor."""
+        return self._current
+
+    def set_current(self, place: Place | None) -> None:
+        """Move the keyboard cursor to a chip and scroll to it."""
+        self._current = place
+        rect = self._content_rect(place) if place is not None else None
+        if rect is not None:
+            self._update_scroll_bars()
+            self._scroll_to(self._with_surroundings(rect))
+        self._update_accessibility()
+        self.viewport().update()
+
+    def _with_surroundings(self, rect: QRectF) -> QRectF:
+        """Return what should be in view together with the chip in `rect`."""
+        return rect.adjusted(-10, -10, 10, 10)
+
+    def _choose(self, place: Place | None) -> None:
+        target = self._target(place) if place is not None else None
+        if target is not None:
+            self.set_current(place)
+            self.chosen.emit(target)
+
+    def _update_accessibility(self) -> None:
+        """Describe the chip under the cursor to screen readers, as the description of this widget."""
+        current = self._current if self.hasFocus() else None
+        text = self._said(current) if current is not None else self._said_of_all()
+        if text == self.accessibleDescription():
+            return
+        self.setAccessibleDescription(text)
+        if self.hasFocus():
+            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._update_accessibility()
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._update_accessibility()
+        self.viewport().update()
+
+    # -- user input
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        place = self.chip_at(event.position())
+        if event.button() == Qt.MouseButton.LeftButton and self._is_choice(place):
+            self._choose(place)
+        else:
+            super().mousePressEvent(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        is_choice = self._is_choice(self.chip_at(event.position()))
+        self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if is_choice else Qt.CursorShape.ArrowCursor)
+
+    def _is_choice(self, place: Place | None) -> bool:
+        return place is not None and self._target(place) is not None
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Show the tooltip of the chip under the pointer, or that of the area."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            place = self.chip_at(QPointF(event.pos()))
+            tip = self._tip(place) if place is not None else ""
+            if tip or not self.toolTip():
+                QToolTip.showText(event.globalPos(), tooltip_text(tip))
+                return True
+        return super().viewportEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the keys that move among the chips and choose them: in the window they move the step."""
+        return keep(event, (*_WALKS, *_ENTER)) or super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        if is_alone(event) and key in _ENTER:
+            self._choose(self._place_for(Qt.Key.Key_Home) if self._current is None else self._current)
+        elif is_alone(event) and key in _WALKS:
+            place = self._place_for(key)
+            if place is not None:
+                (self._choose if self.walking_chooses else self.set_current)(place)
+        elif is_alone(event) and self.verticalScrollBar().maximum():
+            super().keyPressEvent(event)
+        else:
+            event.ignore()
