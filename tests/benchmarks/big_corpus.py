@@ -166,7 +166,6 @@ def measure(path: Path, name: str) -> Figures:
 def _window() -> Iterator[MainWindow]:
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.ui.main_window import MainWindow
-    from wordpiece_studio.ui.studio import take_down
     from wordpiece_studio.ui.widgets.theme import Theme
 
     with tempfile.TemporaryDirectory() as folder:
@@ -175,7 +174,7 @@ def _window() -> Iterator[MainWindow]:
         window.show()
         yield window
         window.leave_at_once()
-        take_down(window)
+        window.take_down()
 
 
 def _count_with_interruptions(watch: Watch, path: Path) -> None:
@@ -183,7 +182,7 @@ def _count_with_interruptions(watch: Watch, path: Path) -> None:
     bar, counting = window.corpus_pane.counting_bar, window.session.counting
     watch.run(0.3)
     watch.probe.restart()
-    window.file_controller.open_paths([path])
+    window.corpus_controller.open_paths([path])
     figures.listing_seconds = watch.until(lambda: counting.is_running) / 1000
     figures.files = len(window.session.document.files.rows)
     figures.megabytes = window.session.document.files.table.size / 1e6

@@ -28,7 +28,7 @@ from tests.event_loop import wait
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import give_turns, take_down
+from wordpiece_studio.ui.studio import give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
 
 _KILOBYTES = (1, 10, 100)
@@ -206,7 +206,7 @@ def main() -> None:
             for kilobytes in arguments.kilobytes:
                 report.rows += measure(window, language, kilobytes, arguments.keys, arguments.size)
         window.leave_at_once()
-        take_down(window)
+        window.take_down()
     report.rows.sort(key=lambda row: _PARTS.index(row.part))
     report.print()
 

@@ -35,7 +35,7 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
             is_there = model.history is not old and pane.rows.rowCount() == model.merge_count > 0
             return is_there and not pane._is_stale and notes.began["history"] > began
 
-        window.file_controller.open_paths([path])
+        window.corpus_controller.open_paths([path])
         wait_for(lambda: shows_rows() and window.painted_at >= notes.began["history"])
         found: dict[str, Any] = {
             "merges": model.merge_count,

@@ -18,7 +18,7 @@ from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import give_turns, take_down
+from wordpiece_studio.ui.studio import give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def studio(layout: str = "", *paths: str) -> Iterator[tuple[WatchedWindow, GapPr
         yield window, probe
         window.leave_at_once()
         probe.deleteLater()
-        take_down(window)
+        window.take_down()
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

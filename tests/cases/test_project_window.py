@@ -42,7 +42,7 @@ def with_files(made: Projects, folder: Path) -> Path:
     texts.mkdir(parents=True)
     for name in ("a.txt", "b.txt"):
         (texts / name).write_text("hug pug bun hugs\n" * 3, encoding="utf-8")
-    made.window.file_controller.add_paths([texts])
+    made.window.corpus_controller.add_paths([texts])
     made.studio.wait_opened()
     made.studio.wait(lambda: made.window.session.counting.counts is not None, 20_000)
     made.train()

@@ -21,10 +21,9 @@ from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.recovery import journal, recoverable_work, recovery_keeper, store
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
+from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.training_bar.training_words import outcome_words
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def studio(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
     studio.wait_finished()
     yield studio
     window.leave_at_once()
-    take_down(window)
+    window.take_down()
 
 
 def left_text(studio: Studio) -> str | None:

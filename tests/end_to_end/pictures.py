@@ -22,7 +22,6 @@ from tests.event_loop import wait
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -54,15 +53,15 @@ def studio() -> Iterator[tuple[MainWindow, Theme]]:
             yield window, theme
         finally:
             window.leave_at_once()
-            take_down(window)
+            window.take_down()
             application.setFont(usual_font)  # the layout Demo leaves it large
 
 
 def train(window: MainWindow, path: Path) -> None:
     """Open a file, learn as much as is proposed for it, and go to the middle of that."""
     before = window.session.counting.counts
-    window.file_controller.open_paths([path])
-    wait(lambda: not window.file_controller.opening.is_running)
+    window.corpus_controller.open_paths([path])
+    wait(lambda: not window.session.opening.is_running)
     wait(lambda: window.session.counting.counts is not None and window.session.counting.counts is not before)
     settle()
     if window.model.state is not TrainerState.TRAINING:
@@ -113,7 +112,7 @@ def take_for_the_readme() -> None:
         take(window, README_FOLDER / "window-light.png")
     with studio() as (window, theme):
         theme.set_choice("dark")
-        window.file_controller.open_sample("korean.txt")
+        window.corpus_controller.open_sample("korean.txt")
         wait(lambda: window.model.state is TrainerState.FINISHED and window.session.counting.counts is not None)
         window.actions_.layout_engineer.trigger()
         window.model.seek(20)

@@ -54,11 +54,11 @@ class Window(MainWindow):
             self.session.document.set_text("unsaved hugs")
             later(self, 0, send)
 
-    def shut_down(self):
+    def _end_jobs(self):
         time.sleep(0.1)  # so slow that one loses patience
         if step == "closing":
             send()
-        super().shut_down()
+        super()._end_jobs()
 
 
 class Last:
@@ -71,7 +71,7 @@ if step == "start":
     around(studio, "start_log", send)
     around(MainWindow, "open_first", send)
 elif step == "taken down":
-    around(studio, "take_down", send, send)
+    around(MainWindow, "take_down", send, send)
 elif step == "log closed":
     around(studio, "stop_log", send, send)
 elif step == "window gone":

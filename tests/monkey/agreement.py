@@ -23,11 +23,7 @@ def is_settled(window: MainWindow) -> bool:
     model = window.model
     if model.state is TrainerState.TRAINING or model.is_busy or model.is_replacing:
         return False
-    if (
-        window.session.counting.is_under_way
-        or window.file_controller.opening.is_running
-        or window.session.usage.is_counting
-    ):
+    if window.session.counting.is_under_way or window.session.opening.is_running or window.session.usage.is_counting:
         return False
     if window.history_pane.rows.is_busy or window.player.is_playing:
         return False

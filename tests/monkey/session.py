@@ -174,11 +174,10 @@ class Session:
 
     def _close(self) -> None:
         """Close the window in whatever state it is."""
-        from wordpiece_studio.ui.studio import take_down
 
         if self._window is not None:
             self._window.leave_at_once()
-            take_down(self._window)
+            self._window.take_down()
             self._window, self._is_closed = None, True
 
     # -- what must hold

@@ -91,7 +91,7 @@ class Looker:
         self._watch = FaultWatch(self._on_fault)
         self.window.resize(1500, 950)
         self.window.show()
-        self.window.layout_controller.choose("engineer")
+        self.window.view_controller.choose_layout("engineer")
         self._is_restored = False
         self.window.project.restored.connect(self._on_restored)
 
@@ -147,8 +147,8 @@ class Looker:
                      for column in range(0, table.columnCount(), 3)]  # fmt: skip
             acts.append(lambda t=table: t.sort(t.columnCount() - 2))
             acts.append(lambda t=table: t.sort(-1 if t is window.history_pane.rows else 0))
-        return [*acts, model.first, lambda: window.layout_controller.choose("teach"), model.last,
-                lambda: window.layout_controller.choose("engineer")]  # fmt: skip
+        return [*acts, model.first, lambda: window.view_controller.choose_layout("teach"), model.last,
+                lambda: window.view_controller.choose_layout("engineer")]  # fmt: skip
 
     def _close_messages(self) -> None:
         from PySide6.QtWidgets import QApplication, QMessageBox

@@ -104,13 +104,13 @@ class StudioHand(QObject):
 
     def _reading(self) -> Until:
         yield from self._shown()
-        self._window.file_controller.open_paths([self._folder / "small.txt"])
+        self._window.corpus_controller.open_paths([self._folder / "small.txt"])
         yield lambda: True  # it may be over before the window looks again
 
     def _listing(self) -> Until:
         yield from self._shown()
-        self._window.file_controller.open_paths([self._folder / "many"])
-        yield lambda: self._window.file_controller.opening.is_running
+        self._window.corpus_controller.open_paths([self._folder / "many"])
+        yield lambda: self._window.session.opening.is_running
 
     def _linting(self) -> Until:
         yield from self._counted("middle.txt")
@@ -118,15 +118,15 @@ class StudioHand(QObject):
 
     def _counting(self) -> Until:
         yield from self._shown()
-        self._window.file_controller.open_paths([self._folder / "large.txt"])
+        self._window.corpus_controller.open_paths([self._folder / "large.txt"])
         yield lambda: self._window.session.document.is_files
         yield lambda: self._window.session.counting.is_running
 
     def _counted(self, name: str) -> Until:
         yield from self._shown()
-        self._window.file_controller.open_paths([self._folder / name])
+        self._window.corpus_controller.open_paths([self._folder / name])
         yield lambda: self._window.session.document.path is not None or self._window.session.document.is_files
-        yield lambda: not self._window.file_controller.opening.is_running
+        yield lambda: not self._window.session.opening.is_running
         yield lambda: not self._window.session.counting.is_running and self._window.session.counting.counts is not None
         self._window.session.settings.set_target_size(0)  # no limit: a training that takes a while
 
@@ -167,7 +167,7 @@ class StudioHand(QObject):
     def _table(self) -> Until:
         """The merge history is being exported."""
         yield from self._paused("middle.txt")
-        self._window.history_controller.export_to(str(self._folder / "merges.csv"))
+        self._window.export_controller.history.write(str(self._folder / "merges.csv"))
         yield lambda: True
 
     def _exporting(self) -> Until:
@@ -179,7 +179,7 @@ class StudioHand(QObject):
         dialog.place_edit.setText(str(self._folder / "exported"))
         yield lambda: dialog._export.isEnabled()
         dialog._export.click()
-        yield lambda: self._window.export_controller.is_running or (self._folder / "exported").exists()
+        yield lambda: self._window.export_controller.vocabulary.is_running or (self._folder / "exported").exists()
 
     def _saving(self) -> Until:
         yield from self._paused("middle.txt")

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QMessageBox
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -36,11 +35,11 @@ class Studio:
 
     def open(self, *paths: Path) -> None:
         """Open files or folders and wait until they are read or listed."""
-        self.window.file_controller.open_paths(paths)
+        self.window.corpus_controller.open_paths(paths)
         self.wait_opened()
 
     def wait_opened(self) -> None:
-        self.wait(lambda: not self.window.file_controller.opening.is_running, 20_000)
+        self.wait(lambda: not self.window.session.opening.is_running, 20_000)
 
     def set_text(self, text: str) -> None:
         """Replace the corpus as one edit and wait for its counts."""
@@ -76,7 +75,7 @@ def empty_studio(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Studio]
     window = MainWindow(SettingsStore(tmp_path / "settings"), theme)
     yield Studio(window, qtbot)
     window.leave_at_once()
-    take_down(window)
+    window.take_down()
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def test_a_folder_is_opened_from_the_recent_files_again(studio: Studio, folder: 
 @pytest.mark.slow
 def test_files_that_were_opened_together_are_opened_together_again(studio: Studio, folder: Path) -> None:
     window, paths = studio.window, (folder / "1.txt", folder / "3.jsonl")
-    window.file_controller.open_paths(paths)
+    window.corpus_controller.open_paths(paths)
     wait_counted(studio)
     assert window.settings.values.recent_files[0] == tuple(map(str, paths))
     window.actions_.new_corpus.trigger()
@@ -146,7 +146,7 @@ def test_what_is_trained_is_what_the_files_hold(studio: Studio, folder: Path) ->
 
 def test_an_edited_text_is_asked_about_before_files_replace_it(studio: Studio, folder: Path) -> None:
     studio.set_text("mine")
-    studio.window.file_controller.open_paths([folder])
+    studio.window.corpus_controller.open_paths([folder])
     assert studio.has_box()
     studio.box().reject()
     assert studio.window.session.document.text == "mine"

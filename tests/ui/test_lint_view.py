@@ -226,7 +226,7 @@ def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
     studio.set_text("El niÃ±o\n")
     settle(studio)
     assert kinds(studio) == ["mojibake"]
-    studio.window.file_controller.load_sample("hug.txt")
+    studio.window.corpus_controller.load_sample("hug.txt")
     assert kinds(studio) == []
 
 

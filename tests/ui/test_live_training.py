@@ -15,7 +15,6 @@ from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ def test_the_choice_is_kept_for_the_next_start(studio: Studio) -> None:
     again.actions_.train_as_you_type.setChecked(True)
     assert SettingsStore(store.path.parent).values.train_as_you_type
     again.leave_at_once()
-    take_down(again)
+    again.take_down()
 
 
 def test_a_choice_that_cannot_be_kept_is_reported_and_holds_until_the_end(

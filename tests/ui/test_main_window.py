@@ -307,7 +307,7 @@ def test_the_window_fits(studio: Studio, size: tuple[int, int]) -> None:
 
 def test_a_sample_is_trained_at_once_with_a_sentence_of_its_own(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_controller.open_sample("hug.txt")
+        studio.window.corpus_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert [merge.token for merge in studio.window.model.history][:3] == ["##gs", "hu", "hugs"]
     studio.wait(lambda: studio.window.tokenization_pane.text == "hugs bugs mug")
@@ -318,11 +318,11 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
     studio.window.tokenization_pane.set_text("my own")
     studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
     history, text = studio.window.model.history, studio.window.session.document.text
-    studio.window.file_controller.open_sample("hug.txt")
+    studio.window.corpus_controller.open_sample("hug.txt")
     assert "25 merges" in studio.box().informativeText()
     studio.answer(_CANCEL)
     assert (studio.window.model.history, studio.window.session.document.text) == (history, text)
-    studio.window.file_controller.open_sample("hug.txt")
+    studio.window.corpus_controller.open_sample("hug.txt")
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.answer(_DISCARD)
     studio.wait_finished()
@@ -332,14 +332,14 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
 
 def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_controller.open_sample("chinese.txt")
+        studio.window.corpus_controller.open_sample("chinese.txt")
     studio.wait_finished()
     assert studio.window.model.merge_count == 25
     assert studio.window.corpus_pane.figures.normalizer.name == "bert-cased:keep-chinese"
     tokens = studio.window.model.tokenizer_at(25).encode(studio.window.tokenization_pane.text).tokens
     assert "[UNK]" not in tokens
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_controller.open_sample("hug.txt")
+        studio.window.corpus_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert studio.window.model.counts.normalizer.name == "bert-cased"
 
@@ -414,7 +414,7 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
     train_anew(studio)
     assert not further.isEnabled()
     assert "No pair is left" in further.toolTip()
-    studio.window.file_controller.open_sample("course-en.txt")
+    studio.window.corpus_controller.open_sample("course-en.txt")
     studio.answer(_DISCARD)  # text and merges
     studio.wait(lambda: studio.window.model.merge_count == 25)
     studio.wait_finished()
@@ -428,7 +428,7 @@ def test_with_no_pair_left_there_is_no_further(studio: Studio) -> None:
 def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     actions, controller, editor = (
         studio.window.actions_,
-        studio.window.edit_controller,
+        studio.window.view_controller,
         studio.window.corpus_pane.editor,
     )
     editor.setFocus()

@@ -57,7 +57,7 @@ def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_p
 def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
     studio.window.session.settings.set_limits(500, 7)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_controller.open_sample("spanish.txt")
+        studio.window.corpus_controller.open_sample("spanish.txt")
     studio.wait_finished()
     assert studio.window.session.settings.limits == (110, 0)
     assert studio.window.model.progress.vocabulary_size == 110

@@ -8,7 +8,7 @@ import socket
 import sys
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSocketNotifier, Qt
+from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt
 from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.garbage import GarbageCollector
@@ -60,7 +60,7 @@ def open_studio(argv: Sequence[str]) -> int:
     code = application.exec()
     interrupts.let_go()
     window.messages.release_faults()
-    take_down(window)
+    window.take_down()
     garbage.stop()
     interrupts.stop()  # after the threads have ended: an impatient second Ctrl+C must not interrupt that
     code = interrupts.exit_code or code
@@ -72,15 +72,6 @@ def open_studio(argv: Sequence[str]) -> int:
 def give_turns() -> None:
     """Let the window run sooner while a worker thread computes in Python."""
     sys.setswitchinterval(_TURN_SECONDS)
-
-
-def take_down(window: MainWindow) -> None:
-    """End the threads of `window` and delete it, so that nothing of Qt is alive when the interpreter ends."""
-    window.shut_down()
-    window.hide()
-    window.deleteLater()
-    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
-    QCoreApplication.processEvents()
 
 
 class InterruptWatch(QObject):

@@ -9,7 +9,6 @@ import pytest
 from tests.end_to_end.driver import Driver
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def start(qtbot: QtBot, tmp_path: Path) -> Iterator[Callable[[], Driver]]:
         while windows:
             window = windows.pop()
             window.leave_at_once()
-            take_down(window)
+            window.take_down()
 
     def begin() -> Driver:
         close()

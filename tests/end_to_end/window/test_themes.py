@@ -21,7 +21,6 @@ from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
-from wordpiece_studio.ui.studio import take_down
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def opened(
         while windows:
             window = windows.pop()
             window.leave_at_once()
-            take_down(window)
+            window.take_down()
 
     def make(choice: ThemeChoice) -> tuple[Driver, Theme]:
         close()
@@ -119,8 +118,8 @@ def pictures(driver: Driver) -> Pictures:
         if dialog.isVisible():
             take(dialog.windowTitle(), dialog)
     window.actions_.command_palette.trigger()
-    take("palette", window.palette_controller.palette)
-    window.palette_controller.palette.leave()
+    take("palette", window.help_controller.palette)
+    window.help_controller.palette.leave()
     return taken
 
 
@@ -201,13 +200,13 @@ def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
         assert box.contentsRect().contains(box.label.geometry())
     finally:
         window.leave_at_once()
-        take_down(window)
+        window.take_down()
 
 
 def test_panes_of_another_size_are_laid_out_few_times(opened: Callable[[ThemeChoice], tuple[Driver, Theme]]) -> None:
     """With a style sheet of its own for each such pane it took every table 38 times, and the window 2.4 seconds."""
     driver, theme = opened("light")
-    driver.window.zoom.set_zooms({"scoreboard": 150, "history": 120})
+    driver.window.view_controller.zoom.set_zooms({"scoreboard": 150, "history": 120})
     driver.settle()
     calls: list[None] = []
     driver.window.scoreboard_pane.findChild(CandidatesView).restyle = lambda: calls.append(None)

@@ -88,7 +88,7 @@ def palette(studio: Studio) -> Palette:
     studio.window.activateWindow()
     studio.window.corpus_pane.editor.setFocus()
     studio.window.actions_.command_palette.trigger()
-    return studio.window.palette_controller.palette
+    return studio.window.help_controller.palette
 
 
 def shown(palette: Palette) -> list[str]:
@@ -96,7 +96,7 @@ def shown(palette: Palette) -> list[str]:
 
 
 def enter(studio: Studio, text: str) -> None:
-    palette = studio.window.palette_controller.palette
+    palette = studio.window.help_controller.palette
     QTest.keyClicks(palette.field, text)
     QTest.keyClick(palette.field, _KEY.Key_Return)
     studio.qtbot.wait(20)

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
-from wordpiece_studio.ui.main_window import PANES, MainWindow
+from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.studio import take_down
+from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +62,7 @@ def restarted(window: MainWindow, theme: Theme) -> Iterator[object]:
     yield restart
     for each in opened:
         each.leave_at_once()
-        take_down(each)
+        each.take_down()
 
 
 @pytest.mark.parametrize("name", LAYOUTS)
@@ -113,7 +113,7 @@ def test_the_timeline_has_room_for_its_buttons_which_grow_with_the_text(window: 
         assert pane.height() <= pane.parentWidget().height()
     button = pane.findChild(QToolButton, "timeline_next")
     usual = button.height()
-    window.zoom.set_zoom("timeline", 150)
+    window.view_controller.zoom.set_zoom("timeline", 150)
     assert button.height() == pytest.approx(1.5 * usual, abs=3)
     assert button.iconSize().height() > usual / 2
 
@@ -122,7 +122,7 @@ def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio
     view = studio.window.scoreboard_pane.findChild(CandidatesView)
     studio.wait(lambda: view._delegate._tie_width > 0)  # the candidates are there a little after the training
     before = view._delegate._tie_width
-    studio.window.zoom.set_zoom("scoreboard", 150)
+    studio.window.view_controller.zoom.set_zoom("scoreboard", 150)
     assert view._delegate._tie_width == view._tie_width() > 1.3 * before
 
 
@@ -162,20 +162,20 @@ def test_a_pane_behind_another_does_no_work_until_it_is_shown(studio: Studio) ->
 def test_what_is_changed_by_hand_is_kept_by_each_layout_across_restarts(window: MainWindow, restarted: object) -> None:
     window.docks.bring("vocabulary")
     window.docks.panel("corpus").toggleViewAction().trigger()
-    window.zoom.set_zoom("scoreboard", 130)
+    window.view_controller.zoom.set_zoom("scoreboard", 130)
     choose(window, "engineer")
     assert in_front(window) == IN_FRONT["engineer"]
-    assert not window.zoom.zooms
+    assert not window.view_controller.zoom.zooms
     window.docks.bring("scoreboard")
     again = restarted()
     assert in_front(again) == IN_FRONT["engineer"] - {"history"} | {"scoreboard"}
     choose(again, "teach")
     assert in_front(again) == IN_FRONT["teach"] - {"history", "corpus"} | {"vocabulary"}
-    assert again.zoom.zooms == {"scoreboard": 130}
+    assert again.view_controller.zoom.zooms == {"scoreboard": 130}
     again.actions_.reset_layout.trigger()
     assert in_front(again) == IN_FRONT["teach"]
     assert again.docks.changed_by_hand() is None
-    assert not again.zoom.zooms
+    assert not again.view_controller.zoom.zooms
     assert "teach" not in again.settings.values.layouts
 
 
@@ -253,11 +253,11 @@ def test_the_wheel_with_ctrl_makes_the_text_of_one_pane_larger(window: MainWindo
     chips = window.tokenization_pane
     before, title = chips.fontMetrics().height(), window.scoreboard_pane.fontMetrics().height()
     wheel(window, chips.mapTo(window, QPoint(40, 60)), 5)
-    assert window.zoom.zooms == {"tokenization": 150}
+    assert window.view_controller.zoom.zooms == {"tokenization": 150}
     assert chips.fontMetrics().height() > 1.3 * before
     assert window.scoreboard_pane.fontMetrics().height() == title
     wheel(window, chips.mapTo(window, QPoint(40, 60)), -5)
-    assert not window.zoom.zooms
+    assert not window.view_controller.zoom.zooms
     assert chips.fontMetrics().height() == before
 
 
@@ -267,9 +267,9 @@ def test_the_commands_make_the_text_of_the_focused_pane_larger(window: MainWindo
     window.actions_.larger_pane.trigger()
     window.actions_.larger_pane.trigger()
     window.actions_.smaller_pane.trigger()
-    assert window.zoom.zooms == {"corpus": 110}
+    assert window.view_controller.zoom.zooms == {"corpus": 110}
     window.actions_.normal_pane.trigger()
-    assert not window.zoom.zooms
+    assert not window.view_controller.zoom.zooms
 
 
 def test_saved_layouts_are_checked_when_they_are_read() -> None:

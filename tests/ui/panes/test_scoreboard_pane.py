@@ -378,7 +378,7 @@ def test_in_a_large_corpus_words_are_found_in_the_background(bench: Bench, monke
         bench.wait(lambda: bool(pane._words.view.words.words.words))
         assert {row.word for row in pane._words.view.words.words.words} == set(bench.model.history.words_touched(8))
     finally:
-        pane.close_job()
+        pane.close_jobs()
 
 
 def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt
@@ -11,7 +12,6 @@ from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.ui.actions import Actions
-from wordpiece_studio.ui.controllers.marks_controller import MarksController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 
@@ -21,21 +21,29 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
+class Window(QWidget):
+    """What the controller needs of a window."""
+
+    def take(self, timeline: Timeline, bench: Bench) -> None:
+        self.session = SimpleNamespace(
+            model=bench.model, player=timeline.player, marks=timeline.marks, changes=timeline.changes
+        )
+        self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
+
+
 class Timeline:
-    """The pane with the controllers that its buttons need."""
+    """The pane with the controller that its buttons need."""
 
     def __init__(self, bench: Bench) -> None:
-        self.window = QWidget()
+        self.window = Window()
         bench.panes.append(self.window)
         self.marks = StepMarks(bench.model, self.window)
         self.player = Player(bench.model, self.window, watch=self.marks.watch)
         self.changes = LiveChanges(self.window)
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
-        self.steps = StepController(bench.model, self.player, self.changes, self.actions, self.window)
-        self.controller = MarksController(
-            self.window, bench.model, self.player, self.marks, self.pane, self.actions, bench.theme
-        )
+        self.window.take(self, bench)
+        self.controller = StepController(self.window)
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
         return TimelinePane(model, self.actions, self.marks, theme, player=self.player, changes=self.changes)

@@ -1,15 +1,27 @@
-"""Exporting a vocabulary: the dialog, the question before anything is replaced, and the background work."""
+"""What goes into files that others read: vocabularies, tables of merges, pictures of charts.
+
+Each export asks what and where; nothing is replaced without asking, and a file is written completely or not at all.
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.pacing import Turn
+from wordpiece_studio.storage.corpus_record import record_of_project
+from wordpiece_studio.storage.exports import Exported, manifest_of
+from wordpiece_studio.storage.manifest import Origin
+from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
+from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export.export_dialog import ExportChoice, ExportDialog
 from wordpiece_studio.ui.dialogs.export.export_work import (
@@ -20,25 +32,43 @@ from wordpiece_studio.ui.dialogs.export.export_work import (
     inspect,
     usage_lines,
 )
+from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
 from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import copy_text
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import threading
 
-    from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.trainer_model import TrainerModel
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.dialogs.export.export_work import Inspection
-    from wordpiece_studio.ui.messages import Messages
-    from wordpiece_studio.ui.widgets.banner import Banner
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6
 _PATIENCE_MS = 500  # before the banner says that something is being written
+_REPORT_SECONDS = 0.1
+_CHART_KINDS = ("png", "svg")
+
+
+class ExportController(QObject):
+    """The three exports, as attributes."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self.vocabulary = VocabularyExport(window)
+        self.history = HistoryExport(window)
+        self.chart = ChartExport(window)
+
+    def close(self) -> None:
+        """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
+        self.vocabulary.close()
+        self.history.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,32 +79,18 @@ class _Question:
     steps: tuple[tuple[int, int], ...]
 
 
-class ExportController(QObject):
-    """Asks and writes; nothing is replaced without asking, and a failure leads back to the dialog.
-
-    Parameters
-    ----------
-    banner
-        Shows what is being written, and what was.
-    capture
-        Returns the project as it is now, without copying anything large.
-    """
+class VocabularyExport(QObject):
+    """Writes vocabularies and word counts; a failure leads back to the dialog."""
 
     saved = Signal(object)
     """Everything learned so far is in a file; a sentence that says which, a str."""
 
-    def __init__(
-        self, window: QWidget, document: Document, model: TrainerModel, capture: Callable[[], Project],
-        actions: Actions, theme: Theme, messages: Messages, banner: Banner,
-    ) -> None:  # fmt: skip
+    def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self._document = document
-        self._model = model
-        self._capture = capture
-        self._action = actions.save_vocabulary
-        self._theme = theme
-        self._banner = banner
+        self._model = window.session.model
+        self._action = window.actions_.save_vocabulary
+        self._banner = window.export_banner
         self._folder: Path | None = None
         self._asked: _Question | None = None
         self._order: ExportOrder | None = None
@@ -83,15 +99,15 @@ class ExportController(QObject):
         self._dialog: ExportDialog | None = None
         self._inspecting = BackgroundJob(inspect, self.tr("The preview of the export"), self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
-        self._inspecting.failed.connect(messages.show_error)
+        self._inspecting.failed.connect(window.messages.show_error)
         self._exporting = BackgroundJob(export, self.tr("The export"), self)
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
-        self._exporting.running_changed.connect(self._on_something_changed)
+        self._exporting.running_changed.connect(self._enable)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._action.triggered.connect(self.ask)
-        model.run_reset.connect(self._enable)
-        model.state_changed.connect(self._on_something_changed)
+        self._model.run_reset.connect(self._enable)
+        self._model.state_changed.connect(self._enable)
         self._enable()
 
     @property
@@ -101,7 +117,7 @@ class ExportController(QObject):
 
     def ask(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
-        project = self._capture()
+        project = self._window.project.capture()
         if project.run is None:
             return
         shown, last = self._model.step, self._model.merge_count
@@ -111,7 +127,7 @@ class ExportController(QObject):
 
     def _open(self, question: _Question, before: ExportChoice | None = None, trouble: str = "") -> None:
         self._asked = question
-        dialog = ExportDialog(question.steps, self._proposed_folder(), self._theme.mono_font(-1), self._window)
+        dialog = ExportDialog(question.steps, self._proposed_folder(), self._window.theme.mono_font(-1), self._window)
         dialog.chosen.connect(self._on_dialog_chosen)
         dialog.step_changed.connect(self._on_dialog_step_changed)
         dialog.finished.connect(self._on_dialog_finished)
@@ -134,7 +150,8 @@ class ExportController(QObject):
     def _proposed_folder(self) -> Path:
         if self._folder is not None:
             return self._folder
-        return self._document.path.parent if self._document.path is not None else Path.home()
+        path = self._window.session.document.path
+        return path.parent if path is not None else Path.home()
 
     def _on_dialog_step_changed(self, step: int) -> None:
         if self._asked is not None:
@@ -228,8 +245,178 @@ class ExportController(QObject):
         else:
             self._ask_again(found.order)
 
-    def _on_something_changed(self, _value: object) -> None:
-        self._enable()
-
     def _enable(self) -> None:
         self._action.setEnabled(self._model.history is not None and not self._exporting.is_running)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """Steps of a history, counted from 1, and the file they go to; `is_whole` if these are all steps in order."""
+
+    path: Path
+    history: MergeHistory
+    steps: NDArray[np.int64]
+    project: Project
+    is_whole: bool
+
+
+class HistoryExport(QObject):
+    """Writes the merges, or those that the history shows, as a table, in the background."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._model = model = window.session.model
+        self._pane = pane = window.history_pane
+        self._action = window.actions_.export_history
+        self._choice = HistoryExportChoice(True, "csv")
+        self._job = BackgroundJob(_write_table, self.tr("The export"), self)
+        self._action.triggered.connect(self.ask)
+        pane.export_requested.connect(self.ask)
+        pane.export_bar.stop_requested.connect(self._on_bar_stop_requested)
+        self._job.reported.connect(self._on_job_reported)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._job.running_changed.connect(self._enable)
+        model.run_reset.connect(self._enable)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        self._enable()
+
+    def ask(self) -> None:
+        """Ask which merges to export and where, and write them."""
+        if not self._action.isEnabled():
+            return
+        rows = self._pane.rows
+        shown = None if rows.is_plain else rows.rowCount()
+        dialog = HistoryExportDialog(self._model.merge_count, shown, self._window)
+        dialog.chosen.connect(self._on_dialog_chosen)
+        dialog.open()
+
+    def close(self) -> None:
+        """Cancel the export and wait for the thread to end."""
+        self._job.close()
+
+    def _on_bar_stop_requested(self) -> None:
+        self._job.stop()
+        self._pane.export_bar.hide()
+
+    def _on_dialog_chosen(self, choice: HistoryExportChoice) -> None:
+        self._choice = choice
+        title, mode = self.tr("Export merge history"), QFileDialog.AcceptMode.AcceptSave
+        dialog = place_dialog(self._window, title, mode, None)
+        dialog.setNameFilter(f"{choice.kind} (*.{choice.kind})")
+        dialog.setDefaultSuffix(choice.kind)
+        dialog.selectFile(f"merges.{choice.kind}")
+        dialog.fileSelected.connect(self.write)
+        dialog.open()
+
+    def write(self, place: str) -> None:
+        """Write the chosen merges to the file at `place`."""
+        history, path = self._model.history, Path(place)
+        if history is None:
+            return
+        try:
+            check_merge_table_place(path)
+        except StudioError as error:
+            self._window.messages.show_error(error)
+            return
+        is_whole = self._choice.all_merges
+        rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_merges()
+        self._pane.export_bar.begin(path.name)
+        self._job.begin(_Table(path, history, rows + 1, self._window.project.capture(), is_whole))
+
+    def _on_job_reported(self, progress: tuple[int, int]) -> None:
+        self._pane.export_bar.show_progress(*progress)
+
+    def _on_job_finished(self, table: _Table) -> None:
+        self._pane.export_bar.hide()
+        sentence = self.tr("Exported {rows} merges to {path}")
+        self._window.banner.show_message(sentence.format(rows=number_text(len(table.steps)), path=table.path))
+
+    def _on_job_failed(self, error: StudioError) -> None:
+        self._pane.export_bar.hide()
+        self._window.messages.show_error(error)
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        if not self._action.isEnabled():
+            self._enable()
+
+    def _enable(self) -> None:
+        is_possible = self._model.merge_count > 0 and not self._job.is_running
+        self._action.setEnabled(is_possible)
+        self._pane.set_export_enabled(is_possible)
+
+
+def _write_table(order: Any, stop: threading.Event, report: Report) -> _Table | None:
+    turn, reported = Turn(), time.monotonic()
+
+    def relay(written: int, rows: int) -> None:
+        nonlocal reported
+        turn.give()
+        if time.monotonic() - reported > _REPORT_SECONDS:
+            reported = time.monotonic()
+            report((written, rows))
+
+    is_written = write_merge_table(
+        order.path, order.history, order.steps, manifest=_manifest(order, stop), report=relay, should_stop=stop.is_set
+    )
+    return order if is_written else None
+
+
+def _manifest(order: _Table, stop: threading.Event) -> Manifest | None:
+    """Return how the merges came about; None if their run has been replaced since."""
+    run = order.project.run
+    if run is None or run.history is not order.history:
+        return None
+    step = int(order.steps.max()) if len(order.steps) else 0
+    origin = Origin(merges=step, corpus=record_of_project(order.project, stop.is_set))
+    exported = Exported(run.counts, run.config, run.history, step, origin)
+    parts: Literal["all", "some"] = "all" if order.is_whole else "some"
+    return manifest_of("merges", exported, order.path.name, parts=parts, folder=order.path.parent)
+
+
+class ChartExport(QObject):
+    """Asks where to save the picture of the chart shown, and writes it there."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._model = window.session.model
+        self._pane = window.charts_pane
+        self._action = window.actions_.save_chart
+        self._action.triggered.connect(self.ask)
+        self._pane.save_requested.connect(self.ask)
+        self._model.merges_appended.connect(self._enable)
+        self._model.run_reset.connect(self._enable)
+        self._enable()
+
+    def ask(self) -> None:
+        """Open the dialog that asks where to save."""
+        if not self._model.merge_count:
+            return
+        dialog = place_dialog(self._window, self.tr("Save chart"), QFileDialog.AcceptMode.AcceptSave, None)
+        dialog.setNameFilters([self.tr("PNG picture (*.png)"), self.tr("SVG drawing (*.svg)")])
+        dialog.setDefaultSuffix(_CHART_KINDS[0])
+        dialog.selectFile(f"{self._pane.file_name}.{_CHART_KINDS[0]}")
+        dialog.filterSelected.connect(self._on_dialog_filter_selected)
+        dialog.fileSelected.connect(self.write)
+        dialog.open()
+
+    def write(self, place: str) -> None:
+        """Write the chart shown to a file: as SVG if the name ends in .svg, else as PNG."""
+        path = Path(place)
+        kind = "svg" if path.suffix.lower() == ".svg" else "png"
+        try:
+            atomic_write(path, self._pane.picture(kind))
+        except StudioError as error:
+            self._window.messages.show_error(error)
+            return
+        self._window.banner.show_message(self.tr("Saved the chart to {path}").format(path=path))
+
+    def _on_dialog_filter_selected(self, name_filter: str) -> None:
+        dialog = self.sender()
+        if isinstance(dialog, QFileDialog):
+            dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
+
+    def _enable(self) -> None:
+        self._action.setEnabled(bool(self._model.merge_count))

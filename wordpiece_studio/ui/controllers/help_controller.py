@@ -1,4 +1,4 @@
-"""What the commands of the Help menu do."""
+"""Commands of the Help menu: the palette, the keyboard shortcuts, the pages, the diagnostics, the version, the log."""
 
 from __future__ import annotations
 
@@ -8,79 +8,151 @@ from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow
 from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
+from wordpiece_studio.ui.dialogs.palette import (
+    Entry,
+    Palette,
+    asks_for_token,
+    command_entries,
+    matching_entries,
+    step_entry,
+    token_entries,
+)
+from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from PySide6.QtWidgets import QWidget
-
-    from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.menus import Menus
-    from wordpiece_studio.ui.messages import Messages
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.ui.workspace import Workspace
 
 
 class HelpController(QObject):
-    """Shows the keyboard shortcuts, the pages of the help, the version and the log, and copies diagnostics.
+    """Shows and copies what helps; fills the palette as the user types, and carries out what is chosen in it."""
 
-    Parameters
-    ----------
-    describe_settings
-        Returns what the report says about the settings and the training, as JSON values.
-    """
-
-    def __init__(
-        self, window: QWidget, menus: Menus, actions: Actions, theme: Theme, messages: Messages,
-        describe_settings: Callable[[], object],
-    ) -> None:  # fmt: skip
+    def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self._menus = menus
-        self._theme = theme
+        self._model = window.model
         self._keys: KeysWindow | None = None
         self._pages: HelpWindow | None = None
-        self._messages = messages
-        self._describe_settings = describe_settings
+        self._palette: Palette | None = None
+        self._commands: list[Entry] = []
+        self._vocabulary: Vocabulary | None = None
+        self._tokens: list[str] = []
+        self._chosen: Entry | None = None
+        actions = window.actions_
+        actions.command_palette.triggered.connect(self._on_command_palette_triggered)
         actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
-        menus.help_page_chosen.connect(self._on_help_page_chosen)
         actions.about.triggered.connect(self._on_about_triggered)
         actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
         actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
-        messages.diagnostics_requested.connect(self._copy)
+        window.menus.help_page_chosen.connect(self._on_help_page_chosen)
+        window.messages.diagnostics_requested.connect(self._copy_diagnostics)
 
     @property
     def keys(self) -> KeysWindow | None:
         """The window of keyboard shortcuts, if it was ever opened."""
         return self._keys
 
+    @property
+    def palette(self) -> Palette | None:
+        """The palette, if it was ever opened."""
+        return self._palette
+
+    # -- shortcuts, pages, version, diagnostics
+
     def _on_shortcuts_triggered(self) -> None:
         if self._keys is None:
-            self._keys = KeysWindow([*command_lines(self._menus.placed()), *pane_lines()], self._theme, self._window)
+            lines = [*command_lines(self._window.menus.placed()), *pane_lines()]
+            self._keys = KeysWindow(lines, self._window.theme, self._window)
         self._keys.begin()
 
     def _on_help_page_chosen(self, page: Path) -> None:
         if self._pages is None:
-            self._pages = HelpWindow(self._theme, self._window)
+            self._pages = HelpWindow(self._window.theme, self._window)
         self._pages.begin(page)
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()
 
     def _on_copy_diagnostics_triggered(self) -> None:
-        self._copy()
-        self._messages.show_information(
+        self._copy_diagnostics()
+        self._window.messages.show_information(
             self.tr("The diagnostics are on the clipboard."),
             self.tr("They contain versions, settings and the end of the log, and nothing from your corpus."),
         )
 
-    def _copy(self) -> None:
-        copy_diagnostics(self._describe_settings())
+    def _copy_diagnostics(self) -> None:
+        """Copy the report, with what it says about settings and training; nothing from the corpus."""
+        values, model = self._window.settings.values, self._model
+        described = {
+            "theme": values.theme,
+            "text": values.font_scale,
+            "train_as_you_type": values.train_as_you_type,
+            "training": model.config.to_dict() if model.config is not None else None,
+            "state": model.state.value,
+            "merges": model.merge_count,
+            "step": model.step,
+        }
+        copy_diagnostics(described)
 
     def _on_open_log_folder_triggered(self) -> None:
         folder = log_path().parent
         if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._messages.show_error(StudioError("The log folder cannot be shown", "It is {path}.", path=folder))
+            error = StudioError("The log folder cannot be shown", "It is {path}.", path=folder)
+            self._window.messages.show_error(error)
+
+    # -- the palette
+
+    def _found(self, text: str) -> list[Entry]:
+        """Return the entries that match `text`, the best first."""
+        tokens = token_entries(text, self._vocabulary, self._tokens)
+        if tokens and asks_for_token(text):
+            return tokens
+        step = step_entry(text, self._model.merge_count)
+        commands = matching_entries(self._commands, text)
+        return [*([step] if step is not None else []), *commands, *tokens]
+
+    def _on_command_palette_triggered(self) -> None:
+        palette = self._palette
+        if palette is None:
+            palette = self._palette = Palette(self._window.theme, self._window)
+            palette.text_changed.connect(self._on_palette_text_changed)
+            palette.chosen.connect(self._on_palette_chosen)
+        if palette.isVisible():
+            palette.leave()
+            return
+        menus, own = self._window.menus, self._window.actions_.command_palette
+        menus.refresh()
+        self._commands = command_entries([each for each in menus.placed() if each[1] is not own])
+        self._vocabulary = self._model.vocabulary_at(self._model.step)
+        self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
+        palette.begin()
+
+    def _on_palette_text_changed(self, text: str) -> None:
+        if self._palette is not None:
+            self._palette.show_entries(self._found(text))
+
+    def _on_palette_chosen(self, entry: Entry) -> None:
+        self._chosen = entry
+        later(self, 0, self._do_chosen)  # when the focus is back where it was
+
+    def _do_chosen(self) -> None:
+        entry, self._chosen = self._chosen, None
+        if entry is None:
+            return
+        docks = self._window.docks
+        panes = {panel.toggleViewAction(): panel for panel in docks.panels}
+        if entry.action in panes:
+            panes[entry.action].come_to_front(True)  # the command would hide one that is already shown
+        elif entry.action is not None:
+            entry.action.trigger()
+        elif entry.step is not None:
+            self._model.seek(entry.step)
+        elif entry.token is not None:
+            self._model.set_selection(Selection("token", text=entry.token))
+            docks.bring("token_details")

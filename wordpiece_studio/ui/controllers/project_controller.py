@@ -1,14 +1,15 @@
-"""Saving and opening the project, beside the window; the question before something is lost; the name in the title."""
+"""The project: saving and opening it, the question before something is lost, and unsaved work after a crash."""
 
 from __future__ import annotations
 
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+import platformdirs
 from PySide6.QtCore import QObject, QTimer, Signal
-from PySide6.QtWidgets import QFileDialog, QMainWindow, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
@@ -21,6 +22,9 @@ from wordpiece_studio.session.project_saving import (
     open_work,
     save_work,
 )
+from wordpiece_studio.session.recovery import recoverable_work
+from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
@@ -32,21 +36,22 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     unsaved_work_box,
     with_suffix,
 )
+from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
+from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable
 
     from wordpiece_studio.session.corpus_references import Signature
-    from wordpiece_studio.session.project_state import ProjectState
-    from wordpiece_studio.session.session import Session
-    from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.messages import Messages
-    from wordpiece_studio.ui.widgets.banner import Banner
+    from wordpiece_studio.ui.workspace import Workspace
 
 _TITLE_DELAY_MS = 200
 _PATIENCE_SECONDS = 0.5
 """Saving that takes longer shows its progress."""
+_SHOWN_MS = 50
+"""How often to look whether the window is shown, before what was found is offered over it."""
 
 
 class ProjectController(QObject):
@@ -54,34 +59,20 @@ class ProjectController(QObject):
 
     Signals
     -------
-    saved(Path)
-        The project was saved to this file.
-    opened(Path)
-        The project of this file is shown.
     agreed()
         The window may close now.
     """
 
-    saved = Signal(object)
-    opened = Signal(object)
     agreed = Signal()
 
-    def __init__(
-        self,
-        window: QMainWindow,
-        session: Session,
-        state: ProjectState,
-        actions: Actions,
-        messages: Messages,
-        banner: Banner,
-    ) -> None:
+    def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self._session = session
-        self._state = state
-        self._document = session.document
-        self._messages = messages
-        self._banner = banner
+        self._session = window.session
+        self._state = window.project
+        self._document = window.session.document
+        self._messages = window.messages
+        self._banner = window.project_banner
         self._lock = ProjectLock()
         self._is_read_only = False
         self._then: Callable[[], None] | None = None  # called when the current save has finished
@@ -100,15 +91,10 @@ class ProjectController(QObject):
         self._title_timer.setSingleShot(True)
         self._title_timer.setInterval(_TITLE_DELAY_MS)
         self._title_timer.timeout.connect(self._show_modified)
-        self._connect(actions)
+        self._connect()
         self._show_title()
 
     # -- state
-
-    @property
-    def path(self) -> Path | None:
-        """The file of the project; None if it has none."""
-        return self._state.path
 
     @property
     def is_read_only(self) -> bool:
@@ -140,7 +126,8 @@ class ProjectController(QObject):
             self._box.raise_()
             return True
         if self.is_saving:
-            self.when_saved(self._close_again)
+            if self._close_again not in self._waiting:
+                self._waiting.append(self._close_again)
             return True
         if not unsaved_work(self._session, self._state, Loss.ALL).is_any:
             return False
@@ -159,7 +146,7 @@ class ProjectController(QObject):
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
         self._then_safe, self._loss = then, loss
-        self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self.path)
+        self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
         self._box.finished.connect(self._on_unsaved_box_finished)
         self._box.open()
 
@@ -222,14 +209,6 @@ class ProjectController(QObject):
         dialog.fileSelected.connect(self._on_place_selected)
         dialog.open()
 
-    def when_saved(self, then: Callable[[], None]) -> None:
-        """Call `then` when the current save has succeeded; at once if none is running."""
-        if self.is_saving:
-            if then not in self._waiting:
-                self._waiting.append(then)
-        else:
-            then()
-
     def _suggested_name(self) -> str:
         document = self._document
         name = document.files.name if document.is_files else document.path.stem if document.path is not None else ""
@@ -285,9 +264,8 @@ class ProjectController(QObject):
         self._show_title()
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
-        self._remember(file.path)
+        self._window.remember_files(file.path)
         self._session.model.note_saved()
-        self.saved.emit(file.path)
         then, self._then = self._then, None
         if then is not None:
             then()
@@ -298,7 +276,7 @@ class ProjectController(QObject):
         self._then = None  # was meant for the project that was saved
         self._lock_again()
         self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
-        self._remember(path)
+        self._window.remember_files(path)
         self._do_waiting()
 
     def _lock_again(self) -> None:
@@ -357,9 +335,8 @@ class ProjectController(QObject):
                 file.path, holder, "It is read-only here; save it under another name to keep your changes."
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
-        self._remember(file.path)
+        self._window.remember_files(file.path)
         self._session.model.note_saved()
-        self.opened.emit(file.path)
 
     # -- the title
 
@@ -388,19 +365,14 @@ class ProjectController(QObject):
 
     # -- the rest
 
-    def _remember(self, path: Path) -> None:
-        try:
-            self._session.store.remember_files([path.absolute()])
-        except StudioError as error:
-            self._messages.show_error(error)
-
     def _on_save_triggered(self) -> None:
         self.save()
 
     def _on_save_as_triggered(self) -> None:
         self.save_as()
 
-    def _connect(self, actions: Actions) -> None:
+    def _connect(self) -> None:
+        actions = self._window.actions_
         actions.save_project.triggered.connect(self._on_save_triggered)
         actions.save_project_as.triggered.connect(self._on_save_as_triggered)
         self._banner.action_requested.connect(self._on_save_as_triggered)
@@ -412,3 +384,151 @@ class ProjectController(QObject):
         self._saving.failed.connect(self._on_saving_failed)
         self._opening.finished.connect(self._on_opening_finished)
         self._opening.failed.connect(self._messages.show_error)
+
+
+def recovery_folder() -> Path:
+    """Return the folder in which this user's unsaved work is kept; never beside a file of the user's."""
+    return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "recovery"
+
+
+class RecoveryController(QObject):
+    """Unsaved work: kept while the window is open, and offered at the start after a crash, a kill or a power cut."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._state = window.project
+        self._messages = window.messages
+        self._banner = window.banner
+        self._folder = recovery_folder()
+        self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)
+        self.keeper.failed.connect(self._on_keeper_failed)
+        self._found: list[recoverable_work.Recoverable] = []
+        self._wanted: recoverable_work.Recoverable | None = None
+        self._then: Callable[[], None] | None = None
+        self._dialog: RecoveryDialog | None = None
+        self._job = BackgroundJob(_recover, self.tr("Restoring unsaved work"), self)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._is_closed = False
+
+    def offer(self, then: Callable[[], None]) -> None:
+        """Ask what to do with unsaved work, if any was found; call `then` unless some was restored."""
+        self._then = then
+        self._found = recoverable_work.find_recoverable(self._folder)
+        self._ask_or_go_on()
+
+    def close(self) -> None:
+        """Stop. Whatever is still kept by then is offered at the next start."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._job.close()
+        self.keeper.close()
+        self._put_off()
+
+    def _ask_or_go_on(self) -> None:
+        if self._is_closed:
+            return
+        if not self._found:
+            then, self._then = self._then, None
+            if then is not None:
+                then()
+        elif not self._window.isVisible():
+            later(self, _SHOWN_MS, self._ask_or_go_on)
+        else:
+            self._dialog = dialog = RecoveryDialog([one.about for one in self._found], self._window)
+            dialog.restore_wanted.connect(self._on_dialog_restore_wanted)
+            dialog.refused.connect(self._on_dialog_refused)
+            dialog.postponed.connect(self._on_dialog_postponed)
+            dialog.open()
+
+    def _put_off(self) -> None:
+        """Leave everything that was found for the next start."""
+        for one in [*self._found, *([self._wanted] if self._wanted is not None else [])]:
+            recoverable_work.keep_for_later(one)
+        self._found, self._wanted = [], None
+
+    def _on_dialog_restore_wanted(self, number: int) -> None:
+        self._wanted = self._found.pop(number)
+        self._job.begin(self._wanted)
+
+    def _on_dialog_refused(self, number: int) -> None:
+        recoverable_work.remove(self._found.pop(number))
+        self._ask_or_go_on()
+
+    def _on_dialog_postponed(self) -> None:
+        self._put_off()
+        self._ask_or_go_on()
+
+    def _on_job_finished(self, result: object) -> None:
+        recovered = cast("recoverable_work.Recovered", result)
+        wanted, self._wanted = self._wanted, None
+        if wanted is None:
+            return
+        about = recovered.about
+        try:
+            self._state.restore(recovered.project)
+        except StudioError as error:
+            recoverable_work.keep_for_later(wanted)
+            self._messages.show_error(error)
+            self._ask_or_go_on()
+            return
+        is_of_file = bool(about.project_path) and not recovered.is_project_another
+        self._state.set_path(Path(about.project_path) if is_of_file else None)
+        self.keeper.adopt(wanted, recovered)
+        self._then = None
+        self._put_off()
+        name = about.name or self.tr("Unnamed text")
+        self._banner.show_message(self.tr("“{name}” was restored. It is still unsaved.").format(name=name))
+        if recovered.is_project_another:
+            words = self.tr("“{name}” was restored, but its file {path} has been changed since. That file stays as it "
+                            "is: save this as another project.")  # fmt: skip
+            self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
+        for lost in _losses(recovered):
+            self._messages.show_error(lost)
+
+    def _on_job_failed(self, error: StudioError) -> None:
+        wanted, self._wanted = self._wanted, None
+        if wanted is None:
+            return
+        aside = recoverable_work.set_aside(wanted)
+        self._messages.show_error(
+            StudioError(
+                "The unsaved work “{name}” cannot be restored: {reason}",
+                "It was set aside as {path}.",
+                name=wanted.about.name,
+                reason=error.what,
+                path=display_name(aside),
+            )
+        )
+        self._ask_or_go_on()
+
+    def _on_keeper_failed(self, error: StudioError) -> None:
+        self._banner.show_message(str(error), "warning")
+
+
+def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
+    """Return an error for each part that could not be read."""
+    losses = []
+    if recovered.lost_edits is not None:
+        losses.append(
+            StudioError(
+                "The work was restored, but the latest changes are missing: {reason}",
+                "Check the last things you did.",
+                reason=recovered.lost_edits.what,
+            )
+        )
+    if recovered.lost_run is not None:
+        losses.append(
+            StudioError(
+                "The text was restored, but not its merges: {reason}",
+                "Train again.",
+                reason=recovered.lost_run.what,
+            )
+        )
+    return losses
+
+
+def _recover(order: object, _stop: threading.Event, _report: Callable[[object], None]) -> object:
+    return recoverable_work.recover(cast("recoverable_work.Recoverable", order))

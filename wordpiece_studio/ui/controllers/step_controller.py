@@ -1,4 +1,7 @@
-"""Commands that move between steps: next, previous, ten at a time, first, last, play, and from change to change."""
+"""Commands that move between steps and mark them: next, previous, play, breakpoints, markers, bookmarks, the selection.
+
+They act on the model and the player, and each says why it is not available.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +10,73 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.ui.actions import ActionReasons
+from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
+from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
+from wordpiece_studio.ui.panes.timeline.mark_words import halt_words, hit_words, merge_words
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.live_changes import LiveChanges
-    from wordpiece_studio.session.player import Player
-    from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.step_marks import Bookmark, MarkerName
+    from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
 
 
 class StepController(QObject):
-    """Connects the commands to the model and the player, and says when there is nothing to move to."""
+    """Connects the commands to the model, the player and the marks, and says when there is nothing to move to.
+
+    Signals
+    -------
+    first_run_needed()
+        The next merge was asked for, and nothing has been trained yet.
+    end_reached()
+        The next merge was asked for at the last one, and a stop rule forbids another.
+    breakpoint_hit(str)
+        Playing or running has halted; a sentence says where and why.
+    breakpoint_disabled(str)
+        A breakpoint was switched off; a sentence says why.
+    """
 
     first_run_needed = Signal()
-    """The next merge was asked for, and nothing has been trained yet."""
     end_reached = Signal()
-    """The next merge was asked for at the last one, and a stop rule forbids another."""
+    breakpoint_hit = Signal(object)
+    breakpoint_disabled = Signal(object)
 
-    def __init__(
-        self, model: TrainerModel, player: Player, changes: LiveChanges, actions: Actions, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._player = player
-        self._changes = changes
-        self._actions = actions
-        self._reasons = ActionReasons(actions)
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._model = window.session.model
+        self._player = window.session.player
+        self._marks = window.session.marks
+        self._changes = window.session.changes
+        self._actions = window.actions_
+        self._pane = window.timeline_pane
+        self._reasons = ActionReasons(self._actions)
+        self._editor: BreakpointEditor | None = None
+        self._bookmarks: BookmarksDialog | None = None
+        self._kept_step = 0
+        self._connect_moves()
+        self._connect_marks()
+        self._connect_session()
+        self._enable()
+        self._enable_selection()
+
+    @property
+    def editor(self) -> BreakpointEditor | None:
+        """The breakpoint editor, if it was ever opened."""
+        return self._editor
+
+    @property
+    def bookmarks(self) -> BookmarksDialog | None:
+        """The bookmarks window, if it was ever opened."""
+        return self._bookmarks
+
+    def _connect_moves(self) -> None:
+        actions = self._actions
         actions.next_merge.triggered.connect(self._on_next_triggered)
         actions.previous_merge.triggered.connect(self._on_previous_triggered)
         actions.first_merge.triggered.connect(self._on_first_triggered)
@@ -44,13 +86,40 @@ class StepController(QObject):
         actions.next_change.triggered.connect(self._on_next_change_triggered)
         actions.previous_change.triggered.connect(self._on_previous_change_triggered)
         actions.play.triggered.connect(self._on_play_triggered)
-        model.step_changed.connect(self._on_something_changed)
-        model.state_changed.connect(self._on_something_changed)
-        model.merges_appended.connect(self._on_merges_appended)
-        model.run_reset.connect(self._enable)
-        changes.changed.connect(self._enable)
+        actions.go_to_birth.triggered.connect(self._on_go_to_birth_triggered)
+        actions.clear_selection.triggered.connect(self._on_clear_selection_triggered)
+
+    def _connect_marks(self) -> None:
+        actions = self._actions
+        actions.breakpoints.triggered.connect(self._on_breakpoints_triggered)
+        actions.run_to_breakpoint.triggered.connect(self._on_run_triggered)
+        actions.run_back.triggered.connect(self._on_run_back_triggered)
+        actions.set_marker_a.triggered.connect(self._on_set_marker_a_triggered)
+        actions.set_marker_b.triggered.connect(self._on_set_marker_b_triggered)
+        actions.go_to_marker_a.triggered.connect(self._on_go_to_marker_a_triggered)
+        actions.go_to_marker_b.triggered.connect(self._on_go_to_marker_b_triggered)
+        actions.keep_step.triggered.connect(self._on_keep_triggered)
+        actions.bookmarks.triggered.connect(self._on_bookmarks_triggered)
+
+    def _connect_session(self) -> None:
+        model, player, marks = self._model, self._player, self._marks
+        for changed in (
+            model.step_changed, model.state_changed, model.run_reset, marks.run.waiting_changed, marks.watch.changed,
+            marks.markers.changed,
+        ):  # fmt: skip
+            changed.connect(self._enable)
+        for changed in (model.merges_appended, self._changes.changed):
+            changed.connect(self._enable_moves)
         player.playing_changed.connect(self._on_player_playing_changed)
-        self._enable()
+        player.halted.connect(self._on_halted)
+        marks.run.halted.connect(self._on_halted)
+        marks.run.ended.connect(self._on_run_ended)
+        marks.watch.faulted.connect(self._on_watch_faulted)
+        model.selection_changed.connect(self._enable_selection)
+        model.merges_appended.connect(self._on_model_merges_appended)
+        model.run_reset.connect(self._enable_selection)
+
+    # -- moving
 
     def _on_next_triggered(self) -> None:
         self._player.stop()
@@ -96,16 +165,114 @@ class StepController(QObject):
         self._player.toggle()
         self._actions.play.setChecked(self._player.is_playing)
 
-    def _on_player_playing_changed(self, playing: bool) -> None:
-        self._actions.play.setChecked(playing)
+    def _on_player_playing_changed(self, is_playing: bool) -> None:
+        self._actions.play.setChecked(is_playing)
 
-    def _on_something_changed(self, _value: object) -> None:
-        self._enable()
+    # -- breakpoints
 
-    def _on_merges_appended(self, _first: int, _last: int) -> None:
-        self._enable()
+    def _on_breakpoints_triggered(self) -> None:
+        if self._editor is None:
+            self._editor = BreakpointEditor(self._marks, self._window)
+        self._editor.begin()
+
+    def _on_run_triggered(self) -> None:
+        self._player.stop()
+        self._marks.run.run()
+
+    def _on_run_back_triggered(self) -> None:
+        self._player.stop()
+        self._marks.run.run_back()
+
+    def _on_halted(self, hit: Hit) -> None:
+        history = self._model.history
+        if history is not None:
+            self._pane.say_here(hit_words(hit, history))
+            self.breakpoint_hit.emit(halt_words(hit, history))
+
+    def _on_run_ended(self) -> None:
+        self._pane.say_here(self.tr("no further breakpoint is hit"))
+
+    def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
+        self.breakpoint_disabled.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
+
+    # -- markers
+
+    def _on_set_marker_a_triggered(self) -> None:
+        self._marks.markers.toggle("A")
+
+    def _on_set_marker_b_triggered(self) -> None:
+        self._marks.markers.toggle("B")
+
+    def _on_go_to_marker_a_triggered(self) -> None:
+        self._go_to_marker("A")
+
+    def _on_go_to_marker_b_triggered(self) -> None:
+        self._go_to_marker("B")
+
+    def _go_to_marker(self, name: MarkerName) -> None:
+        step = self._marks.markers.step(name)
+        if step is not None:
+            self._seek(step)
+
+    # -- bookmarks
+
+    def _on_keep_triggered(self) -> None:
+        self._player.stop()
+        model = self._model
+        where = self.tr("Step {step}").format(step=number_text(model.step))
+        self._kept_step = model.step  # a running training may go on meanwhile
+        dialog = KeepDialog(where, merge_words(model.step, model.history), self._window)
+        dialog.text_chosen.connect(self._on_keep_text_chosen)
+        dialog.open()
+
+    def _on_keep_text_chosen(self, text: str) -> None:
+        step = min(self._kept_step, self._model.merge_count)
+        row = self._marks.bookmarks.keep(text or merge_words(step, self._model.history), step)
+        if self._bookmarks is not None:
+            self._bookmarks.select_row(row)
+
+    def _on_bookmarks_triggered(self) -> None:
+        if self._bookmarks is None:
+            self._bookmarks = BookmarksDialog(self._marks.bookmarks, self._actions, self._window.theme, self._window)
+            self._bookmarks.note_chosen.connect(self._on_bookmarks_note_chosen)
+        self._bookmarks.begin()
+
+    def _on_bookmarks_note_chosen(self, note: Bookmark) -> None:
+        self._seek(note.step)
+
+    # -- the selection
+
+    def _birth_step(self) -> int | None:
+        """Return the step that made the selected token, or the token of the selected pair; None if there is none."""
+        selection, history = self._model.selection, self._model.history
+        if selection is None or history is None:
+            return None
+        token_id = id_of_token(selection, history.vocabulary(self._model.merge_count))
+        return (history.birth_step(token_id) or None) if token_id is not None else None
+
+    def _on_go_to_birth_triggered(self) -> None:
+        step = self._birth_step()
+        if step is not None:
+            self._model.seek(step)
+
+    def _on_clear_selection_triggered(self) -> None:
+        self._model.set_selection(None)
+
+    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
+        if self._model.selection is not None:
+            self._enable_selection()
+
+    # -- what can be done now
+
+    def _enable_selection(self) -> None:
+        self._actions.clear_selection.setEnabled(self._model.selection is not None)
+        self._actions.go_to_birth.setEnabled(self._birth_step() is not None)
 
     def _enable(self) -> None:
+        self._enable_moves()
+        self._enable_marks()
+
+    def _enable_moves(self) -> None:
         model, actions, set_reason = self._model, self._actions, self._reasons.set_reason
         at_start = "" if model.step > 0 else self.tr("The current step is before the first merge")
         at_end = "" if not model.is_at_head else self.tr("The current step is the last merge")
@@ -127,3 +294,20 @@ class StepController(QObject):
         if not self._changes.is_known:
             return self.tr("The steps that change the live text are not known yet")
         return self.tr("No step in this direction changes the live text")
+
+    def _enable_marks(self) -> None:
+        model, marks, actions, set_reason = self._model, self._marks, self._actions, self._reasons.set_reason
+        no_run = "" if model.history is not None else self.tr("Nothing has been trained yet")
+        no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
+        runs = self.tr("Already running: pause the training to stop") if marks.run.is_waiting else ""
+        set_reason(actions.run_to_breakpoint, no_run or no_breakpoint or runs)
+        has_before = marks.watch.is_set and marks.watch.previous_hit(model.step) is not None
+        none_before = "" if has_before else self.tr("No breakpoint is hit before this step")
+        set_reason(actions.run_back, no_run or no_breakpoint or none_before)
+        for action in (actions.set_marker_a, actions.set_marker_b, actions.keep_step):
+            set_reason(action, no_run)
+        for action, step in (
+            (actions.go_to_marker_a, marks.markers.a),
+            (actions.go_to_marker_b, marks.markers.b),
+        ):
+            set_reason(action, "" if step is not None else self.tr("This marker is not set"))

@@ -1,18 +1,21 @@
-"""Training commands: when to wait for counts, when to ask the user, and what the bar shows."""
+"""Training commands: when to wait for counts, when to ask the user, what the bar shows, and what a training needs."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtCore import QCoreApplication, QObject
+from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_training import LiveTraining
 from wordpiece_studio.session.records import Progress, TrainerState
-from wordpiece_studio.ui.controllers.memory_controller import MemoryController
+from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
+from wordpiece_studio.training.forecast import Forecaster
+from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
@@ -28,115 +31,17 @@ from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.session import Session
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
-    from wordpiece_studio.ui.widgets.banner import Banner
-    from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.workspace import Workspace
 
 _BannerAction = Literal["", "size", "further", "typing"]
-
-
-class TrainingState(QObject):
-    """Shows the state of the model and of the run in the bar and the commands."""
-
-    out_of_date = Signal()
-    """The colours have changed, and with them the icons."""
-
-    def __init__(self, controller: TrainingController, bar: TrainingBar, actions: Actions, theme: Theme) -> None:
-        super().__init__(controller)
-        self._controller = controller
-        self._bar = bar
-        self._actions = actions
-        self._theme = theme
-        self._pause_icon: tuple[str, QColor, QColor] | None = None
-        theme.changed.connect(self.out_of_date)
-
-    def show(self, *, is_waiting: bool) -> None:
-        """Show the present state; `is_waiting` for counts, in order to train."""
-        model, actions = self._controller.model, self._actions
-        training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
-        has_history = model.history is not None
-        had_keyboard = self._bar.has_keyboard
-        actions.train.setEnabled(not training and not is_waiting)
-        is_users = has_history and not self._controller.model.origin.is_automatic
-        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
-        reason = why_not_further(model)
-        actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
-        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
-        actions.pause.setEnabled(training or paused)
-        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
-        self._show_pause_icon("play" if paused else "pause")
-        actions.stop.setEnabled(training or paused or is_waiting)
-        if had_keyboard:
-            self._bar.keep_keyboard()
-        self._show_words(training, paused, is_waiting)
-
-    def check_size(self, counts: WordCounts | None) -> None:
-        """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
-        history, settings = self._controller.model.history, self._controller.session.settings
-        is_known = counts is not None and counts is self._controller.model.counts
-        size = settings.target_size
-        self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
-
-    def _show_pause_icon(self, name: str) -> None:
-        wanted = (name, self._theme.text, self._theme.faint)
-        if wanted != self._pause_icon:  # redrawing it would take longer than all the rest
-            self._pause_icon = wanted
-            self._actions.pause.setIcon(icon(*wanted))
-
-    def _show_words(self, training: bool, paused: bool, is_waiting: bool) -> None:
-        controller, bar = self._controller, self._bar
-        if is_waiting:
-            bar.show_busy(self.tr("Counting the words…"))
-        elif training and controller.model.history is None:
-            bar.show_busy(controller.engine.waiting_words)
-        elif training or paused:
-            bar.show_progress(controller.model.progress, paused)
-        else:
-            words = idle_words(controller.session, controller.memory.words)
-            bar.show_text(*controller.engine.beside(*words))
-
-
-class FurtherController(QObject):
-    """Connects “Train further…” to the model."""
-
-    def __init__(
-        self, window: QWidget, controller: TrainingController, bar: TrainingBar, banner: Banner, actions: Actions
-    ) -> None:
-        super().__init__(controller)
-        self._window = window
-        self._controller = controller
-        self._bar = bar
-        self._banner = banner
-        self._actions = actions
-        actions.train_further.triggered.connect(self._on_further_triggered)
-
-    def _on_further_triggered(self) -> None:
-        session = self._controller.session
-        note = further_note(session.changes_since_run(), session.model.origin.corpus_name)
-        dialog = FurtherDialog(session.model.progress.vocabulary_size, self._window, note=note)
-        dialog.again_chosen.connect(self._actions.train.trigger)
-        dialog.size_chosen.connect(self._on_dialog_size_chosen)
-        dialog.open()
-
-    def _on_dialog_size_chosen(self, size: int) -> None:
-        model = self._controller.model
-        counts, config = model.counts, model.config
-        if counts is not None and config is not None:
-            longer = replace(config, vocab_size=size, max_merges=None)
-            self._controller.memory.confirm(counts, longer, partial(self._train, size), merges=model.merge_count)
-
-    def _train(self, size: int) -> None:
-        self._banner.clear()
-        self._controller.model.claim()
-        self._controller.session.settings.set_target_size(size)
-        self._controller.model.last()
-        self._controller.model.train_further(vocab_size=size)
+_LEAST_BYTES = 1_000_000  # of a corpus for which the need is shown
+_MUCH = 0.8  # of the free memory
 
 
 class TrainingController(QObject):
@@ -146,19 +51,17 @@ class TrainingController(QObject):
     (the sample at the start) are. Training as you type has a rule of its own, see `live_training`.
     """
 
-    def __init__(
-        self, window: QWidget, session: Session, bar: TrainingBar, banner: Banner, actions: Actions, theme: Theme
-    ) -> None:
+    def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self.session = session
-        self.model = session.model
+        self._session = session = window.session
+        self._model = session.model
         self._counting = session.counting
         self._settings = session.settings
         self._live = LiveTraining(session)
-        self._bar = bar
-        self._banner = banner
-        self._actions = actions
+        self._bar = window.bar
+        self._banner = window.banner
+        self._actions = window.actions_
         self._is_waiting = False  # for counts, in order to train
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
@@ -167,22 +70,46 @@ class TrainingController(QObject):
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
+        self._pause_icon: tuple[str, QColor, QColor] | None = None
         self.engine = EngineNotice(self)
-        self.memory = MemoryController(window, session.settings, banner)
-        self._state = TrainingState(self, bar, actions, theme)
-        self.further = FurtherController(window, self, bar, banner, actions)
-        self._connect()
+        self._needs = TrainingNeeds(window)
+        self._connect_commands()
+        self._connect_session()
         self._show_state()
 
-    @property
-    def question(self) -> QMessageBox | None:
-        """The question that is open now."""
-        return self._question
+    def _connect_commands(self) -> None:
+        actions = self._actions
+        actions.train_as_you_type.setChecked(self._live.is_on)
+        actions.train.triggered.connect(self._on_train_triggered)
+        actions.train_further.triggered.connect(self._on_further_triggered)
+        actions.pause.triggered.connect(self._on_pause_triggered)
+        actions.stop.triggered.connect(self._on_stop_triggered)
+        actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
+        actions.train_as_you_type.toggled.connect(self._on_train_as_you_type_toggled)
+        self._banner.action_requested.connect(self._on_banner_action_requested)
+        self._window.theme.changed.connect(self._show_state)  # its icons have other colours
+
+    def _connect_session(self) -> None:
+        session, model, counting = self._session, self._model, self._counting
+        session.corpus_taken.connect(self._on_session_corpus_taken)
+        session.warm_up.status_changed.connect(self.engine.take_status)
+        session.warm_up.ready.connect(self._on_warm_up_ready)
+        session.warm_up.failed.connect(self._on_warm_up_failed)
+        self._settings.changed.connect(self._on_settings_changed)
+        self.engine.changed.connect(self._on_engine_changed)
+        counting.counts_changed.connect(self._on_counting_counts_changed)
+        counting.failed.connect(self._on_counting_failed)
+        counting.state_changed.connect(self._on_counting_state_changed)
+        self._live.follows.connect(self._on_live_follows)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.state_changed.connect(self._on_model_state_changed)
+        model.progress_changed.connect(self._on_model_progress_changed)
+        model.failed.connect(self._on_model_failed)
 
     def _on_session_corpus_taken(self) -> None:
-        if not self.session.is_sample:
+        if not self._session.is_sample:
             self._banner.clear()  # it is about the previous corpus
-            if not self.model.origin.is_wanted:  # its run is dropped
+            if not self._model.origin.is_wanted:  # its run is dropped
                 self._is_waiting = self._wants_one_merge = False
                 self._step_wanted = None
         self._show_state()
@@ -201,19 +128,19 @@ class TrainingController(QObject):
 
     def say_end_reached(self) -> None:
         """Say why there is no next merge, and offer to go on."""
-        reason = why_not_further(self.model)
+        reason = why_not_further(self._model)
         if reason:
             self._say(reason, "info")
         else:
-            self._say(outcome_words(self.model), "info", self.tr("Train further…"), "further")
+            self._say(outcome_words(self._model), "info", self.tr("Train further…"), "further")
 
     # -- commands
 
     def _on_train_triggered(self) -> None:
-        if self.model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
+        if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
             return
-        if self.model.merge_count and not self.model.origin.is_automatic:
-            self._question = discard_question(self.model.merge_count, self.model.origin.corpus_name, self._window)
+        if self._model.merge_count and not self._model.origin.is_automatic:
+            self._question = discard_question(self._model.merge_count, self._model.origin.corpus_name, self._window)
             self._question.finished.connect(self._on_question_finished)
             self._question.open()
         else:
@@ -230,10 +157,10 @@ class TrainingController(QObject):
         self._wait_for_counts()
 
     def _on_pause_triggered(self) -> None:
-        if self.model.state is TrainerState.PAUSED:
-            self.model.resume()
+        if self._model.state is TrainerState.PAUSED:
+            self._model.resume()
         else:
-            self.model.pause()
+            self._model.pause()
 
     def _on_stop_triggered(self) -> None:
         if self._is_waiting:
@@ -241,7 +168,7 @@ class TrainingController(QObject):
             self._counting.stop()
             self._show_state()
         else:
-            self.model.stop()
+            self._model.stop()
 
     def _on_banner_action_requested(self) -> None:
         self._banner.clear()
@@ -252,6 +179,28 @@ class TrainingController(QObject):
             self._actions.train_as_you_type.setChecked(False)
         elif self._banner_action == "further":
             self._actions.train_further.trigger()
+
+    # -- training further
+
+    def _on_further_triggered(self) -> None:
+        note = further_note(self._session.changes_since_run(), self._model.origin.corpus_name)
+        dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
+        dialog.again_chosen.connect(self._actions.train.trigger)
+        dialog.size_chosen.connect(self._on_further_size_chosen)
+        dialog.open()
+
+    def _on_further_size_chosen(self, size: int) -> None:
+        counts, config = self._model.counts, self._model.config
+        if counts is not None and config is not None:
+            longer = replace(config, vocab_size=size, max_merges=None)
+            self._needs.confirm(counts, longer, partial(self._train_further, size), merges=self._model.merge_count)
+
+    def _train_further(self, size: int) -> None:
+        self._banner.clear()
+        self._model.claim()
+        self._settings.set_target_size(size)
+        self._model.last()
+        self._model.train_further(vocab_size=size)
 
     # -- waiting for counts
 
@@ -275,19 +224,19 @@ class TrainingController(QObject):
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         if counts is not None:
             self._settings.suggestion.take_counts(counts)
-        self.memory.take_counts(counts)
+        self._needs.take_counts(counts)
         if counts is not None and self._is_waiting:
             self._begin(counts)
         elif counts is not None and self._live.can_train(counts):
             self._train_live(counts)
         else:
-            self._state.check_size(self._counting.counts)
+            self._check_size()
             self._show_state()
 
     def _catch_up(self) -> None:
         """Train what was typed while training was not possible."""
         counts = self._counting.counts
-        if counts is not None and counts is not self.model.counts and self._live.can_train(counts):
+        if counts is not None and counts is not self._model.counts and self._live.can_train(counts):
             self._train_live(counts)
 
     def _train_live(self, counts: WordCounts) -> None:
@@ -295,7 +244,7 @@ class TrainingController(QObject):
             self._live.train(counts, self._settings.config())
         except StudioError as error:
             self._refuse(error)
-        if not self.model.is_replacing:
+        if not self._model.is_replacing:
             self._show_state()
 
     def _on_counting_failed(self, error: StudioError) -> None:
@@ -317,13 +266,13 @@ class TrainingController(QObject):
         except StudioError as error:
             self._refuse(error)
             return
-        self.memory.confirm(counts, config, partial(self._start, counts, config, one_merge))
+        self._needs.confirm(counts, config, partial(self._start, counts, config, one_merge))
         self._show_state()
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
-        origin = self.session.origin(is_automatic=self._next_is_automatic)
-        self.model.start(counts, config, paused=one_merge, origin=origin)
+        origin = self._session.origin(is_automatic=self._next_is_automatic)
+        self._model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
             self._step_wanted = -1
 
@@ -344,26 +293,26 @@ class TrainingController(QObject):
             self._banner.clear()  # about a text that could not be trained as it was typed: now it was
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
-        if not self.model.origin.is_automatic and (words := notice_words(self.model.notices)):
+        if not self._model.origin.is_automatic and (words := notice_words(self._model.notices)):
             self._say(words, "info")
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
         if state is TrainerState.PAUSED and self._step_wanted == -1:
             self._step_wanted = None
-            self.model.next_merge()
+            self._model.next_merge()
         if state is TrainerState.FINISHED:
             if self._step_wanted is not None:
-                self.model.seek(self._step_wanted)
+                self._model.seek(self._step_wanted)
                 self._step_wanted = None
-            if not self.model.origin.is_automatic and (words := why_nothing_was_learned(self.model)):
+            if not self._model.origin.is_automatic and (words := why_nothing_was_learned(self._model)):
                 self._say(words, "info")
             self._catch_up()
         self._show_state()
 
     def _on_model_progress_changed(self, progress: Progress) -> None:
-        if self.model.state is not TrainerState.TRAINING:
+        if self._model.state is not TrainerState.TRAINING:
             self._show_state()
-        elif self.model.history is not None:
+        elif self._model.history is not None:
             self._bar.show_progress(progress, paused=False)
 
     def _on_model_failed(self, error: StudioError) -> None:
@@ -375,6 +324,14 @@ class TrainingController(QObject):
         self._step_wanted = None
         self._refuse(error)
 
+    # -- the fast engine
+
+    def _on_warm_up_ready(self, _seconds: float) -> None:
+        self._needs.set_pace(self._session.warm_up.pace)
+
+    def _on_warm_up_failed(self, error: StudioError) -> None:
+        self._banner.show_message(str(error), "warning")
+
     def _on_engine_changed(self) -> None:
         self._catch_up()
         self._show_state()
@@ -384,8 +341,8 @@ class TrainingController(QObject):
     def _on_settings_changed(self) -> None:
         if self._banner_action == "size":
             self._banner.clear()
-        self.memory.look()
-        self._state.check_size(self._counting.counts)
+        self._needs.look()
+        self._check_size()
         self._show_state()
 
     def _refuse(self, error: StudioError) -> None:
@@ -407,26 +364,170 @@ class TrainingController(QObject):
         self._banner.show_message(text, kind, action)
 
     def _show_state(self) -> None:
-        self._state.show(is_waiting=self._is_waiting)
+        """Show the state of the model and of the run in the bar and the commands."""
+        model, actions, is_waiting = self._model, self._actions, self._is_waiting
+        training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
+        has_history = model.history is not None
+        had_keyboard = self._bar.has_keyboard
+        actions.train.setEnabled(not training and not is_waiting)
+        is_users = has_history and not model.origin.is_automatic
+        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
+        reason = why_not_further(model)
+        actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
+        set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
+        actions.pause.setEnabled(training or paused)
+        actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
+        self._show_pause_icon("play" if paused else "pause")
+        actions.stop.setEnabled(training or paused or is_waiting)
+        if had_keyboard:
+            self._bar.keep_keyboard()
+        self._show_words(training, paused)
 
-    def _connect(self) -> None:
-        actions, model = self._actions, self.model
-        actions.train_as_you_type.setChecked(self._live.is_on)
-        actions.train.triggered.connect(self._on_train_triggered)
-        actions.pause.triggered.connect(self._on_pause_triggered)
-        actions.stop.triggered.connect(self._on_stop_triggered)
-        actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
-        self._banner.action_requested.connect(self._on_banner_action_requested)
-        self._settings.changed.connect(self._on_settings_changed)
-        self.engine.changed.connect(self._on_engine_changed)
-        self._counting.counts_changed.connect(self._on_counting_counts_changed)
-        self._counting.failed.connect(self._on_counting_failed)
-        self._counting.state_changed.connect(self._on_counting_state_changed)
-        self._live.follows.connect(self._on_live_follows)
-        actions.train_as_you_type.toggled.connect(self._on_train_as_you_type_toggled)
-        self.session.corpus_taken.connect(self._on_session_corpus_taken)
-        model.run_reset.connect(self._on_model_run_reset)
-        model.state_changed.connect(self._on_model_state_changed)
-        model.progress_changed.connect(self._on_model_progress_changed)
-        model.failed.connect(self._on_model_failed)
-        self._state.out_of_date.connect(self._show_state)
+    def _show_pause_icon(self, name: str) -> None:
+        theme = self._window.theme
+        wanted = (name, theme.text, theme.faint)
+        if wanted != self._pause_icon:  # redrawing it would take longer than all the rest
+            self._pause_icon = wanted
+            self._actions.pause.setIcon(icon(*wanted))
+
+    def _show_words(self, training: bool, paused: bool) -> None:
+        bar = self._bar
+        if self._is_waiting:
+            bar.show_busy(self.tr("Counting the words…"))
+        elif training and self._model.history is None:
+            bar.show_busy(self.engine.waiting_words)
+        elif training or paused:
+            bar.show_progress(self._model.progress, paused)
+        else:
+            words = idle_words(self._session, self._needs.words)
+            bar.show_text(*self.engine.beside(*words))
+
+    def _check_size(self) -> None:
+        """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
+        counts, history = self._counting.counts, self._model.history
+        is_known = counts is not None and counts is self._model.counts
+        size = self._settings.target_size
+        self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
+
+
+class TrainingNeeds(QObject):
+    """Forecasts the memory and time that training the open corpus takes, and warns if that is much.
+
+    The figures take a millisecond; the forecast itself is in `training.forecast`.
+    """
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._settings = window.session.settings
+        self._banner = window.banner
+        self._forecaster: Forecaster | None = None
+        self._counts: WordCounts | None = None  # those that the forecast is for
+        self._needed = 0  # 0: not worth mentioning
+        self._seconds = 0.0
+        self._pace = 1.0
+        self._available: int | None = None
+        self._is_much = False
+        self._warning = ""  # the last one that was shown
+        self._question: QMessageBox | None = None
+        self._go: Callable[[], None] | None = None  # what to do if the user goes ahead
+
+    def take_counts(self, counts: WordCounts | None) -> None:
+        """Forecast for another corpus; None for one that is not counted yet."""
+        self._forecaster, self._counts = None, counts
+        if counts is not None and max(counts.statistics.bytes, counts.statistics.characters) > _LEAST_BYTES:
+            self._forecaster = Forecaster(counts)
+        self.look()
+
+    def set_pace(self, pace: float) -> None:
+        """Take the pace of this machine into account, see `kernel_warmup`."""
+        self._pace = pace
+        self.look()
+
+    def look(self) -> None:
+        """Update the forecast from the settings and the free memory."""
+        self._needed = 0
+        if self._forecaster is not None:
+            try:
+                config = self._settings.config()
+                self._needed = self._forecaster.memory(config).peak
+                self._seconds = self._forecaster.seconds(config, self._pace, is_watched=True)
+            except StudioError:
+                return  # training says what is wrong with the settings
+            self._available = available_memory()
+        was_much, self._is_much = self._is_much, self._needed > _MUCH * (self._available or math.inf)
+        is_shown = self._banner.text == self._warning != ""
+        if self._is_much and self._available is not None and (is_shown or not was_much):
+            self._warning = " ".join((self._figures(self._needed, self._available), _advice()))
+            self._banner.show_message(self._warning, "warning")
+        elif is_shown:
+            self._banner.clear()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What the next training needs, from the longest wording to the shortest; empty for a small corpus."""
+        if not self._needed:
+            return ()
+        needed, time = memory_text(self._needed), self._time_text()
+        forms = (
+            self.tr("needs about {needed} · {time}").format(needed=needed, time=time),
+            self.tr("{needed}, {time}").format(needed=needed, time=time),
+        )
+        if self._available is None:
+            return forms
+        whole = self.tr("needs about {needed}, {free} free · {time}")
+        return whole.format(needed=needed, free=memory_text(self._available), time=time), *forms
+
+    def _time_text(self) -> str:
+        if self._seconds < 1:
+            return self.tr("under 1 s")
+        return self.tr("about {time}").format(time=rough_duration(self._seconds))
+
+    def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
+        """Call `go`; if the training does not fit, ask the user first. `merges` of its merges are already learned."""
+        known = self._forecaster if counts is self._counts else None
+        available, forecaster = available_memory(), known or Forecaster(counts)
+        forecast = forecaster.memory(config)
+        present = forecaster.memory(replace(config, max_merges=merges))
+        needed = forecast.beyond(present) if merges else forecast.peak
+        if available is None or needed <= available:
+            go()
+            return
+        risk = self.tr("If you start it anyway, other programs may become slow, or the system may end this one.")
+        figures = self._figures(needed, available)
+        box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
+        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train anyway"))
+        box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
+        box.finished.connect(self._on_question_finished)
+        if self._question is not None:
+            self._question.reject()  # it is about a training no longer wanted
+        self._question, self._go = box, go
+        box.open()
+
+    def _on_question_finished(self, answer: int) -> None:
+        go, self._go, self._question = self._go, None, None
+        if answer == QMessageBox.StandardButton.Yes.value and go is not None:
+            go()
+
+    def _figures(self, needed: int, available: int) -> str:
+        words = self.tr("This training needs about {needed} of memory, and {free} is free.")
+        return words.format(needed=memory_text(needed), free=memory_text(available))
+
+
+def rough_duration(seconds: float) -> str:
+    """Return a time span of which only the magnitude is known.
+
+    >>> rough_duration(3.4), rough_duration(38), rough_duration(200), rough_duration(9000)
+    ('3 s', '40 s', '3 min', '2.5 h')
+    """
+    if seconds < 10:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 57:
+        return f"{round(seconds / 5) * 5} s"
+    if seconds < 3600:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def _advice() -> str:
+    return QCoreApplication.translate("errors", ADVICE)

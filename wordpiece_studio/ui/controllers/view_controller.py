@@ -1,23 +1,38 @@
-"""Commands of the View menu: theme and text size; also the place of the window."""
+"""Commands of the View and Edit menus: theme, text size, layouts, and what the text field with the focus does.
+
+Also the place of the window on its screen, and the panes that a command brings to the front.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QByteArray, QObject, QRect, QSize
+import msgspec
+from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QLineEdit,
+    QMenu,
+    QMenuBar,
+    QPlainTextEdit,
+    QTextEdit,
+    QWidget,
+)
+from shiboken6 import isValid
 
-from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.settings import SavedLayout
+from wordpiece_studio.ui.layouts.layout import LAYOUTS, demo_text_size
+from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
 from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QMainWindow
 
-    from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.controllers.layout_controller import LayoutController
-    from wordpiece_studio.ui.messages import Messages
-    from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
+    from wordpiece_studio.ui.layouts.layout import LayoutName
+    from wordpiece_studio.ui.widgets.theme import ThemeChoice
+    from wordpiece_studio.ui.workspace import Workspace
 
 _TEXT_STEP, _USUAL_TEXT = 10, 100
 _TEXT_RANGE = (60, 300)
@@ -26,27 +41,72 @@ _FRAME = QSize(12, 36)
 """Room for the frame and title bar of the window, whose size is known only after the window is shown."""
 _FRAME_KNOWN_MS = (0, 60, 400)
 """When to check, after the window is shown, that it lies on its screen with its frame."""
+_FULL = Qt.WindowState.WindowFullScreen
+_TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 
 
 class ViewController(QObject):
-    """Changes how the window looks, and remembers it."""
+    """Changes how the window looks, and remembers it; each layout keeps the user's changes to it across restarts.
 
-    def __init__(
-        self, window: QMainWindow, layouts: LayoutController, theme: Theme, actions: Actions, settings: SettingsStore,
-        messages: Messages,
-    ) -> None:  # fmt: skip
+    The text fields handle the keys of Cut, Copy, Paste and Select all themselves; the Edit menu only shows them, and
+    acts on the field that had the focus before the menu took it.
+    """
+
+    def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self._layouts = layouts
-        self._theme = theme
-        self._settings = settings
-        self._messages = messages
+        self._settings = window.settings
+        self._docks = window.docks
+        self._target: QWidget | None = None  # the text field that the Edit menu acts on
+        self._field: QLineEdit | None = None  # the one that has the focus
+        self.zoom = PaneZoom(window, window.docks, window.theme, window.pane_themes, window.actions_)
+        self._connect_view()
+        self._connect_edit()
+        self._connect_panes()
+        window.installEventFilter(self)
+
+    def _connect_view(self) -> None:
+        actions = self._window.actions_
         for action in actions.themes.actions():
-            action.setChecked(action.data() == theme.choice)
+            action.setChecked(action.data() == self._window.theme.choice)
         actions.themes.triggered.connect(self._on_theme_triggered)
         actions.larger_text.triggered.connect(self._on_larger_text_triggered)
         actions.smaller_text.triggered.connect(self._on_smaller_text_triggered)
         actions.normal_text.triggered.connect(self._on_normal_text_triggered)
+        actions.layouts.triggered.connect(self._on_layout_triggered)
+        actions.reset_layout.triggered.connect(self._on_reset_triggered)
+        actions.full_screen.triggered.connect(self._on_full_screen_triggered)
+
+    def _connect_edit(self) -> None:
+        actions, stack = self._window.actions_, self._window.session.document.undo_stack
+        actions.undo.triggered.connect(stack.undo)
+        actions.redo.triggered.connect(stack.redo)
+        stack.canUndoChanged.connect(actions.undo.setEnabled)
+        stack.canRedoChanged.connect(actions.redo.setEnabled)
+        actions.undo.setEnabled(False)
+        actions.redo.setEnabled(False)
+        actions.cut.triggered.connect(self._on_cut_triggered)
+        actions.copy.triggered.connect(self._on_copy_triggered)
+        actions.paste.triggered.connect(self._on_paste_triggered)
+        actions.select_all.triggered.connect(self._on_select_all_triggered)
+        self._window.menus.edit.aboutToShow.connect(self._on_edit_menu_about_to_show)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_application_focus_changed)
+
+    def _connect_panes(self) -> None:
+        window, actions = self._window, self._window.actions_
+        actions.find.triggered.connect(window.corpus_pane.open_find_bar)
+        actions.find_next.triggered.connect(window.corpus_pane.find_next)
+        actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
+        actions.find_token.triggered.connect(self._on_find_token_triggered)
+        actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
+        actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
+        window.session.document.reset.connect(self._on_document_reset)
+        window.history_pane.take_columns(self._settings.values.history_columns)
+        window.history_pane.columns_chosen.connect(self._on_history_columns_chosen)
+
+    # -- from start to start
 
     def restore(self) -> None:
         """Give the window its last size and arrangement, or the default ones; never larger than the screen."""
@@ -56,7 +116,17 @@ class ViewController(QObject):
         if not window.isMaximized() and not window.isFullScreen():
             wanted = QSize(*values.window_size) if values.window_size else _USUAL_SIZE
             window.resize(wanted.boundedTo(window.screen().availableSize() - _FRAME))
-        self._layouts.restore()
+        self._take_layout()
+
+    def remember(self, play_speed: float) -> None:
+        """Save the size, the arrangement and the playing speed for the next start."""
+        size = self._window.normalGeometry().size()
+        self._window.remember(
+            play_speed=play_speed,
+            window_size=(size.width(), size.height()),
+            window_geometry=self._window.saveGeometry().toBase64().toStdString(),
+        )
+        self._remember_layout()
 
     def keep_on_screen(self) -> None:
         """Once the window is shown and its frame is known, make sure that no edge lies off the screen."""
@@ -74,25 +144,25 @@ class ViewController(QObject):
         if wanted.topLeft() != frame.topLeft():
             window.move(wanted.topLeft())
 
-    def remember(self, play_speed: float) -> None:
-        """Save the size, the arrangement and the playing speed for the next start."""
-        size = self._window.normalGeometry().size()
-        self._change(
-            play_speed=play_speed,
-            window_size=(size.width(), size.height()),
-            window_geometry=self._window.saveGeometry().toBase64().toStdString(),
-        )
-        self._layouts.remember()
+    # -- theme and text size
+
+    @property
+    def text_size(self) -> int:
+        """The text size of this layout, in percent of the system's."""
+        values = self._settings.values
+        if values.layout != "demo":
+            return values.font_scale
+        return values.demo_scale or demo_text_size(self._window.screen().size().height())
 
     def _on_theme_triggered(self, action: QAction) -> None:
-        self._theme.set_choice(cast("ThemeChoice", action.data()))
-        self._change(theme=action.data())
+        self._window.theme.set_choice(cast("ThemeChoice", action.data()))
+        self._window.remember(theme=action.data())
 
     def _on_larger_text_triggered(self) -> None:
-        self._set_text_size(self._layouts.text_size + _TEXT_STEP)
+        self._set_text_size(self.text_size + _TEXT_STEP)
 
     def _on_smaller_text_triggered(self) -> None:
-        self._set_text_size(self._layouts.text_size - _TEXT_STEP)
+        self._set_text_size(self.text_size - _TEXT_STEP)
 
     def _on_normal_text_triggered(self) -> None:
         self._set_text_size(None)
@@ -102,17 +172,155 @@ class ViewController(QObject):
         if percent is not None:
             percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
         if self._settings.values.layout == "demo":
-            self._change(demo_scale=percent)
+            self._window.remember(demo_scale=percent)
         else:
-            self._change(font_scale=percent or _USUAL_TEXT)
-        self._theme.set_scale(self._layouts.text_size / 100)
+            self._window.remember(font_scale=percent or _USUAL_TEXT)
+        self._window.theme.set_scale(self.text_size / 100)
         self.keep_on_screen()  # larger text may need a larger window
 
-    def _change(self, **changes: object) -> None:
-        try:
-            self._settings.change(**changes)
-        except StudioError as error:
-            self._messages.show_error(error)
+    # -- layouts
+
+    def choose_layout(self, name: LayoutName) -> None:
+        """Show another layout; the demo layout switches to full screen, and leaving it switches back."""
+        was_demo = self._settings.values.layout == "demo"
+        self._remember_layout()
+        self._window.remember(layout=name)
+        self._take_layout()
+        if was_demo != (name == "demo"):
+            self._set_full_screen(name == "demo")
+
+    def _remember_layout(self) -> None:
+        """Save the user's changes to this layout."""
+        layout, saved, zooms = self._docks.layout_taken, self._docks.changed_by_hand(), self.zoom.zooms
+        name = layout.name
+        if zooms:
+            usual = SavedLayout(version=layout.version, closed=tuple(sorted(layout.closed)))
+            saved = msgspec.structs.replace(saved or usual, zooms=zooms)
+        layouts = {key: value for key, value in self._settings.values.layouts.items() if key != name}
+        if saved is not None:
+            layouts[name] = saved
+        if layouts != self._settings.values.layouts:
+            self._window.remember(layouts=layouts)
+
+    def _take_layout(self) -> None:
+        values = self._settings.values
+        layout = LAYOUTS[values.layout]
+        self._window.bar.setVisible(layout.has_bar)
+        self._window.theme.set_scale(self.text_size / 100)
+        saved = values.layouts.get(layout.name)
+        self._docks.take(layout, saved)
+        self.zoom.set_zooms(saved.zooms if saved is not None and saved.version == layout.version else {})
+        for action in self._window.actions_.layouts.actions():
+            action.setChecked(action.data() == layout.name)
+
+    def _set_full_screen(self, is_full: bool) -> None:
+        if is_full != self._window.isFullScreen():
+            self._window.setWindowState(self._window.windowState() ^ _FULL)
+
+    def _on_layout_triggered(self, action: QAction) -> None:
+        self.choose_layout(cast("LayoutName", action.data()))
+
+    def _on_reset_triggered(self) -> None:
+        self._docks.take(self._docks.layout_taken)
+        self.zoom.set_zooms({})
+        self._remember_layout()
+
+    def _on_full_screen_triggered(self) -> None:
+        self._set_full_screen(not self._window.isFullScreen())
+
+    # -- panes
+
+    def _on_find_token_triggered(self) -> None:
+        self._docks.bring("vocabulary")
+        self._window.vocabulary_pane.focus_search()
+
+    def _on_go_to_step_triggered(self) -> None:
+        self._docks.bring("history")
+        self._window.history_pane.ask_for_step()
+
+    def _on_show_step_row_triggered(self) -> None:
+        self._docks.bring("history")
+        self._window.history_pane.show_step()
+
+    def _on_history_columns_chosen(self, names: tuple[str, ...]) -> None:
+        self._window.remember(history_columns=names)
+
+    def _on_document_reset(self) -> None:
+        is_text, actions = not self._window.session.document.is_files, self._window.actions_
+        for action in (actions.find, actions.find_next, actions.find_previous, actions.save_corpus):
+            action.setEnabled(is_text)
+        self._docks.set_wide_left(not is_text)
+
+    # -- the Edit menu
+
+    @property
+    def target(self) -> QLineEdit | QPlainTextEdit | QTextEdit | None:
+        """The text field that the Edit menu acts on."""
+        return self._target if isinstance(self._target, _TEXTS) else None
+
+    def _set_target(self, widget: QWidget) -> None:
+        inner = widget.findChild(QLineEdit) if isinstance(widget, QAbstractSpinBox) else widget
+        if self._target is not None:
+            self._target.destroyed.disconnect(self._on_target_destroyed)
+        self._target = inner if isinstance(inner, _TEXTS) else None
+        if self._target is not None:
+            self._target.destroyed.connect(self._on_target_destroyed)
+
+    def _on_target_destroyed(self) -> None:
+        self._target = None
+
+    def _on_edit_menu_about_to_show(self) -> None:
+        target, actions = self.target, self._window.actions_
+        writable = target is not None and not target.isReadOnly()
+        if isinstance(target, QLineEdit):
+            has_selection = target.hasSelectedText()
+        else:
+            has_selection = target is not None and target.textCursor().hasSelection()
+        actions.cut.setEnabled(writable and has_selection)
+        actions.copy.setEnabled(has_selection)
+        actions.paste.setEnabled(writable)
+        actions.select_all.setEnabled(target is not None)
+
+    def _on_cut_triggered(self) -> None:
+        if (target := self.target) is not None:
+            target.cut()
+
+    def _on_copy_triggered(self) -> None:
+        if (target := self.target) is not None:
+            target.copy()
+
+    def _on_paste_triggered(self) -> None:
+        if (target := self.target) is not None:
+            target.paste()
+
+    def _on_select_all_triggered(self) -> None:
+        if (target := self.target) is not None:
+            target.selectAll()
+
+    # -- the focus
+
+    def _on_application_focus_changed(self, _old: QWidget | None, new: QWidget | None) -> None:
+        if new is not None and not isinstance(new, QMenu | QMenuBar):
+            self._set_target(new)
+        # A field loses the focus while it is deleted with its dialog: it is half gone by then.
+        if self._field is not None and isValid(self._field):
+            self._field.removeEventFilter(self)
+        self._field = new if isinstance(new, QLineEdit) else None
+        if self._field is not None:
+            self._field.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep the menu in step with full screen, and leave Escape to a text field before the command takes it.
+
+        In a field it clears a search, or closes the bar that the field is in.
+        """
+        if event.type() == QEvent.Type.WindowStateChange and watched is self._window:
+            self._window.actions_.full_screen.setChecked(self._window.isFullScreen())
+        elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and watched is self._field:
+            if event.key() == Qt.Key.Key_Escape and not event.modifiers():
+                event.accept()
+                return True
+        return super().eventFilter(watched, event)
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:

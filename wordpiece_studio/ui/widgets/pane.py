@@ -55,6 +55,9 @@ class Pane(QWidget):
         """The muted text at the right of the title, plain text."""
         return self._hint
 
+    def close_jobs(self) -> None:
+        """Cancel background jobs, if there are any, and wait for them to end."""
+
     def set_heading(self, title: str, hint: str = "") -> None:
         """Set title and hint, and emit `heading_changed` if they differ."""
         if (title, hint) != (self._title, self._hint):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +14,7 @@ from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
-from wordpiece_studio.ui.controllers.export_controller import ExportController
+from wordpiece_studio.ui.controllers.export_controller import VocabularyExport
 from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.widgets.banner import Banner
@@ -31,24 +32,31 @@ if TYPE_CHECKING:
 SHOWN = 3  # the step shown
 
 
+class Window(QWidget):
+    """What the export needs of a window."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.theme, self.actions_, self.messages = theme, Actions(theme, self), Messages(self)
+        self.export_banner = Banner(theme, self)
+        self.session = SimpleNamespace(model=TrainerModel(self), document=Document(self))
+        self.project = SimpleNamespace(capture=course_project)
+
+
 class Exporting:
     """The controller on a window with nothing but a banner, and the ways in which a test acts on it."""
 
     def __init__(self, qtbot: QtBot, theme: Theme) -> None:
         self.qtbot = qtbot
-        self.window = QWidget()
+        self.window = Window(theme)
         qtbot.addWidget(self.window)
-        self.model = TrainerModel(self.window)
-        self.document = Document(self.window)
-        self.banner = Banner(theme, self.window)
+        self.model, self.document = self.window.session.model, self.window.session.document
+        self.banner, self.actions = self.window.export_banner, self.window.actions_
         QVBoxLayout(self.window).addWidget(self.banner)
         self.project = course_project()
-        self.actions = Actions(theme, self.window)
+        self.window.project.capture = self._capture
         self.saved: list[object] = []
-        self.controller = ExportController(
-            self.window, self.document, self.model, self._capture, self.actions, theme, Messages(self.window),
-            self.banner,
-        )  # fmt: skip
+        self.controller = VocabularyExport(self.window)
         self.controller.saved.connect(self.saved.append)
         self.window.resize(1000, 660)
         self.window.show()

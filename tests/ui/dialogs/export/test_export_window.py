@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.window.model.seek(25)
     studio.window.actions_.save_vocabulary.trigger()
-    dialog = studio.window.export_controller._dialog
+    dialog = studio.window.export_controller.vocabulary._dialog
     studio.wait(lambda: dialog._inspection is not None)
     dialog.set_place(str(tmp_path / "out"))
     dialog.accept()
@@ -30,8 +30,8 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
 def test_an_exported_history_has_its_manifest(studio: Studio, tmp_path: Path, kind: str) -> None:
     if kind == "parquet":
         pytest.importorskip("pyarrow")
-    controller = studio.window.history_controller
-    controller.export_to(str(tmp_path / f"merges.{kind}"))
+    controller = studio.window.export_controller.history
+    controller.write(str(tmp_path / f"merges.{kind}"))
     studio.wait(lambda: (tmp_path / f"merges.{kind}.card.json").exists())
     studio.wait(lambda: "Exported" in studio.window.banner.text)
     manifest = read_manifest(tmp_path / f"merges.{kind}.card.json")

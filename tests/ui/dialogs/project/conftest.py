@@ -53,7 +53,7 @@ class Projects:
 
     def open(self, path: Path) -> None:
         """Open a project, and wait until all of it is read."""
-        self.window.file_controller.open_paths([path])
+        self.window.corpus_controller.open_paths([path])
         self.wait_opened()
 
     def wait_opened(self) -> None:

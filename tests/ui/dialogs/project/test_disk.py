@@ -26,7 +26,7 @@ def opened_files(projects: Projects, *names: str) -> list[Path]:
     paths = [folder / name for name in names]
     for number, path in enumerate(paths):
         path.write_text(f"hug pug bun {number}\n" * 3, encoding="utf-8")
-    projects.window.file_controller.add_paths(paths)
+    projects.window.corpus_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: projects.window.session.counting.counts is not None, 20_000)
     projects.studio.wait(lambda: not projects.window.session.references.is_running)
@@ -71,7 +71,7 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     assert "a.txt" in projects.studio.box().informativeText()
     projects.studio.answer(_OPEN)
     projects.choose(projects.folder / "new")
-    projects.studio.wait(lambda: not projects.window.disk_controller.gone)
+    projects.studio.wait(lambda: not projects.window.corpus_controller.disk.gone)
     files = [row.file.path for row in projects.window.session.document.files.rows]
     assert files == [str(new / "a.txt"), str(new / "b.txt"), str(paths[2])]
     assert states(projects) == [FileState.DONE] * 3
@@ -90,7 +90,7 @@ def test_one_missing_file_can_be_chosen(projects: Projects) -> None:
     projects.window.actions_.locate_files.trigger()
     projects.studio.answer(_YES)
     projects.choose(projects.folder / "renamed.txt")
-    projects.studio.wait(lambda: not projects.window.disk_controller.gone)
+    projects.studio.wait(lambda: not projects.window.corpus_controller.disk.gone)
     assert projects.window.session.document.files.rows[0].file.path == str(projects.folder / "renamed.txt")
 
 

@@ -70,7 +70,7 @@ def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
     save_project(other, course_project("bun bun"))
     projects.window.session.document.edit(0, 0, "x")
     path = begin_saving(projects, slow)
-    projects.window.file_controller.open_paths([other])
+    projects.window.corpus_controller.open_paths([other])
     projects.studio.answer(_DISCARD)
     projects.wait_opened()
     slow.error = StudioError("{path} cannot be written", path="slow.wpstudio") if fails else None
@@ -229,7 +229,7 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
     monkeypatch.setattr(StoredHistory, "_read_places", slowly)
     begun: list[bool] = []
     window.session.counting.state_changed.connect(lambda: begun.append(window.session.counting.is_running))
-    window.file_controller.open_paths([path])
+    window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: window.project.path == path)
     window.actions_.train.trigger()
     projects.studio.answer(_YES)  # the merges that are shown may go
@@ -253,7 +253,7 @@ def test_saved_before_all_is_read_nothing_is_missing(projects: Projects, monkeyp
     path = projects.save()
     assert open_project(path).counts is not None
     window.actions_.new_corpus.trigger()
-    window.file_controller.open_paths([path])
+    window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: window.project.path == path)
     assert window.project.is_reading
     window.project_controller._save_to(projects.path("again"), None)
@@ -270,7 +270,7 @@ def test_files_that_were_counted_and_not_trained_are_not_counted_again(projects:
     paths = [tmp_path / name for name in ("a.txt", "b.txt")]
     for path in paths:
         path.write_text("hug pug bun\n", encoding="utf-8")
-    window.file_controller.add_paths(paths)
+    window.corpus_controller.add_paths(paths)
     projects.studio.wait_opened()
     projects.studio.wait(lambda: window.session.counting.counts is not None, 20_000)
     projects.studio.wait(lambda: not window.session.references.is_running)
@@ -312,7 +312,7 @@ def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> N
     window.session.marks.bookmarks.keep("mine")
     before = window.project.content()
     forge_breakpoint(projects.path("bad"), ProjectBreakpoint("pattern", "((("))
-    window.file_controller.open_paths([projects.path("bad")])
+    window.corpus_controller.open_paths([projects.path("bad")])
     projects.studio.answer(_DISCARD)
     assert "bad.wpstudio is damaged at its breakpoints" in projects.studio.box().text()
     projects.studio.answer(_OK)
@@ -332,7 +332,7 @@ def test_damage_that_is_found_later_names_the_file_and_cannot_be_saved(projects:
 
     path.write_bytes(forged(path.read_bytes(), cut))
     before = path.read_bytes()
-    projects.window.file_controller.open_paths([path])
+    projects.window.corpus_controller.open_paths([path])
     assert "bad.wpstudio is damaged at places/positions" in projects.studio.box().text()
     projects.studio.answer(_OK)
     assert projects.window.model.merge_count  # the rows are sound

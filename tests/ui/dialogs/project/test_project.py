@@ -165,7 +165,7 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
 
     monkeypatch.setattr(StoredHistory, "_read_places", slow)
     window = projects.window
-    window.file_controller.open_paths([path])
+    window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: bool(readers))
     projects.studio.qtbot.wait(200)
     for step in (0, 12, 25):
@@ -274,7 +274,7 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
 
 def test_a_project_is_opened_alone(projects: Projects) -> None:
     path = projects.save()
-    projects.window.file_controller.open_paths([path, projects.folder / "a.txt"])
+    projects.window.corpus_controller.open_paths([path, projects.folder / "a.txt"])
     assert "alone" in projects.studio.box().informativeText()
     projects.studio.answer(_OK)
 
@@ -316,7 +316,7 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     window.session.document.edit(0, 0, "x")
     window.session.marks.bookmarks.keep("one")
     for act in (window.actions_.new_corpus.trigger, window.menus.samples.actions()[0].trigger,
-                lambda: window.file_controller.open_paths([path]), window.close):  # fmt: skip
+                lambda: window.corpus_controller.open_paths([path]), window.close):  # fmt: skip
         act()
         words = projects.studio.box().informativeText()
         assert "was edited" in words
@@ -333,7 +333,7 @@ def test_giving_up_opens_without_a_second_question(projects: Projects) -> None:
     path = projects.save()
     projects.train()
     projects.window.session.document.edit(0, 0, "x")
-    projects.window.file_controller.open_paths([path])
+    projects.window.corpus_controller.open_paths([path])
     projects.studio.answer(_DISCARD)
     projects.wait_opened()
     assert not projects.studio.has_box()

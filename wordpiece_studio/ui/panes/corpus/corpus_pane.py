@@ -154,6 +154,11 @@ class CorpusPane(QWidget):
         """Offer the sample corpora in the title bar too."""
         self._samples_button.setMenu(menu)
 
+    def close_jobs(self) -> None:
+        """Cancel background jobs, and wait for them to end."""
+        self.files_view.preview.close_job()
+        self.lint_controller.close()
+
     # -- finding
 
     def open_find_bar(self) -> None:

@@ -220,7 +220,6 @@ class HistoryPane(Pane):
         self._controls.set_export_enabled(is_enabled)
 
     def close_jobs(self) -> None:
-        """Cancel background jobs, and wait for them to end."""
         self._copying.close()
         self._rows.close()
 

@@ -212,8 +212,7 @@ class ScoreboardPane(Pane):
         self._middle.pause_wanted.connect(self._model.pause)
         self._words.word_chosen.connect(self._on_words_word_chosen)
 
-    def close_job(self) -> None:
-        """Stop the search for words, and wait for the thread to end."""
+    def close_jobs(self) -> None:
         self._words.close_job()
 
     # -- contents

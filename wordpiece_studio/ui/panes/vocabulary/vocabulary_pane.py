@@ -121,7 +121,6 @@ class VocabularyPane(Pane):
         self._controls.focus_search()
 
     def close_jobs(self) -> None:
-        """Stop background jobs, and wait for them to end."""
         self._search.close()
 
     # -- contents

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.training.forecast import Forecaster
-from wordpiece_studio.ui.controllers import memory_controller
+from wordpiece_studio.ui.controllers import training_controller
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ class Machine:
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     machine = Machine()
-    monkeypatch.setattr(memory_controller, "available_memory", lambda: machine.free)
+    monkeypatch.setattr(training_controller, "available_memory", lambda: machine.free)
     return machine
 
 
@@ -99,7 +99,7 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
 @pytest.mark.slow
 def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine: Machine, tmp_path: Path) -> None:
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.window.file_controller.open_sample("korean.txt")
+        studio.window.corpus_controller.open_sample("korean.txt")
     studio.wait_finished()
     studio.window.actions_.train.trigger()  # the user's own run is kept when another corpus is opened
     studio.wait_finished()
@@ -168,14 +168,14 @@ def test_going_on_asks_for_what_is_still_to_come(large: Studio, machine: Machine
     window.actions_.train.trigger()
     large.wait_finished()
     machine.free = 1
-    window.training_controller.further._on_dialog_size_chosen(60)
+    window.training_controller._on_further_size_chosen(60)
     large.answer(Cancel)
     assert window.model.progress.vocabulary_size == 50
-    window.training_controller.further._on_dialog_size_chosen(60)
+    window.training_controller._on_further_size_chosen(60)
     large.answer(Yes)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 60
     machine.free = needed(large) // 2  # less than the whole would need
-    window.training_controller.further._on_dialog_size_chosen(70)
+    window.training_controller._on_further_size_chosen(70)
     large.wait_finished()
     assert window.model.progress.vocabulary_size == 70

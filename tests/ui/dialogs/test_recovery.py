@@ -12,10 +12,9 @@ from tests.ui.conftest import Studio
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.about import About
 from wordpiece_studio.session.settings import SettingsStore
-from wordpiece_studio.ui.controllers.recovery_controller import recovery_folder
+from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.studio import take_down
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ def start(qtbot: QtBot, tmp_path: Path, theme: Theme) -> Iterator[Callable[..., 
     yield make
     for window in windows:
         window.leave_at_once()
-        take_down(window)
+        window.take_down()
 
 
 def kept(studio: Studio) -> None:

@@ -75,7 +75,7 @@ def test_an_export_is_given_up_and_leaves_nothing(
     studio.qtbot.mouseClick(bar._stop, Qt.MouseButton.LeftButton)
     assert not bar.text
     assert studio.window.actions_.export_history.isEnabled()
-    studio.window.history_controller.close()
+    studio.window.export_controller.history.close()
     assert not list(tmp_path.glob("*merges*"))
 
 

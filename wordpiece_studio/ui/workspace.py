@@ -1,0 +1,190 @@
+"""The window without its commands: a session, the panes that show it, and where everything lies.
+
+The controllers act on it; :class:`~wordpiece_studio.ui.main_window.MainWindow` makes them and connects them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.project_state import ProjectState
+from wordpiece_studio.session.session import Session
+from wordpiece_studio.ui.actions import Actions
+from wordpiece_studio.ui.layouts.pane_zoom import PaneTheme
+from wordpiece_studio.ui.menus import Menus
+from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
+from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
+from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
+from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
+from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
+from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
+from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
+from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.widgets.banner import Banner
+from wordpiece_studio.ui.widgets.dock_area import DockArea
+from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.widgets.panel import PanelDock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
+_MARGIN = 10
+_SAME_LINE = 12
+"""Pixels: the height of a line, for the order in which Tab visits the controls."""
+
+
+class Workspace(QMainWindow):
+    """Everything that the user sees, as attributes.
+
+    Attributes
+    ----------
+    settings, theme, messages
+        The user's preferences, the colours and fonts, and the only way in which errors reach the user.
+    session, project, model, player
+        What the window works on, and parts of it that are often needed.
+    actions_, menus
+        The commands, and where they are offered.
+    bar, docks, corpus_pane, tokenization_pane, …
+        The training bar, the area of the panels, and the panes in them.
+    banner, project_banner, disk_banner, export_banner
+        Messages that do not interrupt: about the training, the project's file, the corpus files, exports.
+    """
+
+    def __init__(self, settings: SettingsStore, theme: Theme) -> None:
+        super().__init__()
+        self.settings = settings
+        self.theme = theme
+        self.session = session = Session(settings, self)
+        self.project = ProjectState(session)
+        self.model, self.player = session.model, session.player
+        self.messages = Messages(self)
+        self.actions_ = Actions(theme, self)
+        self.addActions(self.actions_.all())
+        self.bar = TrainingBar(session.settings, self.actions_, self)
+        self.banner = Banner(theme, self)
+        self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
+        self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
+        self._make_panes()
+        self.docks = DockArea(self)
+        self.drops = FileDrops(self)
+        self._put_together()
+        self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
+
+    def panes(self) -> tuple[CorpusPane | ChartsPane | HistoryPane | ScoreboardPane | TimelinePane | TokenDetailsPane
+                             | TokenizationPane | VocabularyPane, ...]:  # fmt: skip
+        """Return all panes, in the order of `PANES`."""
+        return (
+            self.corpus_pane, self.token_details_pane, self.scoreboard_pane, self.history_pane, self.vocabulary_pane,
+            self.charts_pane, self.tokenization_pane, self.timeline_pane,
+        )  # fmt: skip
+
+    # -- what is remembered for the next start
+
+    def remember(self, **preferences: object) -> None:
+        """Keep these preferences; what cannot be kept is reported."""
+        try:
+            self.settings.change(**preferences)
+        except StudioError as error:
+            self.messages.show_error(error)
+
+    def remember_files(self, *paths: Path) -> None:
+        """Keep these paths, which were opened or saved together, for the menu of recent files."""
+        try:
+            self.settings.remember_files([path.absolute() for path in paths])
+        except StudioError as error:
+            self.messages.show_error(error)
+
+    # -- construction
+
+    def _make_panes(self) -> None:
+        session, themes, model = self.session, self.pane_themes, self.model
+        usage, changes = session.usage, session.changes
+        self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
+        self.tokenization_pane = TokenizationPane(model, themes["tokenization"], self, changes=changes)
+        self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
+        self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
+        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self)
+        self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
+        self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self)
+        self.timeline_pane = TimelinePane(
+            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes
+        )
+        self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
+        for empty in self.findChildren(EmptyState):
+            empty.offer(self.actions_.train)
+
+    def _put_together(self) -> None:
+        titles = (
+            self.tr("Corpus"), self.tr("Token details"), self.tr("Scoreboard"), self.tr("Merge history"),
+            self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
+        )  # fmt: skip
+        for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
+            self.docks.add_panel(PanelDock(name, title, pane))
+        content = QWidget(self)
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.bar)
+        room = QVBoxLayout()
+        room.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        room.setSpacing(_MARGIN - 2)
+        room.addWidget(self.docks, 1)
+        for banner in self._banners():
+            room.addWidget(banner)  # at the bottom: a message must not move what the user reads or types in
+        layout.addLayout(room, 1)
+        self.setCentralWidget(content)
+
+    def _banners(self) -> tuple[Banner, ...]:
+        return self.disk_banner, self.project_banner, self.export_banner, self.banner
+
+    # -- the order in which Tab visits the controls
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
+        _set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
+        return super().focusNextPrevChild(is_next)
+
+
+def _set_tab_order(parts: Sequence[QWidget]) -> None:
+    """Let Tab visit the controls of the first part, then those of the second, and so on.
+
+    Within a part it goes line by line, from left to right, and finishes one group before the next. A part that is also
+    inside a later part is visited where it is listed first.
+    """
+    order: list[QWidget] = []
+    for part in parts:
+        order += [control for control in _controls(part) if control not in order]
+    for before, after in pairwise(order):
+        QWidget.setTabOrder(before, after)
+
+
+def _controls(part: QWidget) -> Iterator[QWidget]:
+    """Yield what can have the focus inside a part; pop-up windows and the insides of controls are left out."""
+    if _stops_at(part):
+        yield part
+    children = part.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    for child in sorted((child for child in children if not child.isWindow()), key=_place):
+        yield from _controls(child)
+
+
+def _place(widget: QWidget) -> tuple[int, int]:
+    return widget.y() // _SAME_LINE, widget.x()
+
+
+def _stops_at(widget: QWidget) -> bool:
+    takes_tab = widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value
+    return bool(takes_tab) and widget.focusProxy() is None
