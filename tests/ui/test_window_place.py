@@ -9,7 +9,7 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QToolButton
 
 from wordpiece_studio.ui.controllers.view_controller import fitted
-from wordpiece_studio.ui.layouts.layout import TEACH
+from wordpiece_studio.ui.layouts import TEACH
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -15,7 +15,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
 from wordpiece_studio.ui.actions import Actions
-from wordpiece_studio.ui.layouts.pane_zoom import PaneTheme
 from wordpiece_studio.ui.menus import Menus
 from wordpiece_studio.ui.messages import Messages
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
@@ -33,6 +32,7 @@ from wordpiece_studio.ui.widgets.banner import Banner
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.panel import PanelDock
+from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

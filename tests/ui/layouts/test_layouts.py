@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
 
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
-from wordpiece_studio.ui.layouts.layout import LAYOUTS, TEACH, demo_text_size
+from wordpiece_studio.ui.layouts import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.workspace import PANES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -23,14 +23,17 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.ui.layouts.layout import LAYOUTS, demo_text_size
-from wordpiece_studio.ui.layouts.pane_zoom import PaneZoom
+from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.ui.widgets.panel import PanelDock
+from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from PySide6.QtGui import QAction
 
-    from wordpiece_studio.ui.layouts.layout import LayoutName
+    from wordpiece_studio.ui.layouts import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -41,6 +44,10 @@ _FRAME = QSize(12, 36)
 """Room for the frame and title bar of the window, whose size is known only after the window is shown."""
 _FRAME_KNOWN_MS = (0, 60, 400)
 """When to check, after the window is shown, that it lies on its screen with its frame."""
+_ZOOM_STEP, _USUAL_ZOOM, _ZOOM_RANGE = 10, 100, (60, 300)
+"""Of the text of a pane, in percent of the window's."""
+_WHEEL_STEP = 120
+"""What a wheel reports for one notch, in eighths of a degree."""
 _FULL = Qt.WindowState.WindowFullScreen
 _TEXTS = (QLineEdit, QPlainTextEdit, QTextEdit)
 
@@ -59,7 +66,7 @@ class ViewController(QObject):
         self._docks = window.docks
         self._target: QWidget | None = None  # the text field that the Edit menu acts on
         self._field: QLineEdit | None = None  # the one that has the focus
-        self.zoom = PaneZoom(window, window.docks, window.theme, window.pane_themes, window.actions_)
+        self.zoom = PaneZoom(window)
         self._connect_view()
         self._connect_edit()
         self._connect_panes()
@@ -323,9 +330,98 @@ class ViewController(QObject):
         return super().eventFilter(watched, event)
 
 
+class PaneZoom(QObject):
+    """The text size of single panes: by command for the pane that is meant, or by the wheel over a pane."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._window = window
+        self._docks = window.docks
+        self._themes = window.pane_themes
+        actions = window.actions_
+        self._turned = 0
+        actions.larger_pane.triggered.connect(self._on_larger_triggered)
+        actions.smaller_pane.triggered.connect(self._on_smaller_triggered)
+        actions.normal_pane.triggered.connect(self._on_normal_triggered)
+        window.theme.changed.connect(self._on_theme_changed)
+        window.installEventFilter(self)
+
+    @property
+    def zooms(self) -> dict[str, int]:
+        """The zoom in percent, by pane name, of the panes whose text is not as large as the window's."""
+        percents = {name: round(theme.zoom * 100) for name, theme in self._themes.items()}
+        return {name: percent for name, percent in percents.items() if percent != _USUAL_ZOOM}
+
+    def set_zooms(self, zooms: Mapping[str, int]) -> None:
+        """Give these panes these text sizes in percent, and all others the window's."""
+        for name in self._themes:
+            self.set_zoom(name, zooms.get(name, _USUAL_ZOOM))
+
+    def set_zoom(self, name: str, percent: int) -> None:
+        """Give the pane called `name` this text size."""
+        percent = max(_ZOOM_RANGE[0], min(_ZOOM_RANGE[1], percent))
+        theme = self._themes[name]
+        if round(theme.zoom * 100) != percent:
+            self._set_font(name, percent / 100)
+            theme.set_zoom(percent / 100)
+
+    def pane_meant(self) -> str:
+        """Return the name of the pane with the focus, else of the one under the pointer; "" if there is none."""
+        for widget in (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos())):
+            if name := _pane_of(widget):
+                return name
+        return ""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Handle Ctrl+wheel before the pane under it, which would scroll."""
+        if event.type() == QEvent.Type.Show and watched is self._window:
+            self._window.windowHandle().installEventFilter(self)
+        elif event.type() == QEvent.Type.Wheel and isinstance(event, QWheelEvent):
+            if event.modifiers() == Qt.KeyboardModifier.ControlModifier and watched is not self._window:
+                return self._turn(event)
+        return super().eventFilter(watched, event)
+
+    def _turn(self, event: QWheelEvent) -> bool:
+        name = _pane_of(self._window.childAt(event.position().toPoint()))
+        if not name:
+            return False
+        self._turned += event.angleDelta().y()
+        notches = int(self._turned / _WHEEL_STEP)
+        self._turned -= notches * _WHEEL_STEP
+        if notches:
+            self._change(name, notches * _ZOOM_STEP)
+        return True
+
+    def _change(self, name: str, percent: int) -> None:
+        if name in self._themes:
+            self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
+
+    def _set_font(self, name: str, zoom: float) -> None:
+        pass_font_on(self._docks.panel(name).content, scaled_font(QGuiApplication.font(), zoom))
+
+    def _on_larger_triggered(self) -> None:
+        self._change(self.pane_meant(), _ZOOM_STEP)
+
+    def _on_smaller_triggered(self) -> None:
+        self._change(self.pane_meant(), -_ZOOM_STEP)
+
+    def _on_normal_triggered(self) -> None:
+        self.set_zooms({})
+
+    def _on_theme_changed(self) -> None:
+        for name, percent in self.zooms.items():  # the window's text may be larger now
+            self._set_font(name, percent / 100)
+
+
 def fitted(frame: QRect, available: QRect) -> QRect:
     """Return the window's frame, moved and if necessary made smaller so that it lies inside the available area."""
     size = frame.size().boundedTo(available.size())
     left = min(max(frame.left(), available.left()), available.left() + available.width() - size.width())
     top = min(max(frame.top(), available.top()), available.top() + available.height() - size.height())
     return QRect(left, top, size.width(), size.height())
+
+
+def _pane_of(widget: QWidget | None) -> str:
+    while widget is not None and not isinstance(widget, PanelDock):
+        widget = widget.parentWidget()
+    return widget.objectName() if widget is not None else ""

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
-from wordpiece_studio.ui.layouts.layout import TEACH, Layout
+from wordpiece_studio.ui.layouts import TEACH, Layout
 from wordpiece_studio.ui.widgets.kept_keys import keep
 from wordpiece_studio.ui.widgets.later import later
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.ui.layouts.layout import Column
+    from wordpiece_studio.ui.layouts import Column
     from wordpiece_studio.ui.widgets.panel import PanelDock
 
 _AREA = Qt.DockWidgetArea

@@ -1,1 +1,0 @@
-"""The arrangements of the panes: for teaching, for working, for presenting."""
