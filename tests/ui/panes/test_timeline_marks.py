@@ -48,9 +48,9 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
     bench.seek(0)
     timeline.marks.breakpoints.add(Breakpoint("token", "cha"))
     timeline.player.set_speed(1000)
-    with bench.qtbot.waitSignal(timeline.controller.breakpoint_hit) as hit:
+    with bench.qtbot.waitSignal(timeline.player.halted) as halted:
         click(bench, timeline.pane, "play")
-    assert hit.args == ["Breakpoint at step 12: token cha is born"]
+    assert halted.args[0].step == 12
     assert bench.model.step == 12
     assert timeline.pane.hint == "step 12 of 25 · breakpoint: token cha is born"
     assert timeline.pane.plot.callout == "breakpoint: token cha is born"

@@ -14,7 +14,7 @@ from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
 from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
-from wordpiece_studio.ui.panes.timeline.mark_words import halt_words, hit_words, merge_words
+from wordpiece_studio.ui.panes.timeline.mark_words import hit_words, merge_words
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -35,15 +35,12 @@ class StepController(QObject):
         The next merge was asked for, and nothing has been trained yet.
     end_reached()
         The next merge was asked for at the last one, and a stop rule forbids another.
-    breakpoint_hit(str)
-        Playing or running has halted; a sentence says where and why.
     breakpoint_disabled(str)
         A breakpoint was switched off; a sentence says why.
     """
 
     first_run_needed = Signal()
     end_reached = Signal()
-    breakpoint_hit = Signal(object)
     breakpoint_disabled = Signal(object)
 
     def __init__(self, window: Workspace) -> None:
@@ -187,7 +184,6 @@ class StepController(QObject):
         history = self._model.history
         if history is not None:
             self._pane.say_here(hit_words(hit, history))
-            self.breakpoint_hit.emit(halt_words(hit, history))
 
     def _on_run_ended(self) -> None:
         self._pane.say_here(self.tr("no further breakpoint is hit"))

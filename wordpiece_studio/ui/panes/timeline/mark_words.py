@@ -48,11 +48,6 @@ def _reason(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
     return _tr("token {token} is born").format(token=token_text(merge.token, 30))
 
 
-def halt_words(hit: Hit, history: MergeHistory) -> str:
-    """Return the same as a sentence with the step: ``"Breakpoint at step 412: token ##ing is born"``."""
-    return _tr("Breakpoint at step {step}: {reason}").format(step=number_text(hit.step), reason=_reasons(hit, history))
-
-
 def merge_words(step: int, history: MergeHistory | None) -> str:
     """Return the merge of a step: ``"12: ch + ##a → cha"``."""
     if history is None or not step:
