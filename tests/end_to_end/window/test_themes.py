@@ -105,6 +105,10 @@ def pictures(driver: Driver) -> Pictures:
         driver.settle()
         taken[name] = widget.grab().toImage()
 
+    step = window.model.step  # lists scroll as little as they can: let all begin at their tops
+    window.model.first()
+    driver.settle()
+    window.model.seek(step)
     (choice,) = window.charts_pane.findChildren(ChartChoice)
     for pane in ("vocabulary", "history"):
         window.docks.bring(pane)
