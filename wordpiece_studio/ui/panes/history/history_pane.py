@@ -8,10 +8,10 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
-from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
+from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
@@ -107,7 +107,7 @@ class HistoryPane(Pane):
 
     def _connect(self) -> None:
         self._view.clicked.connect(self._on_view_clicked)
-        self._view.step_walked_to.connect(self._go_to)
+        self._view.item_walked_to.connect(self._on_view_item_walked_to)
         self._view.copy_requested.connect(self.copy_rows)
         self._copying.copied.connect(self._on_copying_copied)
         self._view.columns.changed.connect(self._show_columns)
@@ -120,7 +120,8 @@ class HistoryPane(Pane):
         self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
         self._filter_row.closed.connect(self._on_filter_row_closed)
         self._rows.filter_failed.connect(self._filter_row.show_error)
-        self._rows.busy_changed.connect(self._on_rows_busy_changed)
+        self._rows.busy_changed.connect(self._on_rows_changed)
+        self._rows.rows_found.connect(self._on_rows_changed)
         self._rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
@@ -279,13 +280,16 @@ class HistoryPane(Pane):
         self._show_columns()
         self.columns_chosen.emit(self._view.columns.names())
 
+    def _on_view_item_walked_to(self, index: int) -> None:
+        self._go_to(index + 1)
+
     def _on_view_clicked(self, index: QModelIndex) -> None:
         if not self._view.is_one_row_selected():
             return
         if index.column() in TOKEN_COLUMNS:
-            self._look_at(index.data(RAW_ROLE))
+            self._look_at(index.data(VALUE_ROLE))
         else:
-            self._go_to(self._view.step_at(index))
+            self._go_to(self._rows.step_of_row(index.row()))
 
     def _on_filter_row_filter_changed(self) -> None:
         self._filter_row.show_error(None)
@@ -303,7 +307,7 @@ class HistoryPane(Pane):
         self.open_filter(False)
         self._view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_rows_busy_changed(self, _is_busy: bool) -> None:
+    def _on_rows_changed(self, _how: object) -> None:
         self.refresh_later()
 
     def _on_rows_model_reset(self) -> None:
