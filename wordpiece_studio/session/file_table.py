@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QLocale, QModelIndex, Qt
 
 from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
-from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.table_model import Index
 
-_NO_INDEX = QModelIndex()
 _UNKNOWN = "–"
 _MARKS = {
     FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗",
@@ -42,12 +40,13 @@ class FileColumn(IntEnum):
     KIND = 7
 
 
-class FileTable(TableModel["list[FileRow]"]):
+class FileTable(RecordTableModel["FileRow"]):
     """One row per file, in reading order."""
 
     def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        self._rows: list[FileRow] = []  # always the same list, since it is the source
-        super().__init__(self._rows, parent, locale=locale)
+        super().__init__(parent, locale=locale)
+        self._rows: list[FileRow] = []  # always the same list
+        self.set_records(self._rows)
         self._files_done = 0
         self._columns = (
             TableColumn(
@@ -153,9 +152,6 @@ class FileTable(TableModel["list[FileRow]"]):
             if row.state is FileState.COUNTING:
                 self._rows[number] = replace(row, state=FileState.WAITING)
                 self._emit_changed(number, number)
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._rows)
 
     def state_words(self, state: FileState) -> str:
         """Return a state in words."""

@@ -8,7 +8,7 @@ many items. Colors and fonts are up to the view.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 ShouldStop = Callable[[], bool]
 SourceT = TypeVar("SourceT")
+RecordT = TypeVar("RecordT")
 
 VALUE_ROLE = int(Qt.ItemDataRole.UserRole)
 """The value of a cell itself, not its text."""
@@ -52,8 +53,6 @@ class TableColumn(Generic[SourceT]):
         Returns what the first n items (the number) are sorted by: shape (n,). None: by their numbers.
     align
         Where cells and heading stand.
-    tooltip
-        Returns a cell's tooltip.
     spoken, spoken_title
         What a screen reader says in place of the text and of the title.
     """
@@ -64,7 +63,6 @@ class TableColumn(Generic[SourceT]):
     keys: Callable[[SourceT, int, ShouldStop], NDArray[Any]] | None = None
     align: Qt.AlignmentFlag = RIGHT
     explanation: str | None = None
-    tooltip: Callable[[SourceT, int], str] | None = None
     spoken: Callable[[SourceT, int], str] | None = None
     spoken_title: str | None = None
 
@@ -114,6 +112,10 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
             return f"{value:.4g}".replace(".", self._locale.decimalPoint())
         return "…" if value is None else str(value)
 
+    def tooltip(self, item: int) -> str | None:
+        """Return the tooltip of an item's row; None if there is none."""
+        return None
+
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._columns)
 
@@ -125,12 +127,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return column.align
         item = self.item_of_row(index.row())
-        if role == Qt.ItemDataRole.DisplayRole:
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return self.text(item, index.column())
         if role == VALUE_ROLE:
             return column.value(self._source, item)
-        if role == Qt.ItemDataRole.ToolTipRole and column.tooltip is not None:
-            return column.tooltip(self._source, item)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.tooltip(item)
         if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
             return column.spoken(self._source, item)
         return None
@@ -153,6 +155,23 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         if 0 <= first <= last:
             right = len(self._columns) - 1 if right is None else right
             self.dataChanged.emit(self.index(first, left), self.index(last, right))
+
+
+class RecordTableModel(TableModel[Sequence[RecordT]]):
+    """One row per record of a sequence."""
+
+    def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        self._records: Sequence[RecordT] = ()
+        super().__init__(self._records, parent, locale=locale)
+
+    def set_records(self, records: Sequence[RecordT]) -> None:
+        """Show these records."""
+        self.beginResetModel()
+        self._source = self._records = records
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._records)
 
 
 class OrderingCanceled(Exception):

@@ -84,8 +84,8 @@ class VocabularyItems(SortedItems):
 
     def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
         super().__init__()
-        self._history = history
-        self._usage = usage
+        self.history = history
+        self.usage = usage
         self.special = len(history.config.special_tokens)
         self.initial = history.vocabulary_size(0)
         self._tokens = TokenSearch()
@@ -93,7 +93,7 @@ class VocabularyItems(SortedItems):
 
     def numbers(self, size: int) -> TokenNumbers:
         """Return how many of the first `size` tokens are of each kind."""
-        dead = int(np.count_nonzero(self._usage.dead)) if self._usage.is_current else None
+        dead = int(np.count_nonzero(self.usage.dead)) if self.usage.is_current else None
         return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead)
 
     def is_quick(self, wanted: RowsWanted) -> bool:
@@ -103,7 +103,7 @@ class VocabularyItems(SortedItems):
         size, chosen = wanted.count, wanted.filter
         mask = np.zeros(size, dtype=np.bool_)
         if chosen.kind == "dead":
-            dead = self._usage.dead[:size]
+            dead = self.usage.dead[:size]
             mask[: len(dead)] = dead
         else:
             first, end = {
@@ -114,35 +114,19 @@ class VocabularyItems(SortedItems):
             }[chosen.kind]
             mask[first:end] = True
         if chosen.text:
-            vocabulary = self._history.vocabulary(len(self._history))
+            vocabulary = self.history.vocabulary(len(self.history))
             mask &= self._tokens.found(vocabulary, chosen.text, chosen.is_pattern, should_stop)[:size]
         return mask
 
     # Values of a token.
 
-    def token(self, token_id: int) -> str:
-        """Return the token."""
-        return self._history.token(token_id)
-
     def birth(self, token_id: int) -> int:
         """Return the step that made a token; 0 for the alphabet, SPECIAL_BIRTH for special tokens."""
-        return SPECIAL_BIRTH if token_id < self.special else self._history.birth_step(token_id)
-
-    def frequency(self, token_id: int) -> int | None:
-        """Return how often longest match makes a token; None if it has not been counted."""
-        return _number(self._usage.frequencies, token_id)
-
-    def words(self, token_id: int) -> int | None:
-        """Return in how many distinct words longest match makes a token; None if it has not been counted."""
-        return _number(self._usage.word_counts, token_id)
+        return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
 
     def length(self, token_id: int) -> int:
         """Return the number of characters of a token, without prefix and end-of-word suffix."""
-        return len(self._bare_tokens([self.token(token_id)], int(token_id < self.special))[0])
-
-    def reason(self, token_id: int) -> DeadReason | None:
-        """Return why a token is dead; None if it is not, or if unknown."""
-        return self._usage.reason(token_id)
+        return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
 
     # Keys to sort by, for the first `size` tokens.
 
@@ -150,30 +134,18 @@ class VocabularyItems(SortedItems):
         """Return the places of the tokens in code point order."""
         return self._tokens.ranks(self._all_tokens(size))
 
-    def frequencies(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how often the tokens are used, -1 for unknown ones."""
-        return _padded(self._usage.frequencies[:size], size)
-
-    def word_counts(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return in how many words the tokens are used, -1 for unknown ones."""
-        return _padded(self._usage.word_counts[:size], size)
-
     def lengths(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
         """Return the lengths of the tokens without prefix and suffix."""
         if len(self._lengths) != size:
             self._lengths = lengths_of(self._bare_tokens(self._all_tokens(size), self.special))
         return self._lengths
 
-    def is_dead(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return 1 for dead tokens, 0 for others and -1 for unknown ones."""
-        return _padded(self._usage.dead[:size], size)
-
     def _all_tokens(self, size: int) -> list[str]:
-        return self._history.vocabulary(len(self._history)).tokens[:size]
+        return self.history.vocabulary(len(self.history)).tokens[:size]
 
     def _bare_tokens(self, tokens: list[str], special: int) -> list[str]:
         """Return tokens without prefix and suffix, unless one is special or consists of nothing else."""
-        config = self._history.config
+        config = self.history.config
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
         bare = (token.removeprefix(prefix) for token in tokens[special:])
         with_suffix = zip(bare, tokens[special:], strict=True)
@@ -182,14 +154,21 @@ class VocabularyItems(SortedItems):
         ]
 
 
-def _number(numbers: NDArray[np.int64], token_id: int) -> int | None:
-    return int(numbers[token_id]) if token_id < len(numbers) else None
-
-
 def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Return the numbers of the first `size` tokens, -1 for unknown ones."""
     padded = np.full(size, -1, dtype=np.int64)
-    padded[: len(numbers)] = numbers
+    padded[: len(numbers)] = numbers[:size]
     return padded
+
+
+def _figures(title: str, numbers: Callable[[TokenUsage], NDArray[np.int64]]) -> TableColumn[VocabularyItems]:
+    """Return a column of numbers by token, which are unknown at first."""
+
+    def value(items: VocabularyItems, token_id: int) -> int | None:
+        known = numbers(items.usage)
+        return int(known[token_id]) if token_id < len(known) else None
+
+    return TableColumn(title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size))
 
 
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
@@ -218,18 +197,25 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._usage = usage
         self._explain = explain
         self._history: MergeHistory | None = None
-        items = VocabularyItems
         self._columns = (
-            TableColumn(self.tr("token"), items.token, keys=items.token_ranks, align=LEFT),
+            TableColumn(
+                self.tr("token"),
+                lambda items, token_id: items.history.token(token_id),
+                keys=VocabularyItems.token_ranks,
+                align=LEFT,
+            ),
             TableColumn(self.tr("id"), lambda _items, token_id: token_id),
+            # Tokens are born in the order of their ids.
+            TableColumn(self.tr("born"), VocabularyItems.birth, text=self._birth_text),
+            _figures(self.tr("frequency"), lambda usage: usage.frequencies),
+            _figures(self.tr("words"), lambda usage: usage.word_counts),
+            TableColumn(self.tr("length"), VocabularyItems.length, keys=VocabularyItems.lengths),
             TableColumn(
-                self.tr("born"), items.birth, text=self._birth_text
-            ),  # tokens are born in the order of their ids
-            TableColumn(self.tr("frequency"), items.frequency, keys=items.frequencies),
-            TableColumn(self.tr("words"), items.words, keys=items.word_counts),
-            TableColumn(self.tr("length"), items.length, keys=items.lengths),
-            TableColumn(
-                self.tr("never used, because"), items.reason, text=self._reason_text, keys=items.is_dead, align=LEFT
+                self.tr("never used, because"),
+                lambda items, token_id: items.usage.reason(token_id),
+                text=self._reason_text,
+                keys=lambda items, size, _stop: _padded(items.usage.dead, size),
+                align=LEFT,
             ),
         )
         self.filter_failed.connect(self._on_self_filter_failed)
@@ -271,7 +257,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         return self.tr("special") if born == SPECIAL_BIRTH else self.tr("alphabet")
 
     def _reason_text(self, items: VocabularyItems, token_id: int) -> str:
-        reason = items.reason(token_id)
+        reason = items.usage.reason(token_id)
         return self._explain(reason) if reason is not None else ""
 
     def _on_self_filter_failed(self, _error: object) -> None:

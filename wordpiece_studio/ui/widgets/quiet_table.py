@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
@@ -18,12 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QAbstractItemModel
-    from PySide6.QtGui import QKeyEvent
+    from PySide6.QtCore import QAbstractItemModel, QRect
+    from PySide6.QtGui import QKeyEvent, QPainter
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.session.table_model import SortedTableModel
+    from wordpiece_studio.ui.widgets.theme import Theme
 
+CELL_PADDING = 6
+"""Pixels between the edge of a cell and its text."""
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -217,3 +220,17 @@ def left_out(widths: Mapping[int, int], first: Sequence[int], room: int) -> froz
             hidden.add(column)
             over -= widths[column]
     return frozenset(hidden)
+
+
+def paint_mark(painter: QPainter, cell: QRect, theme: Theme) -> None:
+    """Paint the bar at the left edge of a row that is chosen."""
+    painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), theme.accent)
+
+
+def paint_text(painter: QPainter, cell: QRect, text: str, *, is_number: bool) -> None:
+    """Write the text of a cell; a number is never cut off: its column is wide enough."""
+    inner, side = cell.adjusted(CELL_PADDING, 0, -CELL_PADDING, 0), Qt.AlignmentFlag.AlignRight
+    if not is_number:
+        side = Qt.AlignmentFlag.AlignLeft
+        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+    painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QObject, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip, QWidget
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
 from wordpiece_studio.ui.widgets.plain import tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import SortedTable, left_out
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_TOKEN = 1000
-_CELL_PADDING = 6
-"""Pixels between the edge of a cell and its text."""
 _LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
 """Minimum widths of token columns, in digits; number columns are as wide as their longest number."""
 _LEFT_OUT_FIRST = (
@@ -72,18 +70,12 @@ class HistoryDelegate(QStyledItemDelegate):
         if step == self.step or is_selected:
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
-            painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), self._theme.accent)
+            paint_mark(painter, cell, self._theme)
         font = QFont(option.font)
         font.setBold(step == self.step)
         painter.setFont(font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
-        text = self._text(index)
-        side = Qt.AlignmentFlag.AlignRight
-        if index.column() in TOKEN_COLUMNS:  # a number is never cut off: its column is wide enough
-            side = Qt.AlignmentFlag.AlignLeft
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, cell.width() - 2 * _CELL_PADDING)
-        inner = cell.adjusted(_CELL_PADDING, 0, -_CELL_PADDING, 0)
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+        paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         """Show the full token, which may be elided in its cell."""
@@ -186,7 +178,7 @@ class HistoryColumns(QObject):
         metrics, has_grown = QFontMetrics(font), False
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
-            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * _CELL_PADDING + 2
+            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2
             self._number_widths[column] = needed
             if needed > self._wanted_widths[column]:
                 self._wanted_widths[column], has_grown = needed, True

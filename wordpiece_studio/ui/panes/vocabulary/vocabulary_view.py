@@ -16,7 +16,7 @@ from wordpiece_studio.session.vocabulary_table import VocabularyColumn, Vocabula
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import SortedTable, left_out
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import DEAD_MARK, dead_sentence, token_text
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ _LEAST = {
     _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
 }
 """Columns are at least as wide as these texts."""
-_PADDING = 6
 _ROWS_AROUND = 2
 
 
@@ -64,24 +63,15 @@ class VocabularyDelegate(QStyledItemDelegate):
             painter.fillRect(option.rect, self._theme.accent_soft)
         if column is _Column.TOKEN:
             if is_selected:
-                painter.fillRect(
-                    QRectF(option.rect.left(), option.rect.top(), 3.5, option.rect.height()), self._theme.accent
-                )
+                paint_mark(painter, option.rect, self._theme)
             self._paint_token(painter, option.rect, token_id)
             return
         is_figure = column in (_Column.FREQUENCY, _Column.WORDS, _Column.REASON)
         is_pale = (is_figure and not self._usage.is_current) or column is _Column.REASON
         painter.setFont(option.font)
         painter.setPen(self._theme.muted if is_pale else self._theme.text)
-        self._paint_text(painter, option.rect, self._model.text(token_id, column), column)
-
-    def _paint_text(self, painter: QPainter, cell: QRect, text: str, column: VocabularyColumn) -> None:
-        inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
-        side = Qt.AlignmentFlag.AlignRight
-        if column is _Column.REASON:
-            side = Qt.AlignmentFlag.AlignLeft
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+        text = self._model.text(token_id, column)
+        paint_text(painter, option.rect, text, is_number=column is not _Column.REASON)
 
     def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
         dead = self._usage.dead
@@ -90,7 +80,7 @@ class VocabularyDelegate(QStyledItemDelegate):
         with saved(painter):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setClipRect(cell)
-            left, room = cell.left() + _PADDING + 2, cell.width() - 2 * _PADDING - (14 if is_dead else 2)
+            left, room = cell.left() + CELL_PADDING + 2, cell.width() - 2 * CELL_PADDING - (14 if is_dead else 2)
             width = min(self.chips.width(token), room)
             top = cell.top() + (cell.height() - self.chips.height) / 2
             self.chips.paint(painter, QRectF(left, top, width, self.chips.height), token)
@@ -146,7 +136,7 @@ class VocabularyView(SortedTable):
     def _wanted_width(self, column: VocabularyColumn) -> int:
         title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
         header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
-        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * _PADDING)
+        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * CELL_PADDING)
 
     def _spread_columns(self) -> None:
         """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
@@ -158,7 +148,11 @@ class VocabularyView(SortedTable):
 
     def _spread_over(self, width: int) -> None:
         wanted = {column: self._wanted_width(column) for column in _Column}
-        least = {**wanted, _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4, _Column.REASON: wanted[_Column.REASON] // 2}
+        least: dict[int, int] = {
+            **wanted,
+            _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
+            _Column.REASON: wanted[_Column.REASON] // 2,
+        }
         hidden = left_out(least, _LEFT_OUT_FIRST, width)
         for column in _Column:
             self.setColumnHidden(column, column in hidden)
