@@ -121,7 +121,7 @@ def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: Vocabul
     train_again(engineer, size)
     engineer.wait(lambda: window.session.usage.is_current and window.session.usage.step == window.model.step)
     engineer.wait(lambda: not window.vocabulary_pane.is_stale)
-    assert table.rowCount() == window.model.history.vocabulary_size(window.model.step)
+    engineer.wait(lambda: table.rowCount() == window.model.history.vocabulary_size(window.model.step))
     tester.deleteLater()
 
 

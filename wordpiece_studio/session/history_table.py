@@ -186,6 +186,7 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     """One row per merge; the columns are those of `HistoryColumn`. It follows the training by itself."""
 
     resets_when_filtered = True
+    least_interval_ms = 250
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
         super().__init__(HistoryFilter(), parent, locale=locale)

@@ -278,7 +278,6 @@ class _RowsFound:
 
 _AT_ONCE = 40_000
 """Items; takes a few milliseconds."""
-_REORDER_INTERVAL_MS = 250
 _HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
 _ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
 """Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
@@ -288,8 +287,8 @@ ItemsT = TypeVar("ItemsT", bound=SortedItems)
 class SortedTableModel(TableModel[ItemsT]):
     """A table that sorts and filters; the latest request wins.
 
-    New items appear at once while all are shown in order of their numbers; otherwise, a few times a second. Rows in
-    which an item stays keep their selection.
+    New items appear at once while all are shown in order of their numbers; otherwise, a little later. Rows in which an
+    item stays keep their selection.
 
     Signals
     -------
@@ -310,6 +309,8 @@ class SortedTableModel(TableModel[ItemsT]):
 
     resets_when_filtered: ClassVar[bool] = False
     """Whether another filter resets the model, in place of removing and adding rows."""
+    least_interval_ms: ClassVar[int] = 0
+    """How long new items wait for their places, at least."""
 
     def __init__(self, filter_: object, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
         super().__init__(None, parent, locale=locale)
@@ -329,7 +330,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._job.running_changed.connect(self.busy_changed)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(_REORDER_INTERVAL_MS)
+        self._timer.setInterval(self.least_interval_ms)
         self._timer.timeout.connect(self._on_timer_timeout)
 
     # Rows and items.
@@ -411,9 +412,9 @@ class SortedTableModel(TableModel[ItemsT]):
         if self._found is None:
             self._known = count
         self._show_found()
-        if self._known == count or self._timer.isActive():
+        if self._known == count or self._timer.isActive() or self.is_busy:
             return
-        if self._known or self.is_busy:
+        if self._known:
             self._timer.start()
         else:
             self._ask()
@@ -450,7 +451,7 @@ class SortedTableModel(TableModel[ItemsT]):
         else:
             self._show_found()
         # Sorting many items takes longer: never spend more than a twentieth of the time on it.
-        self._timer.setInterval(max(_REORDER_INTERVAL_MS, round(20_000 * found.seconds)))
+        self._timer.setInterval(max(self.least_interval_ms, round(20_000 * found.seconds)))
         if self._known != self._count:
             self._timer.start()
         self.rows_found.emit(is_refiltered)
@@ -460,9 +461,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self.filter_failed.emit(error)
 
     def _on_timer_timeout(self) -> None:
-        if self.is_busy:
-            self._timer.start()
-        elif self._known != self._count:
+        if self._known != self._count and not self.is_busy:
             self._ask()
 
     # Showing them.
@@ -488,11 +487,8 @@ class SortedTableModel(TableModel[ItemsT]):
         before, after = self.shown_items(), np.arange(count) if order is None else order
         shared = min(len(before), len(after))
         comes = after[shared:]
-        if np.array_equal(before[:shared], after[:shared]):
-            pass
-        elif len(before) == len(after) == self._known > before.max():  # all of them, before as after
-            comes = comes[:0]
-        else:
+        are_all = len(before) == len(after) == self._known > before.max(initial=-1)  # only their order is another
+        if not are_all and not np.array_equal(before[:shared], after[:shared]):
             stays = _is_among(before, after)
             shared = int(np.count_nonzero(stays))
             if shared < len(before):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
 _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
-_AROUND_HINT = 58  # pixels: the margins of the title bar, and the space between its parts
+_BETWEEN = 10  # pixels between the parts of the title bar
 _BUSY_DELAY_MS = 100
 """During training the pane is refreshed ten times a second: no one can read faster."""
 
@@ -137,15 +137,8 @@ class VocabularyPane(Pane):
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self._controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        self.set_heading(title, self._fitting(self._hints(numbers)))
-
-    def _fitting(self, hints: tuple[str, ...]) -> str:
-        """Return the first hint that fits beside the title and the controls, or else the last."""
         taken = 0 if self._controls.parentWidget() is self else self._controls.sizeHint().width()
-        metrics = self.fontMetrics()
-        room = self.width() - taken - metrics.horizontalAdvance(self.tr("Vocabulary")) * 11 // 10 - _AROUND_HINT
-        fitting = (hint for hint in hints if metrics.horizontalAdvance(hint) <= room)
-        return next(fitting, hints[-1])
+        self.set_heading(title, self.fitting_hint(title, *self._hints(numbers), taken=taken + _BETWEEN))
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         """Return the line of numbers, and shorter forms."""

@@ -147,7 +147,7 @@ class VocabularyView(SortedTable):
                 break
 
     def _spread_over(self, width: int) -> None:
-        wanted = {column: self._wanted_width(column) for column in _Column}
+        wanted: dict[int, int] = {column: self._wanted_width(column) for column in _Column}
         least: dict[int, int] = {
             **wanted,
             _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
