@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from tests.benchmarks.million import MillionModel, million_history
 from wordpiece_studio import cli, platform_check
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter
+from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig

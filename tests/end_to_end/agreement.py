@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _read_vocabulary(window: MainWindow, found: Shown) -> None:
         return
     if said := re.search(rf"{_NUMBER} tokens", pane.hint):
         found.sizes["vocabulary heading"] = _number(said[1])
-    if not pane.controls.sought and pane.table.kind == "all":
+    if not pane.controls.filter.text and pane.table.filter.kind == "all":
         found.sizes["vocabulary rows"] = pane.table.rowCount()
 
 

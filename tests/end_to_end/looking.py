@@ -110,7 +110,7 @@ def _expected_words(window: MainWindow, selection: Selection | None) -> list[str
 def _assert_vocabulary(window: MainWindow, token: str) -> None:
     pane, vocabulary = window.vocabulary_pane, window.model.vocabulary_at(window.model.step)
     if pane.isVisible():
-        selected = [vocabulary.tokens[at] for at in pane.view.selected_ids().tolist()]
+        selected = [vocabulary.tokens[at] for at in pane.view.selected_items().tolist()]
         assert selected == ([token] if token in vocabulary.tokens else [])
 
 

@@ -85,7 +85,7 @@ def _tokens(window: MainWindow) -> Iterator[str]:
     table = window.vocabulary_pane.table
     if window.vocabulary_pane.isVisible() and model.history is not None:
         size = model.history.vocabulary_size(model.step)
-        if table.kind == "all" and not window.vocabulary_pane.controls.sought and table.rowCount() != size:
+        if table.filter.kind == "all" and not window.vocabulary_pane.controls.filter.text and table.rowCount() != size:
             yield f"the vocabulary has {table.rowCount()} rows for {size} tokens"
         ids = table.ids_of_rows(np.arange(table.rowCount()))
         if len(np.unique(ids)) != len(ids) or (len(ids) and int(ids.max()) >= size):

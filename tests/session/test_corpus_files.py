@@ -13,7 +13,7 @@ from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, F
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import CorpusFiles
 from wordpiece_studio.session.file_rows import FileRow, FileState, read_rows, written_rows
-from wordpiece_studio.session.file_table import ROW_ROLE, FileColumn, FileTable
+from wordpiece_studio.session.file_table import FileColumn, FileTable
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -68,7 +68,7 @@ def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> 
     assert table.encoding_words(table.row(0)).startswith("guess: ")
     assert shown(table, 1, FileColumn.ENCODING) == "UTF-8"
     assert shown(table, 1, FileColumn.WORDS) == "12,345"
-    assert table.index(1, 0).data(ROW_ROLE).statistics.distinct_words == 7
+    assert table.row(1).statistics.distinct_words == 7
     assert table.index(0, FileColumn.STATE).data(Qt.ItemDataRole.AccessibleTextRole) == "not counted yet"
 
 

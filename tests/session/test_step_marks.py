@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
-from wordpiece_studio.session.step_marks import IS_OF_RUN_ROLE, Bookmark, Bookmarks, Distance, Markers
+from wordpiece_studio.session.step_marks import Bookmark, Bookmarks, Distance, Markers
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: 
     assert bookmarks.steps() == [5, 30]
     replace(qtbot, trained, random_counts(5), 10)
     assert bookmarks.steps() == [5]
-    assert [bookmarks.index(row, 0).data(IS_OF_RUN_ROLE) for row in range(2)] == [True, False]
+    assert [bookmarks.is_of_run(note) for note in bookmarks.notes] == [True, False]
     train(qtbot, trained, random_counts(6))
     assert bookmarks.steps() == [
         note.step for note in bookmarks.notes if note.token == trained.history[note.step - 1].token

@@ -6,23 +6,22 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QLocale, QObject, QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
+from wordpiece_studio.session import table_model, token_search
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted
 from wordpiece_studio.session.token_usage import TokenUsage
-from wordpiece_studio.session.vocabulary_rows import (
+from wordpiece_studio.session.vocabulary_table import (
     SPECIAL_BIRTH,
-    FoundTokens,
-    SoughtText,
     TokenNumbers,
     VocabularyColumn,
-    VocabularyRows,
-    VocabularySearch,
+    VocabularyFilter,
+    VocabularyItems,
+    VocabularyTableModel,
 )
-from wordpiece_studio.session.vocabulary_table import ID_ROLE, RAW_ROLE, VocabularyTableModel
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.evaluation.dead_tokens import DeadReason
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.vocabulary_rows import Kind
+    from wordpiece_studio.session.vocabulary_table import Kind
 
 UP, DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
 _Column = VocabularyColumn
@@ -64,7 +63,7 @@ class Scene:
         self.table.show_step()
 
     def ids(self) -> list[int]:
-        return [self.table.id_of_row(row) for row in range(self.table.rowCount())]
+        return [self.table.item_of_row(row) for row in range(self.table.rowCount())]
 
 
 def explained(reason: DeadReason) -> str:
@@ -85,11 +84,10 @@ def test_cells_say_what_the_history_says(scene: Scene) -> None:
     for row in range(table.rowCount()):
         token = history.token(row)
         born = SPECIAL_BIRTH if row < 5 else history.birth_step(row)
-        values = [table.index(row, column).data(RAW_ROLE) for column in _Column]
+        values = [table.index(row, column).data(VALUE_ROLE) for column in _Column]
         length = len(token if row < 5 else token.removeprefix("##"))
         figures = [int(usage.frequencies[row]), int(usage.word_counts[row])]
         assert values == [token, row, born, *figures, length, usage.reason(row)]
-        assert table.index(row, 0).data(ID_ROLE) == row
 
 
 def test_cells_are_readable(scene: Scene) -> None:
@@ -109,23 +107,23 @@ def test_cells_are_readable(scene: Scene) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_kinds(scene: Scene, kind: Kind) -> None:
     scene.count()
-    rows, size = scene.table.rows, scene.model.history.vocabulary_size(60)
-    assert rows is not None
+    items, size = scene.table.items, scene.model.history.vocabulary_size(60)
+    assert items is not None
     expected = {
-        "all": range(size), "special": range(5), "alphabet": range(5, rows.initial),
-        "learned": range(rows.initial, size), "dead": scene.usage.dead.nonzero()[0].tolist(),
+        "all": range(size), "special": range(5), "alphabet": range(5, items.initial),
+        "learned": range(items.initial, size), "dead": scene.usage.dead.nonzero()[0].tolist(),
     }  # fmt: skip
-    scene.table.set_kind(kind)
+    scene.table.set_filter(VocabularyFilter(kind=kind))
     assert scene.ids() == list(expected[kind])
 
 
 def test_numbers(scene: Scene) -> None:
-    rows = scene.table.rows
-    assert rows is not None
-    assert rows.numbers(70) == TokenNumbers(5, rows.initial - 5, 70 - rows.initial, None)
+    items = scene.table.items
+    assert items is not None
+    assert items.numbers(70) == TokenNumbers(5, items.initial - 5, 70 - items.initial, None)
     scene.count()
-    assert rows.numbers(70).dead == int(scene.usage.dead.sum())
-    assert rows.numbers(70).all == 70
+    assert items.numbers(70).dead == int(scene.usage.dead.sum())
+    assert items.numbers(70).all == 70
 
 
 @pytest.mark.parametrize("order", [UP, DOWN])
@@ -147,32 +145,32 @@ def test_sorting_is_stable(scene: Scene, column: VocabularyColumn, order: Qt.Sor
 
 def test_the_step_adds_and_removes_rows_in_any_order_and_filter(scene: Scene) -> None:
     chance = random.Random(1)
-    history, rows = scene.model.history, scene.table.rows
-    assert rows is not None
+    history, items = scene.model.history, scene.table.items
+    assert items is not None
+    known = history.vocabulary_size(60)
     scene.count()
     for _ in range(60):
-        kind, column = chance.choice(KINDS), chance.choice(list(_Column))
-        order = chance.choice([UP, DOWN])
-        found = chance.choice([None, np.arange(history.vocabulary_size(60)) % 3 > 0])
-        scene.table.set_kind(kind)
-        scene.table.set_found(found)
+        chosen = VocabularyFilter(chance.choice(["", "a", "AB"]), kind=chance.choice(KINDS))
+        column, order = chance.choice(list(_Column)), chance.choice([UP, DOWN])
+        scene.table.set_filter(chosen)
         scene.table.sort(column, order)
+        wanted = RowsWanted(known, scene.table.columns[column], order == DOWN, chosen)
         for _ in range(3):
             scene.seek(chance.randint(0, 60))
             size = history.vocabulary_size(scene.model.step)
-            everything = rows.ordered(history.vocabulary_size(60), kind, found, column, descending=order == DOWN)
+            everything = VocabularyItems(history, scene.usage).ordered(wanted)
             assert scene.ids() == [each for each in everything.tolist() if each < size]
             for row, token_id in enumerate(scene.ids()):
-                assert scene.table.row_of_id(token_id) == row
-            assert scene.table.row_of_id(size) == scene.table.row_of_id(-1) == -1
+                assert scene.table.row_of_item(token_id) == row
+            assert scene.table.row_of_item(size) == scene.table.row_of_item(-1) == -1
 
 
 def test_rows_that_stay_keep_their_selection(scene: Scene) -> None:
     scene.table.sort(_Column.TOKEN, DOWN)
-    kept = QPersistentModelIndex(scene.table.index(scene.table.row_of_id(20), 2))
-    gone = QPersistentModelIndex(scene.table.index(scene.table.row_of_id(scene.table.rowCount() - 1), 2))
+    kept = QPersistentModelIndex(scene.table.index(scene.table.row_of_item(20), 2))
+    gone = QPersistentModelIndex(scene.table.index(scene.table.row_of_item(scene.table.rowCount() - 1), 2))
     scene.seek(30)
-    assert scene.table.id_of_row(kept.row()) == 20
+    assert scene.table.item_of_row(kept.row()) == 20
     assert kept.column() == 2
     assert not gone.isValid()
     scene.table.sort(-1)
@@ -185,7 +183,8 @@ def test_new_tokens_of_a_longer_training_come(scene: Scene, qtbot: QtBot) -> Non
     scene.model.train_further(max_merges=65)
     qtbot.waitUntil(lambda: scene.model.merge_count == 65, timeout=5000)
     scene.table.show_step()
-    assert scene.table.rowCount() == scene.model.history.vocabulary_size(65) > before
+    qtbot.waitUntil(lambda: scene.table.rowCount() > before)
+    assert scene.table.rowCount() == scene.model.history.vocabulary_size(65)
     assert [scene.table.value(each, _Column.TOKEN) for each in scene.ids()] == sorted(
         scene.model.vocabulary_at(65).tokens
     )
@@ -195,7 +194,7 @@ def test_another_run(scene: Scene) -> None:
     scene.table.sort(_Column.TOKEN, DOWN)
     scene.model.forget()
     scene.table.show_step()
-    assert (scene.table.rowCount(), scene.table.rows) == (0, None)
+    assert (scene.table.rowCount(), scene.table.items) == (0, None)
     assert VocabularyTableModel(scene.model, scene.usage, explained).rowCount() == 0
 
 
@@ -203,13 +202,13 @@ def test_qt_finds_no_fault(scene: Scene, qtmodeltester: ModelTester) -> None:
     table = VocabularyTableModel(scene.model, scene.usage, explained)
     qtmodeltester.check(table)
     for column, order, kind in ((0, UP, "all"), (3, DOWN, "all"), (-1, UP, "learned"), (2, DOWN, "all")):
-        table.set_kind(kind)  # type: ignore[arg-type]
+        table.set_filter(VocabularyFilter(kind=kind))  # type: ignore[arg-type]
         table.sort(column, order)
         for step in (60, 10, 35, 0, 60):
             scene.model.seek(step)
             table.show_step()
-        table.set_found(np.arange(30) % 2 > 0)
-        table.set_found(None)
+        table.set_filter(VocabularyFilter("a"))
+        table.set_filter(VocabularyFilter())
     scene.count()
     table.show_usage()
     scene.model.forget()
@@ -221,11 +220,12 @@ def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypa
     count = 100_000
     tokens = [f"##t{n * 7919 % count}" for n in range(count)]
     table, history = scene.table, scene.model.history
-    monkeypatch.setattr(VocabularyRows, "_tokens", lambda _self, size: tokens[:size])
+    monkeypatch.setattr(VocabularyItems, "_all_tokens", lambda _self, size: tokens[:size])
     monkeypatch.setattr(history, "vocabulary_size", lambda step: count * step // 60 if step else 40)
     for column in _Column:
         began = time.process_time()
         table.sort(column, DOWN)
+        scene.qtbot.waitUntil(lambda: not table.is_busy, timeout=20_000)
         sorted_in = time.process_time() - began
         began = time.process_time()
         scene.seek(30)
@@ -233,57 +233,39 @@ def test_many_tokens_are_sorted_and_moved_through_quickly(scene: Scene, monkeypa
         assert sorted_in < 20
         assert time.process_time() - began < 5
     assert table.rowCount() == count
+    table.close()
 
 
 # ---- the search
 
 
-@pytest.fixture
-def search(qapp: object) -> Iterator[VocabularySearch]:
-    search = VocabularySearch()
-    yield search
-    search.close()
+def test_only_the_latest_search_is_answered(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_model, "_AT_ONCE", 0)
+    found: list[bool] = []
+    scene.table.rows_found.connect(found.append)
+    for text in ("a", "ab", "b$"):
+        scene.table.set_filter(VocabularyFilter(text, is_pattern=True))
+    assert scene.table.is_busy
+    scene.qtbot.waitUntil(lambda: not scene.table.is_busy)
+    assert found == [True]
+    tokens = scene.model.vocabulary_at(60).tokens
+    assert scene.ids() == [token_id for token_id, token in enumerate(tokens) if token.endswith("b")]
+    scene.table.close()
 
 
-TOKENS = ["[UNK]", "ab", "AB", "##ing", "ring", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]
-
-
-@pytest.mark.parametrize(
-    ("sought", "expected"),
-    [
-        (SoughtText("ab"), [1, 2]),
-        (SoughtText("AB"), [2]),
-        (SoughtText("ing$"), []),
-        (SoughtText("ing$", True), [3, 4]),
-        (SoughtText("^##", True), [3]),
-        (SoughtText(r"\p{Lu}", True), [0, 2]),
-    ],
-)
-def test_the_search(qtbot: QtBot, search: VocabularySearch, sought: SoughtText, expected: list[int]) -> None:
-    with qtbot.waitSignal(search.finished) as caught:
-        search.begin(sought, TOKENS)
-    answer: FoundTokens = caught.args[0]
-    assert answer.found.nonzero()[0].tolist() == expected
-    assert answer.sought == sought
-
-
-def test_a_bad_expression_is_reported_at_once(search: VocabularySearch) -> None:
-    errors: list[object] = []
-    search.failed.connect(errors.append)
-    search.begin(SoughtText("(a", True), TOKENS)
-    assert "missing )" in str(errors[0])
-
-
-def test_a_hostile_expression_is_abandoned(qtbot: QtBot, search: VocabularySearch) -> None:
-    with qtbot.waitSignal(search.failed, timeout=5000):
-        search.begin(SoughtText("(a|aa)+$(?<!a)", True), TOKENS)
-
-
-def test_only_the_latest_search_is_answered(qtbot: QtBot, search: VocabularySearch) -> None:
-    answers: list[FoundTokens] = []
-    search.finished.connect(answers.append)
-    for text in ("a", "ab", "ing"):
-        search.begin(SoughtText(text), TOKENS)
-    qtbot.waitUntil(lambda: bool(answers), timeout=5000)
-    qtbot.wait(10)
-    assert [answer.sought.text for answer in answers] == ["ing"]
+@pytest.mark.parametrize(("pattern", "message"), [("(a", "missing )"), ("(?:a|b|ab|#)+[^ab]$", "takes too long")])
+def test_an_expression_that_fails_shows_no_token(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, pattern: str, message: str
+) -> None:
+    everything = scene.ids()
+    monkeypatch.setattr(token_search, "_MOST_SECONDS", -1.0)
+    with scene.qtbot.waitSignal(scene.table.filter_failed) as caught:
+        scene.table.set_filter(VocabularyFilter(pattern, is_pattern=True))
+    assert message in str(caught.args[0])
+    assert scene.ids() == []
+    scene.seek(30)
+    scene.seek(60)
+    assert scene.ids() == []
+    scene.table.set_filter(VocabularyFilter())
+    assert scene.ids() == everything
+    scene.table.close()

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QRadioButton
 
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import read_merge_table
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
@@ -54,7 +54,7 @@ def test_the_rows_shown_are_exported_in_their_order(studio: Studio, tmp_path: Pa
     pane.view.sortByColumn(HistoryColumn.VALUE, Qt.SortOrder.DescendingOrder)
     export(studio, path, "The 9 shown")
     studio.wait(lambda: "Exported 9 merges" in studio.window.banner.text)
-    assert read_merge_table(path)["step"].tolist() == (pane.rows.shown_merges() + 1).tolist()
+    assert read_merge_table(path)["step"].tolist() == (pane.rows.shown_items() + 1).tolist()
 
 
 def test_an_export_is_given_up_and_leaves_nothing(

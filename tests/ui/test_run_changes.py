@@ -17,7 +17,7 @@ from shiboken6 import isValid
 
 from tests.sampling import some_pairs
 from wordpiece_studio.session.records import Selection
-from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -117,11 +117,11 @@ def test_a_sorted_vocabulary_takes_another_run(engineer: Studio, column: Vocabul
     table, view = window.vocabulary_pane.table, window.vocabulary_pane.view
     tester = QAbstractItemModelTester(table, QAbstractItemModelTester.FailureReportingMode.Fatal)
     view.sortByColumn(int(column), Qt.SortOrder.DescendingOrder)
-    view.selectRow(table.row_of_id(69))
+    view.selectRow(table.row_of_item(69))
     train_again(engineer, size)
     engineer.wait(lambda: window.session.usage.is_current and window.session.usage.step == window.model.step)
     engineer.wait(lambda: not window.vocabulary_pane.is_stale)
-    assert table.rowCount() == window.model.history.vocabulary_size(window.model.step)
+    engineer.wait(lambda: table.rowCount() == window.model.history.vocabulary_size(window.model.step))
     tester.deleteLater()
 
 

@@ -12,28 +12,25 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    Index = QModelIndex | QPersistentModelIndex
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.history import MergeHistory
 
     Steps = NDArray[np.int64]
 
-
 BreakpointKind = Literal["token", "pattern", "word", "value", "tie", "size"]
 KINDS: tuple[BreakpointKind, ...] = get_args(BreakpointKind)
 TEXT_KINDS = ("token", "pattern", "word")
-_NO_INDEX = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +75,7 @@ class Breakpoint:
         return self if self.is_enabled else replace(self, is_enabled=True)
 
 
-class Breakpoints(QAbstractTableModel):
+class Breakpoints(RecordTableModel["Breakpoint"]):
     """The breakpoints, oldest first; two columns: the condition, with a check box, and its text or number.
 
     Signals
@@ -92,6 +89,11 @@ class Breakpoints(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._all: list[Breakpoint] = []
+        self.set_records(self._all)
+        self._columns = (
+            TableColumn(self.tr("halt when"), lambda all_, row: self.kind_text(all_[row].kind), align=LEFT),
+            TableColumn(self.tr("which, or how many"), lambda all_, row: _value_text(all_[row]), align=LEFT),
+        )
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
@@ -105,9 +107,8 @@ class Breakpoints(QAbstractTableModel):
 
     def set_all(self, breakpoints: Iterable[Breakpoint]) -> None:
         """Replace all breakpoints."""
-        self.beginResetModel()
         self._all = list(breakpoints)
-        self.endResetModel()
+        self.set_records(self._all)
         self.changed.emit()
 
     def add(self, breakpoint_: Breakpoint) -> int:
@@ -127,7 +128,7 @@ class Breakpoints(QAbstractTableModel):
         """Replace the breakpoint in `row`."""
         if self._all[row] != breakpoint_:
             self._all[row] = breakpoint_
-            self.dataChanged.emit(self.index(row, 0), self.index(row, 1))
+            self._emit_changed(row, row)
             self.changed.emit()
 
     def remove(self, row: int) -> None:
@@ -143,26 +144,13 @@ class Breakpoints(QAbstractTableModel):
             if each == breakpoint_:
                 self.replace(row, replace(each, is_enabled=False))
 
-    # The interface of Qt's item models.
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of breakpoints."""
-        return 0 if parent.isValid() else len(self._all)
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of columns."""
-        return 0 if parent.isValid() else 2
+    # The check boxes.
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the data of a cell for `role`."""
-        if not index.isValid():
-            return None
-        each = self._all[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._value_text(each) if index.column() else self.kind_text(each.kind)
-        if role == Qt.ItemDataRole.CheckStateRole and index.column() == 0:
-            return Qt.CheckState.Checked if each.is_enabled else Qt.CheckState.Unchecked
-        return None
+        if role == Qt.ItemDataRole.CheckStateRole and index.isValid() and index.column() == 0:
+            return Qt.CheckState.Checked if self._all[index.row()].is_enabled else Qt.CheckState.Unchecked
+        return super().data(index, role)
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
         """Enable or disable a breakpoint."""
@@ -177,14 +165,6 @@ class Breakpoints(QAbstractTableModel):
         checkable = index.isValid() and index.column() == 0
         return super().flags(index) | (Qt.ItemFlag.ItemIsUserCheckable if checkable else Qt.ItemFlag.NoItemFlags)
 
-    def headerData(  # Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the title of a column."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole and 0 <= section < 2:
-            return (self.tr("halt when"), self.tr("which, or how many"))[section]
-        return None
-
     def kind_text(self, kind: BreakpointKind) -> str:
         """Return the condition of this kind of breakpoint, in words."""
         return {
@@ -196,10 +176,11 @@ class Breakpoints(QAbstractTableModel):
             "size": self.tr("the vocabulary reaches"),
         }[kind]
 
-    def _value_text(self, each: Breakpoint) -> str:
-        if each.kind in TEXT_KINDS:
-            return each.text
-        return QLocale().toString(float(each.number), "g", 15)
+
+def _value_text(each: Breakpoint) -> str:
+    if each.kind in TEXT_KINDS:
+        return each.text
+    return QLocale().toString(float(each.number), "g", 15)
 
 
 _CHUNK = 512  # tokens searched at once

@@ -1,31 +1,25 @@
-"""The files of the corpus as a table for Qt's views: a thin adapter over a list of rows. Colors are up to the view."""
+"""The files of the corpus as a table for Qt's views, over a list of rows. Colors are up to the view."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from enum import IntEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QLocale, QModelIndex, Qt
 
 from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from PySide6.QtCore import QObject
+
     from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress
     from wordpiece_studio.errors import StudioError
 
-    Index = QModelIndex | QPersistentModelIndex
-
-ROW_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The :class:`FileRow` itself."""
-
-_NO_INDEX = QModelIndex()
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_CENTRE = Qt.AlignmentFlag.AlignCenter
 _UNKNOWN = "–"
 _MARKS = {
     FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗",
@@ -46,19 +40,30 @@ class FileColumn(IntEnum):
     KIND = 7
 
 
-NUMBER_COLUMNS = {
-    FileColumn.WORDS: "words", FileColumn.DISTINCT: "distinct_words", FileColumn.LINES: "lines"
-}  # fmt: skip
-
-
-class FileTable(QAbstractTableModel):
+class FileTable(RecordTableModel["FileRow"]):
     """One row per file, in reading order."""
 
     def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(parent)
-        self._locale = locale if locale is not None else QLocale()
-        self._rows: list[FileRow] = []
+        super().__init__(parent, locale=locale)
+        self._rows: list[FileRow] = []  # always the same list
+        self.set_records(self._rows)
         self._files_done = 0
+        self._columns = (
+            TableColumn(
+                "",
+                lambda rows, number: _MARKS[rows[number].state],
+                align=Qt.AlignmentFlag.AlignCenter,
+                spoken=lambda rows, number: self.state_words(rows[number].state),
+                spoken_title=self.tr("state"),
+            ),
+            TableColumn(self.tr("file"), lambda rows, number: _file_name(rows[number]), align=LEFT),
+            TableColumn(self.tr("size"), lambda rows, number: self._size_text(rows[number].size)),
+            TableColumn(self.tr("words"), lambda rows, number: _counted(rows[number], "words")),
+            TableColumn(self.tr("distinct"), lambda rows, number: _counted(rows[number], "distinct_words")),
+            TableColumn(self.tr("encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
+            TableColumn(self.tr("lines"), lambda rows, number: _counted(rows[number], "lines")),
+            TableColumn(self.tr("kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),
+        )
 
     @property
     def rows(self) -> tuple[FileRow, ...]:
@@ -82,11 +87,11 @@ class FileTable(QAbstractTableModel):
     def set_rows(self, rows: Sequence[FileRow]) -> None:
         """Show these rows; if they are the same files in the same order, the selection is preserved."""
         if [row.file.path for row in rows] == [row.file.path for row in self._rows]:
-            self._rows = list(rows)
+            self._rows[:] = rows
             self._emit_changed(0, len(rows) - 1)
         else:
             self.beginResetModel()
-            self._rows = list(rows)
+            self._rows[:] = rows
             self.endResetModel()
         self._files_done = 0
 
@@ -103,13 +108,15 @@ class FileTable(QAbstractTableModel):
     def begin_counting(self) -> None:
         """Discard the results of an earlier count."""
         self._files_done = 0
-        self._rows = [row.uncounted() for row in self._rows]
+        self._rows[:] = [row.uncounted() for row in self._rows]
         self._emit_changed(0, len(self._rows) - 1)
 
     def take_progress(self, progress: CountingProgress) -> None:
         """Show which files have been read and which one is being read."""
         before, done = self._files_done, min(progress.files_done, len(self._rows))
-        if done < before or (done == before and done < len(self._rows) and self._is_under_way(done)):
+        if done < before or (
+            done == before and done < len(self._rows) and self._rows[done].state is FileState.COUNTING
+        ):
             return
         for number in range(before, done):
             self._rows[number] = replace(self._rows[number], state=FileState.DONE)
@@ -120,7 +127,7 @@ class FileTable(QAbstractTableModel):
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
         """Show the results of a count."""
-        self._rows = counted_rows(self._rows, statistics)
+        self._rows[:] = counted_rows(self._rows, statistics)
         self._emit_changed(0, len(self._rows) - 1)
 
     def take_error(self, error: StudioError) -> int | None:
@@ -146,41 +153,6 @@ class FileTable(QAbstractTableModel):
                 self._rows[number] = replace(row, state=FileState.WAITING)
                 self._emit_changed(number, number)
 
-    # The interface of Qt's item models.
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of files."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of columns."""
-        return 0 if parent.isValid() else len(FileColumn)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], FileColumn(index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._shown(row, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _aligned(column)
-        if role == Qt.ItemDataRole.AccessibleTextRole and column is FileColumn.STATE:
-            return self.state_words(row.state)
-        return row if role == ROW_ROLE else None
-
-    def headerData(  # Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the title or the alignment of a column."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(FileColumn):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._titles()[section]
-        if role == Qt.ItemDataRole.AccessibleTextRole and section == FileColumn.STATE:
-            return self.tr("state")
-        return _aligned(FileColumn(section)) if role == Qt.ItemDataRole.TextAlignmentRole else None
-
     def state_words(self, state: FileState) -> str:
         """Return a state in words."""
         return {
@@ -192,31 +164,10 @@ class FileTable(QAbstractTableModel):
             FileState.CHANGED: self.tr("changed since it was counted"),
         }[state]
 
-    # Cells.
-
-    def _shown(self, row: FileRow, column: FileColumn) -> str:
-        if column is FileColumn.STATE:
-            return _MARKS[row.state]
-        if column is FileColumn.NAME:
-            return PurePath(row.name).name or row.name
-        if column is FileColumn.SIZE:
-            return self._locale.formattedDataSize(row.size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
-        if column is FileColumn.ENCODING:
-            return self._encoding_name(row) + ("?" if row.known == "guess" else "")
-        if column is FileColumn.KIND:
-            return " ".join(filter(None, (self.kind_words(row), row.compression)))
-        if row.statistics is None:
-            return _UNKNOWN
-        number = getattr(row.statistics, NUMBER_COLUMNS[column])
-        return f"{number:,}".replace(",", self._locale.groupSeparator())
-
     def encoding_words(self, row: FileRow) -> str:
         """Return the encoding of a file, marked if it is only a guess."""
-        name = self._encoding_name(row)
+        name = _encoding_name(row)
         return self.tr("guess: {encoding}").format(encoding=name) if row.known == "guess" else name
-
-    def _encoding_name(self, row: FileRow) -> str:
-        return row.encoding.upper().replace("_", "-") or _UNKNOWN
 
     def kind_words(self, row: FileRow) -> str:
         """Return the kind of a file in words, marked if it is only a guess."""
@@ -227,21 +178,24 @@ class FileTable(QAbstractTableModel):
         """Return the name of a kind of file."""
         return {"word-counts": self.tr("word counts"), "text": self.tr("text")}.get(kind, kind)
 
-    def _titles(self) -> tuple[str, ...]:
-        return (
-            "", self.tr("file"), self.tr("size"), self.tr("words"), self.tr("distinct"), self.tr("encoding"),
-            self.tr("lines"), self.tr("kind"),
-        )  # fmt: skip
+    def _size_text(self, size: int) -> str:
+        return self._locale.formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
-    def _is_under_way(self, number: int) -> bool:
-        return self._rows[number].state is FileState.COUNTING
-
-    def _emit_changed(self, first: int, last: int) -> None:
-        if 0 <= first <= last:
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(FileColumn) - 1))
+    def _kind_text(self, row: FileRow) -> str:
+        return " ".join(filter(None, (self.kind_words(row), row.compression)))
 
 
-def _aligned(column: FileColumn) -> Qt.AlignmentFlag:
-    if column is FileColumn.STATE:
-        return _CENTRE
-    return _LEFT if column in (FileColumn.NAME, FileColumn.ENCODING, FileColumn.KIND) else _RIGHT
+def _file_name(row: FileRow) -> str:
+    return PurePath(row.name).name or row.name
+
+
+def _counted(row: FileRow, name: str) -> int | str:
+    return getattr(row.statistics, name) if row.statistics is not None else _UNKNOWN
+
+
+def _encoding_name(row: FileRow) -> str:
+    return row.encoding.upper().replace("_", "-") or _UNKNOWN
+
+
+def _encoding_mark(row: FileRow) -> str:
+    return _encoding_name(row) + ("?" if row.known == "guess" else "")

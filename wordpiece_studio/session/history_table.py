@@ -1,425 +1,287 @@
-"""The merges as a table for Qt's views: a thin adapter over the columns of the history.
-
-Sorting and filtering are index arrays (`history_rows.py`); no row is an object. Colors and fonts are up to the view.
-"""
+"""The merges as a table for Qt's views, over the columns of the history: an item is the index of a merge, from 0."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
-from wordpiece_studio.session.history_rows import (
-    NUMBER_COLUMNS,
-    TOKEN_COLUMNS,
-    HistoryColumn,
-    HistoryFilter,
-    HistoryOrdering,
-    HistoryRows,
-    RowsWanted,
-)
+from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
+from wordpiece_studio.session.token_search import TokenSearch
+from wordpiece_studio.system.arrays import slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PySide6.QtCore import QLocale, QObject
 
-    from wordpiece_studio.session.history_rows import RowsFound
+    from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel
-
-    Index = QModelIndex | QPersistentModelIndex
-
-
-_NOT_YET = "…"
-"""For a run that was opened and is still being read."""
-
-if TYPE_CHECKING:
-    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
 
-class HistoryCells:
-    """The values of the cells of one history."""
+class HistoryColumn(IntEnum):
+    """The columns of the table, left to right."""
 
-    def __init__(self, history: MergeHistory) -> None:
-        self._history = history
-        self._words_by_step: dict[int, int] = {}
+    STEP = 0
+    LEFT = 1
+    RIGHT = 2
+    TOKEN = 3
+    PAIR_FREQUENCY = 4
+    LEFT_FREQUENCY = 5
+    RIGHT_FREQUENCY = 6
+    VALUE = 7
+    TIES = 8
+    VOCABULARY = 9
+    SYMBOLS = 10
+    WORDS = 11
+    IS_NEW = 12
 
-    def value(self, step: int, column: HistoryColumn) -> str | int | float:
-        """Return the value of a cell: a token, a number, or a bool."""
-        history = self._history
-        if column in TOKEN_COLUMNS:
-            return history.token(int(history.column(TOKEN_COLUMNS[column])[step - 1]))
-        if column in NUMBER_COLUMNS:
-            value: int | float = history.column(NUMBER_COLUMNS[column])[step - 1].item()
-            return value
-        if column is HistoryColumn.VOCABULARY:
-            return history.vocabulary_size(step)
-        if column is HistoryColumn.SYMBOLS:
-            return history.symbols_after(step)
-        if column is HistoryColumn.WORDS:
-            return self._words_touched(step) if history.is_whole else _NOT_YET
-        return bool(history.column("is_new")[step - 1]) if column is HistoryColumn.IS_NEW else step
+
+TOKEN_COLUMNS = (HistoryColumn.LEFT, HistoryColumn.RIGHT, HistoryColumn.TOKEN)
+_NUMBER_COLUMNS = ("pair_frequency", "left_frequency", "right_frequency", "value", "ties")
+"""Those of the history, from `HistoryColumn.PAIR_FREQUENCY` on."""
+_NO_STEPS = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which merges to show: those that meet all conditions.
+
+    Attributes
+    ----------
+    text
+        A part of one of the three tokens; case matters only if it has capitals.
+    is_pattern
+        Whether `text` is a regular expression, in which case always matters.
+    only_ties
+        Only merges at which several pairs tied.
+    only_live
+        Only merges that changed how the live text is tokenized.
+    """
+
+    text: str = ""
+    is_pattern: bool = False
+    only_ties: bool = False
+    only_live: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.text) or self.only_ties or self.only_live
+
+
+class HistoryItems(SortedItems):
+    """The merges of one history.
+
+    Attributes
+    ----------
+    live_steps
+        The steps that changed the live text, from 1, ascending: int64.
+    """
+
+    def __init__(self, history: MergeHistory, live_steps: NDArray[np.int64] = _NO_STEPS) -> None:
+        super().__init__()
+        self.history = history
+        self.live_steps = live_steps
+        self._tokens = TokenSearch()
+        self._words = _NO_STEPS
+        self._words_by_index: dict[int, int] = {}
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        needs_places = wanted.column.keys is HistoryItems.all_words_touched
+        return (self.history.is_whole or not needs_places) and not wanted.filter.is_pattern
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        count, chosen = wanted.count, wanted.filter
+        mask = np.ones(count, dtype=np.bool_)
+        if chosen.only_ties:
+            mask &= self.column("ties", count) > 1
+        if chosen.only_live:
+            changed, steps = np.zeros(count + 1, dtype=np.bool_), self.live_steps
+            changed[steps[steps <= count]] = True
+            mask &= changed[1:]
+        if chosen.text:
+            vocabulary = self.history.vocabulary(count)
+            found = self._tokens.found(vocabulary, chosen.text, chosen.is_pattern, should_stop)
+            has_token = found[self.column("left_id", count)]
+            has_token |= found[self.column("right_id", count)]
+            has_token |= found[self.column("new_id", count)]
+            mask &= has_token
+        return mask
+
+    # Keys to sort by, for the first `count` merges.
+
+    def column(self, name: str, count: int) -> NDArray[Any]:
+        """Return the beginning of a column of the history."""
+        column: NDArray[Any] = self.history.column(name)[:count]
+        return column
+
+    def token_ranks(self, name: str, count: int) -> NDArray[np.int64]:
+        """Return the places of a column's tokens in code point order."""
+        ranks: NDArray[np.int64] = self._tokens.ranks(self.history.vocabulary(count).tokens)[self.column(name, count)]
+        return ranks
+
+    def all_words_touched(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
+        """Return how many distinct words each merge changed; only counts merges not counted before."""
+        parts = [self._words]
+        known = len(parts[0])
+        for part in slices(count - known):
+            if should_stop():
+                raise OrderingCanceled
+            parts.append(self.history.words_touched_counts(known + part.start, known + part.stop))
+        self._words = words = np.concatenate(parts)
+        return words[:count]
+
+    # Values of a merge.
+
+    def token(self, name: str, index: int) -> str:
+        """Return a merge's token in a column of ids."""
+        return self.history.token(int(self.history.column(name)[index]))
+
+    def words_touched(self, index: int) -> int | None:
+        """Return how many distinct words a merge changed; None while a run that was opened is still being read."""
+        if not self.history.is_whole:
+            return None
+        found = self._words_by_index.get(index)
+        if found is None:
+            found = self._words_by_index[index] = int(self.history.words_touched_counts(index, index + 1)[0])
+        return found
 
     def extremes(self, count: int) -> dict[HistoryColumn, tuple[float, float]]:
         """Return the bounds of each number column over the first `count` merges; empty if there are none."""
         if not count:
             return {}
-        history = self._history
+        history = self.history
         found: dict[HistoryColumn, tuple[float, float]] = {}
-        for column, name in NUMBER_COLUMNS.items():
-            values = history.column(name)[:count]
-            found[column] = (values.min().item(), values.max().item())
+        for column, name in enumerate(_NUMBER_COLUMNS, HistoryColumn.PAIR_FREQUENCY):
+            values = self.column(name, count)
+            found[HistoryColumn(column)] = (values.min().item(), values.max().item())
         found[HistoryColumn.STEP] = (1, count)
         found[HistoryColumn.VOCABULARY] = (history.vocabulary_size(1), history.vocabulary_size(count))
         found[HistoryColumn.SYMBOLS] = (history.symbols_after(count), history.symbols_after(1))
         found[HistoryColumn.WORDS] = (0, history.word_count)  # finding the actual maximum takes too long
         return found
 
-    def _words_touched(self, step: int) -> int:
-        found = self._words_by_step.get(step)
-        if found is None:
-            found = self._words_by_step[step] = int(self._history.words_touched_counts(step - 1, step)[0])
-        return found
+
+def _tokens(name: str, title: str, explanation: str) -> TableColumn[HistoryItems]:
+    return TableColumn(
+        title,
+        lambda items, index: items.token(name, index),
+        keys=lambda items, count, _stop: items.token_ranks(name, count),
+        align=LEFT,
+        explanation=explanation,
+    )
 
 
-class HistoryWords(QObject):
-    """The texts of the table: titles, their explanations, and formatted values."""
+def _numbers(name: str, title: str, explanation: str) -> TableColumn[HistoryItems]:
+    return TableColumn(
+        title,
+        lambda items, index: items.history.column(name)[index].item(),
+        keys=lambda items, count, _stop: items.column(name, count),
+        explanation=explanation,
+    )
 
-    def titles(self, config: TrainingConfig | None) -> tuple[str, ...]:
-        """Return the titles of the columns; the value column's title depends on the objective."""
-        values = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
-        return (
-            self.tr("step"),
-            self.tr("left"),
-            self.tr("right"),
-            self.tr("new token"),
-            self.tr("n(ab)"),
-            self.tr("n(a)"),
-            self.tr("n(b)"),
-            values[config.objective if config is not None else "score"],
-            self.tr("ties"),
-            self.tr("vocabulary"),
-            self.tr("symbols"),
-            self.tr("words"),
-            self.tr("is new"),
-        )
 
-    def explanations(self) -> tuple[str, ...]:
-        """Return a sentence about each column."""
-        return (
-            self.tr("The number of the merge, from 1"),
-            self.tr("The left symbol of the pair"),
-            self.tr("The right symbol of the pair"),
-            self.tr("The token that the pair became"),
+class HistoryTableModel(SortedTableModel[HistoryItems]):
+    """One row per merge; the columns are those of `HistoryColumn`. It follows the training by itself."""
+
+    resets_when_filtered = True
+    least_interval_ms = 250
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        super().__init__(HistoryFilter(), parent, locale=locale)
+        self._model = model
+        self._live_steps = _NO_STEPS
+        self._on_model_run_reset()
+        self._set_count(model.merge_count)
+        model.run_reset.connect(self._on_model_run_reset)
+        model.merges_appended.connect(self._on_model_merges_appended)
+
+    def step_of_row(self, row: int) -> int:
+        """Return the step, from 1, shown in `row`."""
+        return self.item_of_row(row) + 1
+
+    def row_of_step(self, step: int) -> int:
+        """Return the row of a step, from 1; -1 if it is not shown."""
+        return self.row_of_item(step - 1)
+
+    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
+        """Return the smallest and the largest number of each number column; empty if there are no rows."""
+        items = self._source
+        if items is None or items.history is not self._model.history:
+            return {}
+        return items.extremes(self._model.merge_count)  # sorted rows arrive later
+
+    def set_live_steps(self, steps: NDArray[np.int64]) -> None:
+        """Set the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
+        self._live_steps = steps
+        if self._source is not None:
+            self._source.live_steps = steps
+        if self._filter.only_live:
+            self._refilter()
+
+    def _on_model_run_reset(self) -> None:
+        self._columns = self._described()
+        history = self._model.history
+        self._set_source(HistoryItems(history, self._live_steps) if history is not None else None)
+
+    def _on_model_merges_appended(self, _first: int, last: int) -> None:
+        self._set_count(max(self._count, last + 1))
+
+    def _described(self) -> tuple[TableColumn[HistoryItems], ...]:
+        """Return the columns; the title of the value depends on the objective."""
+        config = self._model.config
+        value = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
+        tokens = {
+            "left_id": (self.tr("left"), self.tr("The left symbol of the pair")),
+            "right_id": (self.tr("right"), self.tr("The right symbol of the pair")),
+            "new_id": (self.tr("new token"), self.tr("The token that the pair became")),
+        }
+        explanations = (
             self.tr("How often the pair occurred in the corpus before this merge"),
             self.tr("How often the left symbol occurred in the corpus before this merge"),
             self.tr("How often the right symbol occurred in the corpus before this merge"),
             self.tr("The pair's value under the objective; the best pair is merged"),
             self.tr("How many pairs had the best value, including this one; a dot means no other pair"),
-            self.tr("How many tokens the vocabulary had after this merge"),
-            self.tr("How many symbols the corpus consisted of after this merge, N"),
-            self.tr("How many distinct words this merge changed"),
-            self.tr("Whether the token was not in the vocabulary before"),
+        )
+        titles = (
+            self.tr("n(ab)"), self.tr("n(a)"), self.tr("n(b)"),
+            value[config.objective if config is not None else "score"], self.tr("ties"),
+        )  # fmt: skip
+        return (
+            TableColumn(
+                self.tr("step"), lambda _items, index: index + 1, explanation=self.tr("The number of the merge, from 1")
+            ),
+            *(_tokens(name, *texts) for name, texts in tokens.items()),
+            *map(_numbers, _NUMBER_COLUMNS, titles, explanations),
+            *self._described_states(),
         )
 
-    def text(self, value: str | int | float, locale: QLocale) -> str:
-        """Return a formatted value: integers with grouped digits, floats with four significant digits."""
-        if isinstance(value, str):
-            return value
-        if isinstance(value, bool):
-            return self.tr("yes") if value else self.tr("no")
-        if isinstance(value, int):
-            return f"{value:,}".replace(",", locale.groupSeparator())
-        return f"{value:.4g}".replace(".", locale.decimalPoint())
-
-
-RAW_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The value itself: a token, an int or a float."""
-
-STEP_ROLE = RAW_ROLE + 1
-"""The step of the row, from 1."""
-
-IS_CURRENT_STEP_ROLE = RAW_ROLE + 2
-"""True for the row of the last merge at the current step."""
-
-IS_FUTURE_ROLE = RAW_ROLE + 3
-"""True for merges after the current step."""
-
-_REARRANGE_INTERVAL_MS = 250
-_NO_INDEX = QModelIndex()
-_ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
-"""Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
-_HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-
-
-class HistoryTableModel(QAbstractTableModel):
-    """One row per merge; the columns are those of `HistoryColumn`.
-
-    `DisplayRole` is formatted text (four significant digits), `RAW_ROLE` the value; see the other roles above. During
-    training, rows arrive in batches; sorted or filtered rows are rearranged a few times a second. The rows of a long
-    history are ordered in a thread and appear a little later.
-
-    Signals
-    -------
-    filter_failed(StudioError)
-        The filter's regular expression is invalid or takes too long; the rows stay as they were.
-    busy_changed(bool)
-        The new value of `is_busy`.
-    rearranging()
-        The rows are about to move; selected rows move with their merges.
-    """
-
-    rearranging = Signal()
-    filter_failed = Signal(object)
-    busy_changed = Signal(object)
-
-    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._locale = locale if locale is not None else QLocale()
-        self._words = HistoryWords(self)
-        self._take_history()
-        self._known = model.merge_count  # merges that the rows cover
-        self._step = model.step
-        self._filter = HistoryFilter()
-        self._column = HistoryColumn.STEP
-        self._descending = False
-        self._live_steps = np.empty(0, dtype=np.int64)
-        self._shown = RowsWanted(0)  # the request that the rows answer
-        self._ordering = HistoryOrdering(self)
-        self._ordering.found.connect(self._on_ordering_found)
-        self._ordering.failed.connect(self.filter_failed)
-        self._ordering.busy_changed.connect(self.busy_changed)
-        # Merge index by row, int64; None stands for 0, 1, 2, …, to which appending rows costs nothing.
-        self._order: NDArray[np.int64] | None = None
-        self._row_of_merge: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_REARRANGE_INTERVAL_MS)
-        self._timer.timeout.connect(self._on_timer_timeout)
-        model.run_reset.connect(self._on_model_run_reset)
-        model.merges_appended.connect(self._on_model_merges_appended)
-        model.step_changed.connect(self._on_model_step_changed)
-
-    # Rows and steps.
-
-    def step_of_row(self, row: int) -> int:
-        """Return the step, from 1, shown in `row`."""
-        return (row if self._order is None else int(self._order[row])) + 1
-
-    def row_of_step(self, step: int) -> int:
-        """Return the row of a step, from 1; -1 if it is not shown."""
-        if not 1 <= step <= self._known:
-            return -1
-        if self._order is None:
-            return step - 1
-        if self._row_of_merge is None:
-            self._row_of_merge = np.full(self._known, -1, dtype=np.int64)
-            self._row_of_merge[self._order] = np.arange(len(self._order))
-        return int(self._row_of_merge[step - 1])
-
-    def shown_merges(self) -> NDArray[np.int64]:
-        """Return the indices, from 0, of the merges in the rows, from top to bottom: int64, shape (n_rows,)."""
-        return np.arange(self._known) if self._order is None else self._order
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether all merges are shown in order of step."""
-        return self._order is None
-
-    @property
-    def hidden_count(self) -> int:
-        """Number of merges that the filter hides."""
-        return self._known - self.rowCount()
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether rows are being sorted or filtered in the background."""
-        return self._ordering.is_busy
-
-    def close(self) -> None:
-        """Wait for the thread, if any, to end."""
-        self._timer.stop()
-        self._ordering.close()
-
-    @property
-    def filter(self) -> HistoryFilter:
-        """Which merges are shown."""
-        return self._filter
-
-    def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:
-        """Return the smallest and the largest number of each number column; empty if there are no rows."""
-        if self._cells is None or self._history is not self._model.history:
-            return {}
-        return self._cells.extremes(self._model.merge_count)  # sorted rows arrive later
-
-    def set_filter(self, wanted: HistoryFilter) -> None:
-        """Show only the merges that match `wanted`."""
-        if wanted != self._filter:
-            self._filter = wanted
-            self._ask()
-
-    def set_live_steps(self, steps: NDArray[np.int64]) -> None:
-        """Set the steps, from 1 and ascending, that changed the live text; int64, shape (n,)."""
-        self._live_steps = steps
-        if self._filter.only_live:
-            self._ask()
-
-    # The interface of Qt's item models.
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of merges shown."""
-        if parent.isValid():
-            return 0
-        return self._known if self._order is None else len(self._order)
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of columns."""
-        return 0 if parent.isValid() else len(HistoryColumn)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
-        if not index.isValid() or self._cells is None:
-            return None
-        column = HistoryColumn(index.column())
-        step = self.step_of_row(index.row())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._words.text(self._cells.value(step, column), self._locale)
-        if role == RAW_ROLE:
-            return self._cells.value(step, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if column in TOKEN_COLUMNS else _RIGHT
-        if role == IS_FUTURE_ROLE:
-            return step > self._step
-        if role == IS_CURRENT_STEP_ROLE:
-            return step == self._step
-        return step if role == STEP_ROLE else None
-
-    def headerData(  # Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the title, the tooltip or the alignment of a column."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(HistoryColumn):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._words.titles(self._model.config)[section]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._words.explanations()[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if HistoryColumn(section) in TOKEN_COLUMNS else _RIGHT
-        return None
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 means order of step."""
-        self._column = HistoryColumn(column) if column >= 0 else HistoryColumn.STEP
-        self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
-        self._ask()
-
-    # Signals of the trainer.
-
-    def _take_history(self) -> None:
-        self._history = history = self._model.history
-        self._rows = HistoryRows(history) if history is not None else None
-        self._cells = HistoryCells(history) if history is not None else None
-
-    def _on_model_run_reset(self) -> None:
-        self.beginResetModel()
-        self._timer.stop()
-        self._ordering.drop()
-        self._take_history()
-        self._known = self._step = 0
-        wanted = RowsWanted(0, self._filter, self._column, self._descending, self._live_steps)
-        self._shown = wanted
-        self._set_order(None if wanted.is_plain else np.empty(0, dtype=np.int64))
-        self.endResetModel()
-
-    def _on_model_merges_appended(self, first: int, last: int) -> None:
-        if self._order is not None:
-            if not self._timer.isActive():
-                self._timer.start()
-        elif last >= self._known:
-            self.beginInsertRows(QModelIndex(), self._known, last)
-            self._known = last + 1
-            self.endInsertRows()
-
-    def _on_model_step_changed(self, step: int) -> None:
-        before, self._step = self._step, step
-        last = self.rowCount() - 1
-        if last < 0:
-            return
-        if self._order is None:
-            first, last = max(0, min(before, step) - 1), min(last, max(before, step) - 1)
-        else:
-            first = 0
-        if first <= last:
-            changed = [IS_CURRENT_STEP_ROLE, IS_FUTURE_ROLE]
-            self.dataChanged.emit(self.index(first, 0), self.index(last, len(HistoryColumn) - 1), changed)
-
-    def _on_timer_timeout(self) -> None:
-        if self._ordering.is_busy:
-            self._timer.start()
-        else:
-            self._ask()
-
-    # Order.
-
-    def _ask(self) -> None:
-        """Request the rows for the present filter and order."""
-        if self._rows is not None:
-            count = self._model.merge_count
-            self._ordering.ask(
-                self._rows, RowsWanted(count, self._filter, self._column, self._descending, self._live_steps)
-            )
-
-    def _on_ordering_found(self, found: RowsFound) -> None:
-        """Show the rows found: as an extension and reordering of the present rows if possible, else as a reset."""
-        wanted, before = found.wanted, self._shown
-        self._shown = wanted
-        is_other_text = wanted.filter.only_live and wanted.live_steps is not before.live_steps
-        if wanted.filter != before.filter or is_other_text or wanted.count < self._known:
-            self.beginResetModel()
-            self._known = wanted.count
-            self._set_order(found.order)
-            self.endResetModel()
-        elif found.order is not None or self._order is not None:
-            self._append_new(found)
-            self._rearrange(found.order)
-        # Sorting a long history takes longer: never spend more than a twentieth of the time on it.
-        self._timer.setInterval(max(_REARRANGE_INTERVAL_MS, round(20_000 * found.seconds)))
-        if self._known < self._model.merge_count:
-            self._timer.start()
-
-    def _append_new(self, found: RowsFound) -> None:
-        """Append the merges learned meanwhile, as far as they are among the rows found."""
-        known, count = self._known, found.wanted.count
-        if count <= known:
-            return
-        new = np.arange(known, count) if found.order is None else np.sort(found.order[found.order >= known])
-        first = self.rowCount()
-        if len(new):
-            self.beginInsertRows(QModelIndex(), first, first + len(new) - 1)
-        self._known = count
-        self._set_order(np.concatenate((np.arange(known) if self._order is None else self._order, new)))
-        if len(new):
-            self.endInsertRows()
-
-    def _rearrange(self, wanted: NDArray[np.int64] | None) -> None:
-        """Reorder the rows; selected and current rows stay on their merges."""
-        if wanted is not None and self._order is not None and np.array_equal(wanted, self._order):
-            return
-        self.rearranging.emit()
-        begins: Any = self.layoutAboutToBeChanged  # the stubs do not cover overloaded signals
-        ends: Any = self.layoutChanged
-        begins[_HINTED].emit([], _ROWS_ONLY)
-        before = self.persistentIndexList()
-        steps = [self.step_of_row(index.row()) for index in before]
-        self._set_order(wanted)
-        after = [self.index(self.row_of_step(step), old.column()) for step, old in zip(steps, before, strict=True)]
-        self.changePersistentIndexList(before, after)
-        ends[_HINTED].emit([], _ROWS_ONLY)
-
-    def _set_order(self, order: NDArray[np.int64] | None) -> None:
-        self._order = order
-        self._row_of_merge = None
+    def _described_states(self) -> tuple[TableColumn[HistoryItems], ...]:
+        """Return the columns about the state after a merge."""
+        return (
+            TableColumn(
+                self.tr("vocabulary"),
+                lambda items, index: items.history.vocabulary_size(index + 1),
+                keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
+                explanation=self.tr("How many tokens the vocabulary had after this merge"),
+            ),
+            TableColumn(
+                self.tr("symbols"),
+                lambda items, index: items.history.symbols_after(index + 1),
+                keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
+                explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
+            ),
+            TableColumn(
+                self.tr("words"),
+                HistoryItems.words_touched,
+                keys=HistoryItems.all_words_touched,
+                explanation=self.tr("How many distinct words this merge changed"),
+            ),
+            TableColumn(
+                self.tr("is new"),
+                lambda items, index: bool(items.history.column("is_new")[index]),
+                keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
+                explanation=self.tr("Whether the token was not in the vocabulary before"),
+            ),
+        )

@@ -10,27 +10,19 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.session.breakpoint_watch import BreakpointRun, BreakpointWatch
 from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
-
-    Index = QModelIndex | QPersistentModelIndex
-    from collections.abc import Mapping
-
     from wordpiece_studio.storage.project.contents import ProjectView
-
-
-IS_OF_RUN_ROLE = int(Qt.ItemDataRole.UserRole)
-"""True for a note whose merge occurs in the current run."""
-
-_NO_INDEX = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +44,7 @@ class Bookmark:
     token: str = ""
 
 
-class Bookmarks(QAbstractTableModel):
+class Bookmarks(RecordTableModel["Bookmark"]):
     """The notes in order of step; two columns, step and text; the text is editable.
 
     Signals
@@ -67,6 +59,11 @@ class Bookmarks(QAbstractTableModel):
         super().__init__(parent)
         self._model = model
         self._notes: list[Bookmark] = []
+        self.set_records(self._notes)
+        self._columns = (
+            TableColumn(self.tr("step"), lambda notes, row: notes[row].step, align=LEFT),
+            TableColumn(self.tr("what is worth seeing"), lambda notes, row: notes[row].text, align=LEFT),
+        )
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
 
@@ -77,9 +74,8 @@ class Bookmarks(QAbstractTableModel):
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
         """Replace all notes."""
-        self.beginResetModel()
         self._notes = sorted(notes, key=lambda note: note.step)
-        self.endResetModel()
+        self.set_records(self._notes)
         self.changed.emit()
 
     def keep(self, text: str, step: int | None = None) -> int:
@@ -97,7 +93,7 @@ class Bookmarks(QAbstractTableModel):
     def set_text(self, row: int, text: str) -> None:
         """Change the text of the note in `row`."""
         self._notes[row] = replace(self._notes[row], text=one_line(text))
-        self.dataChanged.emit(self.index(row, 0), self.index(row, 1))
+        self._emit_changed(row, row)
         self.changed.emit()
 
     def remove(self, row: int) -> None:
@@ -118,24 +114,7 @@ class Bookmarks(QAbstractTableModel):
         """Return the steps of the notes that belong to the current run, ascending."""
         return [note.step for note in self._notes if self.is_of_run(note)]
 
-    # The interface of Qt's item models.
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of notes."""
-        return 0 if parent.isValid() else len(self._notes)
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:  # Qt's name
-        """Return the number of columns."""
-        return 0 if parent.isValid() else 2
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
-        if not index.isValid():
-            return None
-        note = self._notes[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
-            return note.text if index.column() else f"{note.step:,}".replace(",", QLocale().groupSeparator())
-        return self.is_of_run(note) if role == IS_OF_RUN_ROLE else None
+    # Editing in the table.
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
         """Change the text of a note."""
@@ -149,19 +128,11 @@ class Bookmarks(QAbstractTableModel):
         editable = index.isValid() and index.column() == 1
         return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if editable else Qt.ItemFlag.NoItemFlags)
 
-    def headerData(  # Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        """Return the title of a column."""
-        if orientation is Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole and 0 <= section < 2:
-            return (self.tr("step"), self.tr("what is worth seeing"))[section]
-        return None
-
     # Signals of the trainer.
 
     def _on_run_changed(self) -> None:
         if self._notes:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._notes) - 1, 1), [IS_OF_RUN_ROLE])
+            self._emit_changed(0, len(self._notes) - 1)
             self.changed.emit()
 
     def _on_model_merges_appended(self, first: int, last: int) -> None:

@@ -1,48 +1,181 @@
-"""The vocabulary of a step as a table for Qt's views: a thin adapter over ids, the history and the figures.
+"""The vocabulary of a step as a table for Qt's views: an item is the id of a token.
 
-Moving the step adds or removes rows; no row is an object and no text is built before it is visible. Colors, chips and
-sentences are up to the view.
+Moving the step adds or removes rows; the order is that of all tokens of the training, cut down to those of the step at
+almost no cost. Colors, chips and sentences are up to the view.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, Kind, VocabularyColumn, VocabularyRows
+from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
+from wordpiece_studio.session.token_search import TokenSearch
+from wordpiece_studio.system.arrays import lengths_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+    from PySide6.QtCore import QLocale, QObject
 
     from wordpiece_studio.evaluation.dead_tokens import DeadReason
+    from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.history import MergeHistory
 
-    Index = QModelIndex | QPersistentModelIndex
+Kind = Literal["all", "special", "alphabet", "learned", "dead"]
+SPECIAL_BIRTH = -1
+"""The birth step of special tokens."""
 
-RAW_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The value itself: a token, an int, a `DeadReason`; None if unknown."""
 
-ID_ROLE = RAW_ROLE + 1
-"""The id of the row's token."""
+class VocabularyColumn(IntEnum):
+    """The columns of the table, left to right."""
 
-_NO_INDEX = QModelIndex()
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_TEXTS = (VocabularyColumn.TOKEN, VocabularyColumn.REASON)
+    TOKEN = 0
+    ID = 1
+    BORN = 2
+    FREQUENCY = 3
+    WORDS = 4
+    LENGTH = 5
+    REASON = 6
+
+
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
 """The columns about how tokens are used, which are known a little later than the others."""
 
 
-class VocabularyTableModel(QAbstractTableModel):
+@dataclass(frozen=True, slots=True)
+class VocabularyFilter:
+    """Which tokens to show: those of a kind in which a text, or a regular expression, occurs.
+
+    The case of a text matters only if it has capitals.
+    """
+
+    text: str = ""
+    is_pattern: bool = False
+    kind: Kind = "all"
+
+    def __bool__(self) -> bool:
+        return bool(self.text) or self.kind != "all"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenNumbers:
+    """How many tokens there are of each kind; `dead` is None while unknown."""
+
+    special: int
+    alphabet: int
+    learned: int
+    dead: int | None
+
+    @property
+    def all(self) -> int:
+        """The total number of tokens."""
+        return self.special + self.alphabet + self.learned
+
+
+class VocabularyItems(SortedItems):
+    """The tokens of one training, and how often they are used; tokens not counted yet are sorted last."""
+
+    def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
+        super().__init__()
+        self.history = history
+        self.usage = usage
+        self.special = len(history.config.special_tokens)
+        self.initial = history.vocabulary_size(0)
+        self._tokens = TokenSearch()
+        self._lengths = np.empty(0, dtype=np.int64)
+
+    def numbers(self, size: int) -> TokenNumbers:
+        """Return how many of the first `size` tokens are of each kind."""
+        dead = int(np.count_nonzero(self.usage.dead)) if self.usage.is_current else None
+        return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead)
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        return not wanted.filter.is_pattern
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        size, chosen = wanted.count, wanted.filter
+        mask = np.zeros(size, dtype=np.bool_)
+        if chosen.kind == "dead":
+            dead = self.usage.dead[:size]
+            mask[: len(dead)] = dead
+        else:
+            first, end = {
+                "all": (0, size),
+                "special": (0, self.special),
+                "alphabet": (self.special, self.initial),
+                "learned": (self.initial, size),
+            }[chosen.kind]
+            mask[first:end] = True
+        if chosen.text:
+            vocabulary = self.history.vocabulary(len(self.history))
+            mask &= self._tokens.found(vocabulary, chosen.text, chosen.is_pattern, should_stop)[:size]
+        return mask
+
+    # Values of a token.
+
+    def birth(self, token_id: int) -> int:
+        """Return the step that made a token; 0 for the alphabet, SPECIAL_BIRTH for special tokens."""
+        return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
+
+    def length(self, token_id: int) -> int:
+        """Return the number of characters of a token, without prefix and end-of-word suffix."""
+        return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
+
+    # Keys to sort by, for the first `size` tokens.
+
+    def token_ranks(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the places of the tokens in code point order."""
+        return self._tokens.ranks(self._all_tokens(size))
+
+    def lengths(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the lengths of the tokens without prefix and suffix."""
+        if len(self._lengths) != size:
+            self._lengths = lengths_of(self._bare_tokens(self._all_tokens(size), self.special))
+        return self._lengths
+
+    def _all_tokens(self, size: int) -> list[str]:
+        return self.history.vocabulary(len(self.history)).tokens[:size]
+
+    def _bare_tokens(self, tokens: list[str], special: int) -> list[str]:
+        """Return tokens without prefix and suffix, unless one is special or consists of nothing else."""
+        config = self.history.config
+        prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
+        bare = (token.removeprefix(prefix) for token in tokens[special:])
+        with_suffix = zip(bare, tokens[special:], strict=True)
+        return tokens[:special] + [
+            (each.removesuffix(suffix) or each) if each else whole for each, whole in with_suffix
+        ]
+
+
+def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Return the numbers of the first `size` tokens, -1 for unknown ones."""
+    padded = np.full(size, -1, dtype=np.int64)
+    padded[: len(numbers)] = numbers[:size]
+    return padded
+
+
+def _figures(title: str, numbers: Callable[[TokenUsage], NDArray[np.int64]]) -> TableColumn[VocabularyItems]:
+    """Return a column of numbers by token, which are unknown at first."""
+
+    def value(items: VocabularyItems, token_id: int) -> int | None:
+        known = numbers(items.usage)
+        return int(known[token_id]) if token_id < len(known) else None
+
+    return TableColumn(title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size))
+
+
+class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     """One row per token; the columns are those of `VocabularyColumn`.
 
-    It switches to a new run at once; within a run, it changes only by `show_step`, `show_usage`, `set_kind`,
-    `set_found` and `sort`.
+    It switches to a new run at once; within a run, it changes only by `show_step`, `show_usage`, `set_filter` and
+    `sort`.
 
     Parameters
     ----------
@@ -59,235 +192,75 @@ class VocabularyTableModel(QAbstractTableModel):
         *,
         locale: QLocale | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(VocabularyFilter(), parent, locale=locale)
         self._model = model
         self._usage = usage
         self._explain = explain
-        self._locale = locale if locale is not None else QLocale()
-        self._history = model.history
-        self._rows = VocabularyRows(model.history, usage) if model.history is not None else None
-        self._kind: Kind = "all"
-        self._found: NDArray[np.bool_] | None = None
-        self._column = VocabularyColumn.ID
-        self._descending = False
-        # All tokens of the whole training that match, in order; None for 0, 1, 2, …
-        self._all: NDArray[np.int64] | None = None
-        self._known = 0  # tokens that `_all` covers
-        self._order: NDArray[np.int64] | None = None  # those of the current step
-        self._count = 0
-        self._row_of_id: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
+        self._history: MergeHistory | None = None
+        self._columns = (
+            TableColumn(
+                self.tr("token"),
+                lambda items, token_id: items.history.token(token_id),
+                keys=VocabularyItems.token_ranks,
+                align=LEFT,
+            ),
+            TableColumn(self.tr("id"), lambda _items, token_id: token_id),
+            # Tokens are born in the order of their ids.
+            TableColumn(self.tr("born"), VocabularyItems.birth, text=self._birth_text),
+            _figures(self.tr("frequency"), lambda usage: usage.frequencies),
+            _figures(self.tr("words"), lambda usage: usage.word_counts),
+            TableColumn(self.tr("length"), VocabularyItems.length, keys=VocabularyItems.lengths),
+            TableColumn(
+                self.tr("never used, because"),
+                lambda items, token_id: items.usage.reason(token_id),
+                text=self._reason_text,
+                keys=lambda items, size, _stop: _padded(items.usage.dead, size),
+                align=LEFT,
+            ),
+        )
+        self.filter_failed.connect(self._on_self_filter_failed)
         model.run_reset.connect(self.show_step)
         self.show_step()
 
-    # Rows and tokens.
-
     @property
-    def rows(self) -> VocabularyRows | None:
-        """The data of the tokens; None before a training."""
-        return self._rows
+    def items(self) -> VocabularyItems | None:
+        """The tokens; None before a training."""
+        return self._source
 
     @property
     def is_counted(self) -> bool:
         """Whether the columns `BY_USAGE` describe the current step, not an earlier one."""
         return self._usage.is_current
 
-    @property
-    def kind(self) -> Kind:
-        """Which tokens are shown."""
-        return self._kind
-
-    def id_of_row(self, row: int) -> int:
-        """Return the id of the token in `row`."""
-        return row if self._order is None else int(self._order[row])
-
-    def row_of_id(self, token_id: int) -> int:
-        """Return the row of a token; -1 if it is not shown."""
-        if self._order is None:
-            return token_id if 0 <= token_id < self._count else -1
-        if self._row_of_id is None:
-            self._row_of_id = np.full(int(self._order.max(initial=-1)) + 1, -1, dtype=np.int64)
-            self._row_of_id[self._order] = np.arange(len(self._order))
-        return int(self._row_of_id[token_id]) if 0 <= token_id < len(self._row_of_id) else -1
-
-    def ids_of_rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ids of the tokens in some rows: int64, shape (n_rows,)."""
-        return rows if self._order is None else self._order[rows]
-
-    def value(self, token_id: int, column: VocabularyColumn) -> object:
-        """Return the value of a column for a token; None if unknown."""
-        rows, history = self._rows, self._history
-        assert rows is not None  # there are no ids without a history
-        assert history is not None
-        if column is VocabularyColumn.TOKEN:
-            return history.token(token_id)
-        if column is VocabularyColumn.ID:
-            return token_id
-        if column is VocabularyColumn.BORN:
-            return rows.birth(token_id)
-        if column is VocabularyColumn.LENGTH:
-            return rows.length(token_id)
-        if column is VocabularyColumn.REASON:
-            return self._usage.reason(token_id)
-        numbers = self._usage.frequencies if column is VocabularyColumn.FREQUENCY else self._usage.word_counts
-        return int(numbers[token_id]) if token_id < len(numbers) else None
-
-    # What is shown.
-
     def show_step(self) -> None:
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
         if history is not self._history:
-            self.beginResetModel()
             self._history = history
-            self._rows = VocabularyRows(history, self._usage) if history is not None else None
-            self._found = None
-            self._all, self._known = None, 0
-            self._set_rows(*self._of_step())
-            self.endResetModel()
-            return
-        self._show(*self._of_step())
+            self._set_source(VocabularyItems(history, self._usage) if history is not None else None)
+        if history is not None:
+            known = history.vocabulary_size(self._model.merge_count)
+            self._set_count(known, history.vocabulary_size(self._model.step))
 
     def show_usage(self) -> None:
         """Show the current figures."""
-        if self._kind == "dead" or self._column in BY_USAGE:
-            self._known = 0
-            self._show(*self._of_step())
-        if self._count:
-            last = self.index(self._count - 1, VocabularyColumn.REASON)
-            self.dataChanged.emit(self.index(0, VocabularyColumn.FREQUENCY), last)
+        if self._source is not None:
+            self._source.forget_order()
+        if self._filter.kind == "dead" or self._column in BY_USAGE:
+            self._ask()
+        self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
 
-    def set_kind(self, kind: Kind) -> None:
-        """Show only the tokens of this kind."""
-        if kind != self._kind:
-            self._kind = kind
-            self._rearrange()
+    def _birth_text(self, items: VocabularyItems, token_id: int) -> str:
+        born = items.birth(token_id)
+        if born > 0:
+            return self.value_text(born)
+        return self.tr("special") if born == SPECIAL_BIRTH else self.tr("alphabet")
 
-    def set_found(self, found: NDArray[np.bool_] | None) -> None:
-        """Show only the tokens that a search found: bool by id; None shows all."""
-        if found is not None or self._found is not None:
-            self._found = found
-            self._rearrange()
+    def _reason_text(self, items: VocabularyItems, token_id: int) -> str:
+        reason = items.usage.reason(token_id)
+        return self._explain(reason) if reason is not None else ""
 
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; -1 means order of id."""
-        self._column = VocabularyColumn(column) if column >= 0 else VocabularyColumn.ID
-        self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
-        self._rearrange()
-
-    # The interface of Qt's item models.
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else self._count
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(VocabularyColumn)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
-        if not index.isValid() or self._rows is None:
-            return None
-        column, token_id = VocabularyColumn(index.column()), self.id_of_row(index.row())
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.text(token_id, column)
-        if role == RAW_ROLE:
-            return self.value(token_id, column)
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if column in _TEXTS else _RIGHT
-        return token_id if role == ID_ROLE else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the title or the alignment of a column."""
-        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(VocabularyColumn):
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._titles()[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if VocabularyColumn(section) in _TEXTS else _RIGHT
-        return None
-
-    def text(self, token_id: int, column: VocabularyColumn) -> str:
-        """Return the formatted text of a cell."""
-        value = self.value(token_id, column)
-        if column is VocabularyColumn.REASON:
-            reason = self._usage.reason(token_id)
-            return self._explain(reason) if reason is not None else ""
-        if column is VocabularyColumn.BORN and value in (0, SPECIAL_BIRTH):
-            return self.tr("alphabet") if value == 0 else self.tr("special")
-        if isinstance(value, int):
-            return f"{value:,}".replace(",", self._locale.groupSeparator())
-        return "…" if value is None else str(value)
-
-    def _titles(self) -> tuple[str, ...]:
-        return (
-            self.tr("token"),
-            self.tr("id"),
-            self.tr("born"),
-            self.tr("frequency"),
-            self.tr("words"),
-            self.tr("length"),
-            self.tr("never used, because"),
-        )
-
-    # Updating rows.
-
-    def _rearrange(self) -> None:
-        self._known = 0
-        self._show(*self._of_step())
-
-    def _of_step(self) -> tuple[NDArray[np.int64] | None, int]:
-        """Return the ids of the tokens to show (None for 0, 1, 2, …) and their number."""
-        history, rows = self._history, self._rows
-        if history is None or rows is None:
-            return None, 0
-        size, known = history.vocabulary_size(self._model.step), history.vocabulary_size(self._model.merge_count)
-        is_plain = self._column in (VocabularyColumn.ID, VocabularyColumn.BORN) and not self._descending
-        if is_plain and self._kind == "all" and self._found is None:
-            self._all, self._known = None, known
-            return None, size
-        if self._known != known or self._all is None:
-            self._all = rows.ordered(known, self._kind, self._found, self._column, descending=self._descending)
-            self._known = known
-        order = self._all if size == known else self._all[self._all < size]
-        return order, len(order)
-
-    def _set_rows(self, order: NDArray[np.int64] | None, count: int) -> None:
-        self._order, self._count, self._row_of_id = order, count, None
-
-    def _show(self, order: NDArray[np.int64] | None, count: int) -> None:
-        """Show these rows by removing and inserting rows at the end and reordering the rest."""
-        before, after = self._as_ids(self._order, self._count), self._as_ids(order, count)
-        shared = min(len(before), len(after))
-        if not np.array_equal(before[:shared], after[:shared]):
-            stays = np.isin(before, after)
-            self._permute(np.concatenate((before[stays], before[~stays])))
-            shared = int(np.count_nonzero(stays))
-            comes = after[~np.isin(after, before)]
-        else:
-            comes = after[shared:]
-        if shared < self._count:
-            self.beginRemoveRows(QModelIndex(), shared, self._count - 1)
-            self._set_rows(self._as_ids(self._order, self._count)[:shared], shared)
-            self.endRemoveRows()
-        if len(comes):
-            self.beginInsertRows(QModelIndex(), shared, shared + len(comes) - 1)
-            self._set_rows(np.concatenate((self._as_ids(self._order, self._count), comes)), shared + len(comes))
-            self.endInsertRows()
-        if np.array_equal(self._as_ids(self._order, self._count), after):
-            self._set_rows(order, count)
-        else:
-            self._permute(after)
-            self._order = order
-
-    def _permute(self, ids: NDArray[np.int64]) -> None:
-        """Reorder the rows; selected and current rows stay on their tokens."""
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        tokens = [self.id_of_row(index.row()) for index in before]
-        self._set_rows(ids, len(ids))
-        after = [self.index(self.row_of_id(token), old.column()) for token, old in zip(tokens, before, strict=True)]
-        self.changePersistentIndexList(before, after)
-        self.layoutChanged.emit()
-
-    @staticmethod
-    def _as_ids(order: NDArray[np.int64] | None, count: int) -> NDArray[np.int64]:
-        return np.arange(count) if order is None else order
+    def _on_self_filter_failed(self, _error: object) -> None:
+        """Show no token."""
+        self._found, self._known = np.empty(0, dtype=np.int64), self._count
+        self._show_found()

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QGuiApplication
 
 from tests.end_to_end.agreement import assert_all_panes_agree, row_texts
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.records import Selection
 
 if TYPE_CHECKING:

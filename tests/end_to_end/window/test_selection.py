@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QToolButton
 
 from tests.end_to_end.agreement import assert_all_panes_agree
 from tests.end_to_end.looking import assert_all_panes_look_at, marked_candidate
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -79,7 +79,7 @@ def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
     driver.click_tab("Vocabulary")
     pane = driver.window.vocabulary_pane
     driver.click_row(pane.view, pane.table.rowCount() - 2)
-    token = driver.model.vocabulary_at(12).tokens[pane.view.selected_ids()[0]]
+    token = driver.model.vocabulary_at(12).tokens[pane.view.selected_items()[0]]
     assert_all_panes_look_at(driver, Selection("token", text=token))
     for keys in ("Alt+Home", "Alt+End", "Alt+Left"):
         driver.press(keys)

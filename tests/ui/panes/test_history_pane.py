@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication
 
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.storage import merge_table
 from wordpiece_studio.storage.merge_table import MERGE_COLUMNS

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.ui.panes.test_history_pane import click_row
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
@@ -108,7 +108,7 @@ def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
     bench.settle()
     assert "not known yet" in pane._empty.text
     changes.set_rows((), is_known=True, steps=np.array([4, 9]))
-    assert (pane.rows.shown_merges() + 1).tolist() == [4, 9]
+    assert (pane.rows.shown_items() + 1).tolist() == [4, 9]
 
 
 def test_an_expression_filters_and_its_error_is_shown_below(bench: Bench, pane: HistoryPane) -> None:
@@ -208,7 +208,7 @@ def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
 def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
     action(menu_of(pane)._sorting, "score").trigger()
     action(menu_of(pane)._sorting, "Largest first").trigger()
-    values = bench.model.history.column("value")[pane.rows.shown_merges()]
+    values = bench.model.history.column("value")[pane.rows.shown_items()]
     assert values.tolist() == sorted(values, reverse=True)
     action(menu_of(pane)._sorting, "None (in step order)").trigger()
     assert pane.rows.is_plain

@@ -321,7 +321,7 @@ class HistoryExport(QObject):
             self._window.messages.show_error(error)
             return
         is_whole = self._choice.all_merges
-        rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_merges()
+        rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
         self._pane.export_bar.begin(path.name)
         self._job.begin(_Table(path, history, rows + 1, self._window.project.capture(), is_whole))
 

@@ -65,9 +65,10 @@ class Pane(QWidget):
             self.setAccessibleName(title)
             self.heading_changed.emit()
 
-    def fitting_hint(self, title: str, *hints: str) -> str:
-        """Return the first of the hints that fits beside the title, else the last."""
-        room = self.width() - _HEADING_MARGINS - self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
+    def fitting_hint(self, title: str, *hints: str, taken: int = 0) -> str:
+        """Return the first of the hints that fits beside the title, else the last; `taken`: pixels of other parts."""
+        title_width = self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
+        room = self.width() - _HEADING_MARGINS - title_width - taken
         fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
         return next(fitting, hints[-1])
 

@@ -1,22 +1,32 @@
 """A table that reads like a list: no grid, no row numbers, whole rows, rows of one fixed height, never edited.
 
-In one variant the arrow keys choose, as a click does.
+In one variant the arrow keys choose, as a click does; another sorts, and lets several rows be selected and copied.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, Signal
+import numpy as np
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
 
 from wordpiece_studio.ui.widgets.kept_keys import is_alone, keep
 
 if TYPE_CHECKING:
-    from PySide6.QtCore import QAbstractItemModel
-    from PySide6.QtGui import QKeyEvent
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+    from PySide6.QtCore import QAbstractItemModel, QRect
+    from PySide6.QtGui import QKeyEvent, QPainter
     from PySide6.QtWidgets import QLabel
 
+    from wordpiece_studio.session.table_model import SortedTableModel
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+CELL_PADDING = 6
+"""Pixels between the edge of a cell and its text."""
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -133,3 +143,94 @@ class ChoosingTable(QuietTable):
             self.setCurrentIndex(self.model().index(-1, 0))
         elif row != self.currentIndex().row() or not self.selectionModel().hasSelection():
             self.setCurrentIndex(self.model().index(row, 0))
+
+
+class SortedTable(QuietTable):
+    """Shows a `SortedTableModel`: a click on the header sorts, and several rows can be selected and copied."""
+
+    item_walked_to = Signal(object)
+    """The number (int) of the item in the row that an arrow key moved to."""
+    copy_requested = Signal()
+    """The user asks to copy the selected rows."""
+
+    def __init__(self, model: SortedTableModel[Any], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._sorted_model = model
+        self.setModel(model)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # On the right, where Qt puts it, the arrow would cover the title.
+        header.setStyleSheet(
+            "QHeaderView::up-arrow, QHeaderView::down-arrow"
+            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
+        )
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        self.setSortingEnabled(True)
+
+    def selected_count(self) -> int:
+        """Return the number of selected rows."""
+        return sum(part.height() for part in self.selectionModel().selection().toList())
+
+    def is_one_row_selected(self) -> bool:
+        """Return whether at most one row is selected, so that the selection may follow what is shown elsewhere."""
+        return self.selected_count() <= 1
+
+    def selected_items(self) -> NDArray[np.int64]:
+        """Return the items of the selected rows from top to bottom: int64, shape (n_rows,)."""
+        is_selected = np.zeros(self._sorted_model.rowCount(), dtype=np.bool_)
+        for part in self.selectionModel().selection().toList():
+            is_selected[part.top() : part.bottom() + 1] = True
+        return self._sorted_model.shown_items()[is_selected]
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_requested.emit()
+            return
+        before = self.currentIndex().row()
+        super().keyPressEvent(event)
+        now = self.currentIndex().row()
+        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
+        if now not in (before, -1) and self.is_one_row_selected():
+            self.item_walked_to.emit(self._sorted_model.item_of_row(now))
+
+    def bring_into_view(self, row: int, around: int, *, is_early: bool) -> None:
+        """Scroll to a row, with some rows around it; a distant row goes to the middle.
+
+        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
+        """
+        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
+        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
+        margin = min(around * height, max(room - height, 0) // 2)
+        edge = margin if is_early else 0
+        if top < -4 * height or top > room + 4 * height:
+            bar.setValue(bar.value() + top - (room - height) // 2)
+        elif top < edge:
+            bar.setValue(bar.value() + top - margin)
+        elif top + height > room - edge:
+            bar.setValue(bar.value() + top + height - room + margin)
+
+
+def left_out(widths: Mapping[int, int], first: Sequence[int], room: int) -> frozenset[int]:
+    """Return the columns to hide so that the others fit into `room` pixels: some of `first`, in this order."""
+    over, hidden = sum(widths.values()) - room, set()
+    for column in first:
+        if over > 0:
+            hidden.add(column)
+            over -= widths[column]
+    return frozenset(hidden)
+
+
+def paint_mark(painter: QPainter, cell: QRect, theme: Theme) -> None:
+    """Paint the bar at the left edge of a row that is chosen."""
+    painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), theme.accent)
+
+
+def paint_text(painter: QPainter, cell: QRect, text: str, *, is_number: bool) -> None:
+    """Write the text of a cell; a number is never cut off: its column is wide enough."""
+    inner, side = cell.adjusted(CELL_PADDING, 0, -CELL_PADDING, 0), Qt.AlignmentFlag.AlignRight
+    if not is_number:
+        side = Qt.AlignmentFlag.AlignLeft
+        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+    painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMessageBox
 from tests.ui.drops import drop
 from wordpiece_studio.session import project_saving
 from wordpiece_studio.session.breakpoints import Breakpoint
-from wordpiece_studio.session.history_rows import HistoryColumn
+from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.storage.project.project_file import open_project, save_project

@@ -9,7 +9,7 @@ from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
 from wordpiece_studio.session.file_rows import FileRow, FileState
-from wordpiece_studio.session.file_table import ROW_ROLE, FileColumn, FileTable
+from wordpiece_studio.session.file_table import FileColumn, FileTable
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -52,7 +52,7 @@ class FileList(QuietTable):
         self.setModel(table)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Files of the corpus"))
-        self.setItemDelegate(_FileDelegate(theme, self))
+        self.setItemDelegate(_FileDelegate(table, theme, self))
         self.drops = FileDrops(self)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
@@ -142,13 +142,14 @@ class FileList(QuietTable):
 class _FileDelegate(QStyledItemDelegate):
     """Draws errors and guesses in their colors."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, table: FileTable, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._table = table
         self._theme = theme
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        row = index.data(ROW_ROLE)
+        row = self._table.row(index.row())
         if index.column() == FileColumn.NAME:
             option.textElideMode = Qt.TextElideMode.ElideMiddle  # both ends of a file name matter
         color = None

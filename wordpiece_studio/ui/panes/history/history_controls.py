@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QRegularExpression, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.history_rows import HistoryColumn, HistoryFilter
+from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip

@@ -8,10 +8,11 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
-from wordpiece_studio.session.history_table import RAW_ROLE, HistoryTableModel
+from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.selection import SelectionStep
+from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
@@ -28,28 +29,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _BUSY_DELAY_MS = 50
-_HEADING_MARGINS = 48
-"""Pixels: the margins of the title bar, and the space between its parts."""
 _MOST_COPIED = 100_000
 _WIDE_LETTERS = 72
 """In a pane wider than this many letters the filter button has a caption."""
-
-
-def _selected_step(model: TrainerModel) -> int:
-    """Return the step at which the selected token was born or the selected pair first merged; otherwise 0."""
-    selection, vocabulary, history = model.selection, model.vocabulary_at(model.merge_count), model.history
-    if selection is None or vocabulary is None or history is None:
-        return 0
-    if selection.kind == "token":
-        token_id = vocabulary.id_of(selection.text)
-        return history.birth_step(token_id) if token_id is not None else 0
-    left, right = vocabulary.id_of(selection.left), vocabulary.id_of(selection.right)
-    if selection.kind == "word" or left is None or right is None:
-        return 0
-    count = model.merge_count
-    is_pair = (history.column("left_id")[:count] == left) & (history.column("right_id")[:count] == right)
-    first = int(np.argmax(is_pair)) if count else 0
-    return first + 1 if count and is_pair[first] else 0
 
 
 class HistoryPane(Pane):
@@ -73,6 +55,7 @@ class HistoryPane(Pane):
         self.export_bar = ExportBar(self)
         self._copying = HistoryCopying(self)
         self._empty = EmptyState(self)
+        self._selection_step = SelectionStep()
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
@@ -107,7 +90,7 @@ class HistoryPane(Pane):
 
     def _connect(self) -> None:
         self._view.clicked.connect(self._on_view_clicked)
-        self._view.step_walked_to.connect(self._go_to)
+        self._view.item_walked_to.connect(self._on_view_item_walked_to)
         self._view.copy_requested.connect(self.copy_rows)
         self._copying.copied.connect(self._on_copying_copied)
         self._view.columns.changed.connect(self._show_columns)
@@ -120,7 +103,8 @@ class HistoryPane(Pane):
         self._filter_row.step_entered.connect(self._on_filter_row_step_entered)
         self._filter_row.closed.connect(self._on_filter_row_closed)
         self._rows.filter_failed.connect(self._filter_row.show_error)
-        self._rows.busy_changed.connect(self._on_rows_busy_changed)
+        self._rows.busy_changed.connect(self._on_rows_changed)
+        self._rows.rows_found.connect(self._on_rows_changed)
         self._rows.modelReset.connect(self._on_rows_model_reset)
         self._changes.changed.connect(self._on_changes_changed)
         self._model.selection_changed.connect(self._on_model_selection_changed)
@@ -151,10 +135,8 @@ class HistoryPane(Pane):
 
     def _set_hint(self, *hints: str) -> None:
         """Show the first hint that fits beside the title and the buttons, or none."""
-        title, metrics = self.tr("Merge history"), self.fontMetrics()
-        taken = metrics.horizontalAdvance(title) * 11 // 10 + self._controls.sizeHint().width()  # the title is bold
-        room = self.width() - taken - _HEADING_MARGINS
-        self.set_heading(title, next((hint for hint in hints if metrics.horizontalAdvance(hint) <= room), ""))
+        title, taken = self.tr("Merge history"), self._controls.sizeHint().width()
+        self.set_heading(title, self.fitting_hint(title, *hints, "", taken=taken))
 
     def _show_emptiness(self) -> None:
         text = ""
@@ -263,7 +245,9 @@ class HistoryPane(Pane):
 
     def _mark_selection(self) -> None:
         """Mark the row of the selection; scroll to it if it was made elsewhere."""
-        step = _selected_step(self._model)
+        model, step = self._model, 0
+        if model.selection is not None and model.selection.kind != "word":
+            step = self._selection_step.find(model.selection, model.history, model.merge_count) or 0
         self._is_selection_marked = bool(step)
         self._view.set_selection_step(step)
         if step and not self._is_my_selection and self._rows.row_of_step(step) >= 0:
@@ -279,13 +263,16 @@ class HistoryPane(Pane):
         self._show_columns()
         self.columns_chosen.emit(self._view.columns.names())
 
+    def _on_view_item_walked_to(self, index: int) -> None:
+        self._go_to(index + 1)
+
     def _on_view_clicked(self, index: QModelIndex) -> None:
         if not self._view.is_one_row_selected():
             return
         if index.column() in TOKEN_COLUMNS:
-            self._look_at(index.data(RAW_ROLE))
+            self._look_at(index.data(VALUE_ROLE))
         else:
-            self._go_to(self._view.step_at(index))
+            self._go_to(self._rows.step_of_row(index.row()))
 
     def _on_filter_row_filter_changed(self) -> None:
         self._filter_row.show_error(None)
@@ -303,7 +290,7 @@ class HistoryPane(Pane):
         self.open_filter(False)
         self._view.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _on_rows_busy_changed(self, _is_busy: bool) -> None:
+    def _on_rows_changed(self, _how: object) -> None:
         self.refresh_later()
 
     def _on_rows_model_reset(self) -> None:

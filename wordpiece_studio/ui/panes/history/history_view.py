@@ -9,47 +9,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import (
-    QFont,
-    QFontMetrics,
-    QHelpEvent,
-    QKeyEvent,
-    QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QPen,
-    QResizeEvent,
-)
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip, QWidget
 
-from wordpiece_studio.session.history_rows import TOKEN_COLUMNS, HistoryColumn
-from wordpiece_studio.session.history_table import RAW_ROLE, STEP_ROLE, HistoryTableModel
+from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
 from wordpiece_studio.ui.widgets.plain import tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
     from PySide6.QtWidgets import QTableView
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_Index = QModelIndex | QPersistentModelIndex
 _LONGEST_TOKEN = 1000
-_CELL_PADDING = 6
-"""Pixels between the edge of a cell and its text."""
 _LETTERS = {HistoryColumn.LEFT: 7, HistoryColumn.RIGHT: 7, HistoryColumn.TOKEN: 10}
 """Minimum widths of token columns, in digits; number columns are as wide as their longest number."""
 _LEFT_OUT_FIRST = (
@@ -84,29 +63,21 @@ class HistoryDelegate(QStyledItemDelegate):
         self.first_column = int(HistoryColumn.STEP)
         """The leftmost visible column, which carries the mark of the step."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         step = self._model.step_of_row(index.row())
         cell = option.rect
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if step == self.step or is_selected:
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
-            painter.fillRect(QRectF(cell.left(), cell.top(), 3.5, cell.height()), self._theme.accent)
+            paint_mark(painter, cell, self._theme)
         font = QFont(option.font)
         font.setBold(step == self.step)
         painter.setFont(font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
-        text = self._text(index)
-        side = Qt.AlignmentFlag.AlignRight
-        if index.column() in TOKEN_COLUMNS:  # a number is never cut off: its column is wide enough
-            side = Qt.AlignmentFlag.AlignLeft
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, cell.width() - 2 * _CELL_PADDING)
-        inner = cell.adjusted(_CELL_PADDING, 0, -_CELL_PADDING, 0)
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+        paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)
 
-    def helpEvent(
-        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
-    ) -> bool:
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         """Show the full token, which may be elided in its cell."""
         if index.column() not in TOKEN_COLUMNS:
             return False
@@ -114,11 +85,11 @@ class HistoryDelegate(QStyledItemDelegate):
         QToolTip.showText(event.globalPos(), tooltip_text(text))
         return True
 
-    def _text(self, index: _Index) -> str:
-        column = index.column()
+    def _text(self, index: Index) -> str:
+        item, column = self._model.item_of_row(index.row()), index.column()
         if column == HistoryColumn.VALUE:
-            return value_text(self._model.data(index, RAW_ROLE))
-        text = str(self._model.data(index))
+            return value_text(self._model.value(item, column))
+        text = self._model.text(item, column)
         if column in TOKEN_COLUMNS:
             return token_text(text)
         return "·" if column == HistoryColumn.TIES and text == "1" else text
@@ -147,7 +118,6 @@ class HistoryColumns(QObject):
         self._number_widths: dict[int, int] = {}  # below these a number would be cut off
         self._is_spreading = False
         header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setSectionsMovable(True)
         header.sectionResized.connect(self._on_header_section_resized)
         header.sectionMoved.connect(self._on_header_section_moved)
@@ -208,7 +178,7 @@ class HistoryColumns(QObject):
         metrics, has_grown = QFontMetrics(font), False
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
-            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * _CELL_PADDING + 2
+            needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2
             self._number_widths[column] = needed
             if needed > self._wanted_widths[column]:
                 self._wanted_widths[column], has_grown = needed, True
@@ -239,16 +209,10 @@ class HistoryColumns(QObject):
         least = self._table.horizontalHeader().fontMetrics().horizontalAdvance(title) + 18
         return max(digit * _LETTERS.get(column, 0), least)
 
-    def _left_out(self) -> frozenset[HistoryColumn]:
+    def _left_out(self) -> frozenset[int]:
         if self._chosen is not None:
             return frozenset(HistoryColumn) - self._chosen
-        over = sum(self._wanted_widths.values()) - self._table.viewport().width()
-        left_out: set[HistoryColumn] = set()
-        for column in _LEFT_OUT_FIRST:
-            if over > 0:
-                left_out.add(column)
-                over -= self._wanted_widths[column]
-        return frozenset(left_out)
+        return left_out(self._wanted_widths, _LEFT_OUT_FIRST, self._table.viewport().width())
 
     def _share(self) -> float:
         shown = sum(self._wanted_widths[column] for column in self.shown())
@@ -299,39 +263,23 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
     return texts
 
 
-class HistoryView(QuietTable):
+class HistoryView(SortedTable):
     """The merges, in rows of equal height."""
 
-    step_walked_to = Signal(object)
-    """The step (int) of the row that an arrow key moved to."""
-    copy_requested = Signal()
-    """The user asks to copy the selected rows."""
-
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(model, parent)
         self._history_model = model
         self._theme = theme
         self._selection_step = 0
         self._was_at_end = True
         self._shown_step = 0
-        self.setModel(model)
         self._delegate = HistoryDelegate(model, theme, self)
         self.setItemDelegate(self._delegate)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Merge history"))
-        header = self.horizontalHeader()
-        # On the right, where Qt puts it, the arrow would cover the title.
-        header.setStyleSheet(
-            "QHeaderView::up-arrow, QHeaderView::down-arrow"
-            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
-        )
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        self.setSortingEnabled(True)
         self._columns = HistoryColumns(self, model)
         self.restyle()
         self._columns.changed.connect(self._on_columns_changed)
-        header.sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
+        self.horizontalHeader().sortIndicatorChanged.connect(self._on_header_sort_indicator_changed)
         model.rearranging.connect(self._on_model_rearranging)
         model.rowsAboutToBeInserted.connect(self._on_model_rows_about_to_be_inserted)
         model.rowsInserted.connect(self._on_model_rows_inserted)
@@ -390,20 +338,8 @@ class HistoryView(QuietTable):
         index = self._history_model.index(row, 0)
         if select:
             self.setCurrentIndex(index)
-        self._scroll_to_row(row)
+        self.bring_into_view(row, _ROWS_AROUND, is_early=True)
         self._shown_step = step
-
-    def _scroll_to_row(self, row: int) -> None:
-        """Scroll to a row with a few rows around it; a distant row goes to the middle."""
-        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
-        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
-        margin = min(_ROWS_AROUND * height, max(room - height, 0) // 2)
-        if top < -4 * height or top > room + 4 * height:
-            bar.setValue(bar.value() + top - (room - height) // 2)
-        elif top < margin:
-            bar.setValue(bar.value() + top - margin)
-        elif top + height > room - margin:
-            bar.setValue(bar.value() + top + height - room + margin)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the last row shown in view, unless the user has scrolled away from it."""
@@ -415,34 +351,9 @@ class HistoryView(QuietTable):
         if was_there:
             self.show_step(self._shown_step, select=False)
 
-    def is_one_row_selected(self) -> bool:
-        """Return whether at most one row is selected, so that the selection may follow the step."""
-        return self._selected_count() <= 1
-
-    def _selected_count(self) -> int:
-        return sum(part.height() for part in self.selectionModel().selection().toList())
-
     def selected_steps(self) -> NDArray[np.int64]:
         """Return the steps of the selected rows from top to bottom: int64, shape (n_rows,)."""
-        is_selected = np.zeros(self._history_model.rowCount(), dtype=np.bool_)
-        for part in self.selectionModel().selection().toList():
-            is_selected[part.top() : part.bottom() + 1] = True
-        return self._history_model.shown_merges()[is_selected] + 1
-
-    def step_at(self, index: QModelIndex) -> int:
-        """Return the step of a row's index."""
-        return int(index.data(STEP_ROLE))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_requested.emit()
-            return
-        before = self.currentIndex().row()
-        super().keyPressEvent(event)
-        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
-        now = self.currentIndex()
-        if now.isValid() and now.row() != before and self.is_one_row_selected():
-            self.step_walked_to.emit(self.step_at(now))
+        return self.selected_items() + 1
 
     def _on_columns_changed(self) -> None:
         self._delegate.first_column = self._columns.first
@@ -460,7 +371,7 @@ class HistoryView(QuietTable):
 
     def _on_model_rearranging(self) -> None:
         """Drop a selection of very many rows, unless it covers all."""
-        if _MOST_CARRIED < self._selected_count() < self._history_model.rowCount():
+        if _MOST_CARRIED < self.selected_count() < self._history_model.rowCount():
             self.clearSelection()
 
     def _on_model_rows_about_to_be_inserted(self, _parent: QModelIndex, _first: int, _last: int) -> None:

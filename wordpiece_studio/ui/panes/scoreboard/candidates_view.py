@@ -5,12 +5,13 @@ It shows a :class:`CandidatesModel`, and reports which candidate was chosen and 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QWidget
 
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
 from wordpiece_studio.ui.widgets.formula import RULES, Formula, formula_of
 from wordpiece_studio.ui.widgets.icons import icon
@@ -22,15 +23,11 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 RANK, PAIR, NUMBERS, REDUCED, VALUE, BAR = range(6)
-_CANDIDATE_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The candidate of the row itself."""
-
-_LEFT_ALIGNED = (PAIR, BAR)
-_Index = QModelIndex | QPersistentModelIndex
 _SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
 _TIE_ROOM = 16
@@ -43,20 +40,37 @@ _SAMPLE = 40
 """The number of rows at either end that determine the column widths."""
 
 
-class CandidatesModel(QAbstractTableModel):
+class CandidatesModel(RecordTableModel["Candidate"]):
     """One row per candidate, the best first.
 
     Columns: rank, pair, the formula with the candidate's numbers, the reduced formula, value, bar (which is painted).
+
+    Attributes
+    ----------
+    rule
+        The rule behind the formulas; empty if it adds nothing to the value's heading.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._candidates: Sequence[Candidate] = ()
         self._objective, self._symbols = "score", 0
-        self._headings = [""] * (BAR + 1)
         self._tied = 0
         self._tie_rule = ""
         self._is_rule_named = False
+        self._describe("")
+
+    def _describe(self, value_name: str) -> None:
+        self._value_name = value_name
+        self.rule = "" if self._objective == "count" else RULES[self._objective]
+        rule_title = self.tr("formula") if self._is_rule_named else self.rule
+        self._columns = (
+            TableColumn(self.tr("rank"), lambda _pairs, row: number_text(row + 1)),
+            TableColumn(self.tr("pair"), self._pair_text, align=LEFT, spoken=self._spoken),
+            TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers),
+            TableColumn("", lambda _pairs, row: next(iter(self.formula(row).reduced[-1:]), "")),
+            TableColumn(value_name, lambda _pairs, row: self.formula(row).value),
+            TableColumn("", lambda _pairs, _row: "", align=LEFT),
+        )
 
     def set_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str) -> None:
         """Show these candidates.
@@ -68,21 +82,19 @@ class CandidatesModel(QAbstractTableModel):
         value_name
             The heading of the value column.
         """
-        self.beginResetModel()
-        self._candidates, self._objective, self._symbols = tuple(candidates), objective, symbols
+        self._objective, self._symbols = objective, symbols
         self._tied = sum(candidate.is_tied for candidate in candidates)
-        rule = "" if objective == "count" else RULES[objective]
-        self._headings = [self.tr("rank"), self.tr("pair"), rule, "", value_name, ""]
-        self.endResetModel()
+        self._describe(value_name)
+        self.set_records(tuple(candidates))
 
     def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
         """Append what follows the candidates shown, if `candidates` begins with them; otherwise change nothing."""
-        count, is_same = len(self._candidates), (objective, symbols) == (self._objective, self._symbols)
-        if not count or not is_same or tuple(candidates[:count]) != self._candidates:
+        count, is_same = len(self.pairs), (objective, symbols) == (self._objective, self._symbols)
+        if not count or not is_same or tuple(candidates[:count]) != self.pairs:
             return False
         if len(candidates) > count:
             self.beginInsertRows(QModelIndex(), count, len(candidates) - 1)
-            self._candidates = tuple(candidates)
+            self._source = self._records = tuple(candidates)
             self._tied = sum(candidate.is_tied for candidate in candidates)
             self.endInsertRows()
         return True
@@ -91,6 +103,7 @@ class CandidatesModel(QAbstractTableModel):
         """Use a word as the heading of the formulas, where there is no room for the rule itself."""
         if is_named != self._is_rule_named:
             self._is_rule_named = is_named
+            self._describe(self._value_name)
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def set_tie_rule(self, rule: str) -> None:
@@ -100,12 +113,7 @@ class CandidatesModel(QAbstractTableModel):
     @property
     def pairs(self) -> Sequence[Candidate]:
         """The candidates shown."""
-        return self._candidates
-
-    @property
-    def rule(self) -> str:
-        """The rule behind the formulas; empty if it adds nothing to the value's heading."""
-        return self._headings[NUMBERS]
+        return self._records
 
     @property
     def tied_rows(self) -> int:
@@ -114,82 +122,43 @@ class CandidatesModel(QAbstractTableModel):
 
     def row_of(self, left: str, right: str) -> int:
         """Return the row of a pair; -1 if it is not shown."""
-        for row, candidate in enumerate(self._candidates):
+        for row, candidate in enumerate(self._records):
             if candidate.left == left and candidate.right == right:
                 return row
         return -1
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
-        best = self._candidates[0].value
-        return min(max(self._candidates[row].value / best, 0.0), 1.0) if best > 0 else 0.0
+        best = self._records[0].value
+        return min(max(self._records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def formula(self, row: int) -> Formula:
         """Return the formula of a row with its own numbers."""
-        return formula_of(self._objective, self._candidates[row], self._symbols)
+        return formula_of(self._objective, self._records[row], self._symbols)
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._candidates)
+    def _pair_text(self, pairs: Sequence[Candidate], row: int) -> str:
+        return f"{token_text(pairs[row].left)} {token_text(pairs[row].right)}"
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._headings)
+    def _spoken(self, pairs: Sequence[Candidate], row: int) -> str:
+        return f"{number_text(row + 1)}: {self._pair_text(pairs, row)}, {self.formula(row).text}"
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row, column = index.row(), index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
-        if role == _CANDIDATE_ROLE:
-            return self._candidates[row]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip_text(self._explanation(row))
-        if role == Qt.ItemDataRole.AccessibleTextRole and column == PAIR:
-            return f"{number_text(row + 1)}: {self._text(row, PAIR)}, {self.formula(row).text}"
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if column in _LEFT_ALIGNED else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            is_named = section == NUMBERS and self._is_rule_named
-            return self.tr("formula") if is_named else self._headings[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft if section in _LEFT_ALIGNED else Qt.AlignmentFlag.AlignRight
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
-
-    def _text(self, row: int, column: int) -> str:
-        candidate = self._candidates[row]
-        if column == RANK:
-            return number_text(row + 1)
-        if column == PAIR:
-            return f"{token_text(candidate.left)} {token_text(candidate.right)}"
-        formula = self.formula(row)
-        if column == NUMBERS:
-            return formula.numbers
-        if column == REDUCED:
-            return formula.reduced[-1] if formula.reduced else ""
-        return formula.value if column == VALUE else ""
-
-    def _explanation(self, row: int) -> str:
-        candidate = self._candidates[row]
+    def tooltip(self, item: int) -> str:
+        """Return the counts of a candidate and how its value comes about."""
+        candidate = self.pairs[item]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
             *map(number_text, (candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency))
         )
-        rule = self._tie_rule if row < self._tied else ""
-        return "\n".join(filter(None, (pair, self.formula(row).text, counts, rule)))
+        rule = self._tie_rule if item < self._tied else ""
+        return tooltip_text("\n".join(filter(None, (pair, self.formula(item).text, counts, rule))))
 
 
 class _CandidatesDelegate(QStyledItemDelegate):
     """Draws the pair of a candidate as chips and its value as a bar."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, model: CandidatesModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._model = model
         self._theme = theme
         self.style_of_chips = ChipStyle(theme)
         self._tie_width = 0
@@ -202,11 +171,10 @@ class _CandidatesDelegate(QStyledItemDelegate):
         """Apply the theme's current fonts and colors."""
         self.style_of_chips = ChipStyle(self._theme)
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
         option.state &= ~QStyle.StateFlag.State_HasFocus
-        model = index.model()
-        is_best = index.row() == 0 or (isinstance(model, CandidatesModel) and index.row() < model.tied_rows)
+        is_best = index.row() < max(self._model.tied_rows, 1)
         if is_best and index.column() in (RANK, VALUE):
             option.font.setBold(True)
         if index.column() in (PAIR, BAR):
@@ -214,30 +182,25 @@ class _CandidatesDelegate(QStyledItemDelegate):
         elif index.column() in (RANK, NUMBERS):
             option.palette.setColor(QPalette.ColorRole.Text, self._theme.muted)
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         with saved(painter):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             cell = QRectF(option.rect)
             if index.column() == PAIR:
-                candidate = index.data(_CANDIDATE_ROLE)
+                candidate = self._model.pairs[index.row()]
                 top = cell.center().y() - self.style_of_chips.height / 2
                 at = QPointF(cell.left() + 6, top)
                 self.style_of_chips.paint_row(painter, at, (candidate.left, candidate.right), cell.right())
             elif index.column() == BAR:
                 self._paint_bar(painter, cell, index)
 
-    def _paint_bar(self, painter: QPainter, cell: QRectF, index: QModelIndex | QPersistentModelIndex) -> None:
-        model = index.model()
-        if not isinstance(model, CandidatesModel):
-            return
-        is_best = index.row() == 0 or index.row() < model.tied_rows
+    def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
+        is_best = index.row() < max(self._model.tied_rows, 1)
         room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
         if room < _SHORTEST_BAR:
             return
-        bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * model.share(index.row()), 2.0), 10)
+        bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * self._model.share(index.row()), 2.0), 10)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.accent if is_best else self._theme.bar)
         painter.drawRoundedRect(bar, 1.5, 1.5)
@@ -258,7 +221,7 @@ class CandidatesView(ChoosingTable):
         self._may_have_more = False
         self._needs: dict[int, int] = {}  # pixels per column, until the candidates or the fonts change
         self._candidates = CandidatesModel(self)
-        self._delegate = _CandidatesDelegate(theme, self)
+        self._delegate = _CandidatesDelegate(self._candidates, theme, self)
         self.setModel(self._candidates)
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Candidates"))

@@ -5,20 +5,13 @@ Small corpora are searched at once; large ones in the background.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QMargins,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QMargins, QObject, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
 
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.panes.scoreboard.pair_words import (
     NO_WORDS,
     PairWord,
@@ -39,23 +32,28 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
 WORD, COUNT, CHANGE = range(3)
 
-_Index = QModelIndex | QPersistentModelIndex
 _MOST_CELLS = 1 << 20
 """Total characters of all distinct words up to which a search takes a few milliseconds."""
 
 _SIDES, _LOW_SIDES = QMargins(14, 4, 6, 4), QMargins(14, 0, 6, 0)
 
 
-class WordsModel(QAbstractTableModel):
+class WordsModel(RecordTableModel["PairWord"]):
     """One row per word."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._words = NO_WORDS
+        self._columns = (
+            TableColumn("", lambda words, row: token_text(words[row].word), align=LEFT),
+            TableColumn("", lambda words, row: "×" + number_text(words[row].count)),
+            TableColumn("", lambda words, row: _change_text(words[row]), align=LEFT),
+        )
 
     @property
     def words(self) -> PairWords:
@@ -64,28 +62,13 @@ class WordsModel(QAbstractTableModel):
 
     def set_words(self, words: PairWords) -> None:
         """Show these words."""
-        self.beginResetModel()
         self._words = words
-        self.endResetModel()
+        self.set_records(words.words)
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._words.words)
-
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else 3
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row = self._words.words[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (token_text(row.word), "×" + number_text(row.count), _change_text(row))[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if index.column() == COUNT else Qt.AlignmentFlag.AlignLeft
-            return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return None
+    def tooltip(self, item: int) -> str:
+        """Return a word, how often it occurs, and how it changes."""
+        row = self._words.words[item]
+        return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
 
 
 def _change_text(row: PairWord) -> str:
@@ -183,7 +166,7 @@ class WordsView(ChoosingTable):
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
-    def _chips_at(self, index: _Index) -> Iterator[list[FlowItem]]:
+    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
         return _chips_of(self._words.words.words[index.row()])
 
     def _on_self_row_chosen(self, row: int) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.step_marks import IS_OF_RUN_ROLE, one_line
+from wordpiece_studio.session.step_marks import one_line
 from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -67,13 +67,14 @@ class KeepDialog(QDialog):
 class NoteDelegate(QStyledItemDelegate):
     """Draws bookmarks of another run faint."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, bookmarks: Bookmarks, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        self._bookmarks = bookmarks
         self._theme = theme
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         super().initStyleOption(option, index)
-        if not index.data(IS_OF_RUN_ROLE):
+        if not self._bookmarks.is_of_run(self._bookmarks.notes[index.row()]):
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
                 option.palette.setColor(role, self._theme.faint)
 
@@ -123,7 +124,7 @@ class BookmarksDialog(QDialog):
         self.setWindowTitle(self.tr("Bookmarks"))
         self._bookmarks = bookmarks
         self._table = BookmarksTable(self)
-        self._table.setItemDelegate(NoteDelegate(theme, self._table))
+        self._table.setItemDelegate(NoteDelegate(bookmarks, theme, self._table))
         self._empty = plain_label("", self, role="caption", wrap=True)
         self._keep = QPushButton(actions.keep_step.text(), self)
         self._edit = QPushButton(self.tr("&Edit"), self)

@@ -8,14 +8,14 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
-from wordpiece_studio.session.vocabulary_rows import SoughtText
+from wordpiece_studio.session.vocabulary_table import VocabularyFilter
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.vocabulary_rows import Kind, TokenNumbers
+    from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _PAUSE_MS = 120
@@ -25,10 +25,8 @@ _PAUSE_MS = 120
 class VocabularyControls(QWidget):
     """Sets what to search for, and which kind of tokens to show."""
 
-    search_changed = Signal()
-    """:attr:`sought` has changed."""
-    kind_changed = Signal(object)
-    """The kind (str) the user chose."""
+    filter_changed = Signal()
+    """:attr:`filter` has changed."""
     table_wanted = Signal()
     """The user moves from the search field into the table."""
 
@@ -72,9 +70,10 @@ class VocabularyControls(QWidget):
         line.addWidget(self._kinds)
 
     @property
-    def sought(self) -> SoughtText:
-        """What to search for."""
-        return SoughtText(self._field.text(), self._pattern.isChecked())
+    def filter(self) -> VocabularyFilter:
+        """Which tokens to show; it is a regular expression only if there is any text."""
+        text = self._field.text()
+        return VocabularyFilter(text, bool(text) and self._pattern.isChecked(), self._kinds.currentData())
 
     @property
     def has_error(self) -> bool:
@@ -109,7 +108,7 @@ class VocabularyControls(QWidget):
                 return True
             if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
                 if self._timer.isActive():
-                    self._say_search()
+                    self._report_filter()
                 self.table_wanted.emit()
                 return True
         return super().eventFilter(watched, event)
@@ -117,21 +116,21 @@ class VocabularyControls(QWidget):
     def _kind_names(self) -> tuple[str, ...]:
         return self.tr("all"), self.tr("special"), self.tr("alphabet"), self.tr("learned"), self.tr("dead")
 
-    def _say_search(self) -> None:
+    def _report_filter(self) -> None:
         self._timer.stop()
-        self.search_changed.emit()
+        self.filter_changed.emit()
 
     def _on_field_text_changed(self, text: str) -> None:
         if text:
             self._timer.start()
         else:
-            self._say_search()
+            self._report_filter()
 
     def _on_timer_timeout(self) -> None:
-        self._say_search()
+        self._report_filter()
 
     def _on_pattern_toggled(self, _checked: bool) -> None:
-        self._say_search()
+        self._report_filter()
 
-    def _on_kinds_activated(self, index: int) -> None:
-        self.kind_changed.emit(self._kinds.itemData(index))
+    def _on_kinds_activated(self, _index: int) -> None:
+        self._report_filter()

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.dead_tokens import DeadReason
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
-from wordpiece_studio.session.vocabulary_rows import SPECIAL_BIRTH, VocabularyColumn, VocabularySearch
-from wordpiece_studio.session.vocabulary_table import BY_USAGE, VocabularyTableModel
+from wordpiece_studio.session.vocabulary_table import BY_USAGE, SPECIAL_BIRTH, VocabularyColumn, VocabularyTableModel
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_controls import VocabularyControls
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
 from wordpiece_studio.ui.widgets.empty_state import EmptyState
@@ -23,18 +21,19 @@ from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import dead_words, number_text
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.session.vocabulary_rows import FoundTokens, Kind, TokenNumbers
+    from wordpiece_studio.session.vocabulary_table import TokenNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
 
 TITLES = ("token", "id", "born", "frequency", "words", "length", "dead")
 _ESCAPES = {ord("\t"): "\\t", ord("\n"): "\\n", ord("\r"): "\\r", ord("\\"): "\\\\"}
-_AROUND_HINT = 58  # pixels: the margins of the title bar, and the space between its parts
+_BETWEEN = 10  # pixels between the parts of the title bar
 _BUSY_DELAY_MS = 100
 """During training the pane is refreshed ten times a second: no one can read faster."""
 
@@ -66,8 +65,6 @@ class VocabularyPane(Pane):
         self._table = VocabularyTableModel(model, usage, dead_words, self)
         self._view = VocabularyView(self._table, usage, theme, self)
         self._controls = VocabularyControls(self)
-        self._search = VocabularySearch(self)
-        self._searched = 0  # the number of tokens covered by the latest search
         self._empty = EmptyState(self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 4, 1, 2)
@@ -102,14 +99,13 @@ class VocabularyPane(Pane):
         return self._controls
 
     def _connect(self) -> None:
-        self._view.token_walked_to.connect(self._on_view_token_walked_to)
+        self._view.item_walked_to.connect(self._on_view_item_walked_to)
         self._view.birth_requested.connect(self._on_view_birth_requested)
         self._view.copy_requested.connect(self.copy_rows)
-        self._controls.search_changed.connect(self._on_controls_search_changed)
-        self._controls.kind_changed.connect(self._on_controls_kind_changed)
+        self._controls.filter_changed.connect(self._on_controls_filter_changed)
         self._controls.table_wanted.connect(self._view.focus_rows)
-        self._search.finished.connect(self._on_search_finished)
-        self._search.failed.connect(self._on_search_failed)
+        self._table.rows_found.connect(self._on_table_rows_found)
+        self._table.filter_failed.connect(self._on_table_filter_failed)
         self._usage.changed.connect(self._on_usage_changed)
         self._model.step_changed.connect(self._on_model_step_changed)
         self._model.merges_appended.connect(self._on_model_merges_appended)
@@ -121,20 +117,12 @@ class VocabularyPane(Pane):
         self._controls.focus_search()
 
     def close_jobs(self) -> None:
-        self._search.close()
+        self._table.close()
 
     # -- contents
 
-    def forget(self) -> None:
-        self._searched = 0
-        self._search.stop()
-
     def refresh(self) -> None:
         self._table.show_step()
-        history = self._model.history
-        if history is not None and self._controls.sought:
-            if self._searched != history.vocabulary_size(self._model.merge_count):
-                self._begin_search()
         self._show_heading()
         self._show_emptiness()
         token_id = self._selected_id()
@@ -142,22 +130,15 @@ class VocabularyPane(Pane):
             self._view.keep_token(token_id)
 
     def _show_heading(self) -> None:
-        history, rows = self._model.history, self._table.rows
-        if history is None or rows is None:
+        history, items = self._model.history, self._table.items
+        if history is None or items is None:
             self.set_heading(self.tr("Vocabulary"))
             return
-        numbers = rows.numbers(history.vocabulary_size(self._model.step))
+        numbers = items.numbers(history.vocabulary_size(self._model.step))
         self._controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        self.set_heading(title, self._fitting(self._hints(numbers)))
-
-    def _fitting(self, hints: tuple[str, ...]) -> str:
-        """Return the first hint that fits beside the title and the controls, or else the last."""
         taken = 0 if self._controls.parentWidget() is self else self._controls.sizeHint().width()
-        metrics = self.fontMetrics()
-        room = self.width() - taken - metrics.horizontalAdvance(self.tr("Vocabulary")) * 11 // 10 - _AROUND_HINT
-        fitting = (hint for hint in hints if metrics.horizontalAdvance(hint) <= room)
-        return next(fitting, hints[-1])
+        self.set_heading(title, self.fitting_hint(title, *self._hints(numbers), taken=taken + _BETWEEN))
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         """Return the line of numbers, and shorter forms."""
@@ -193,9 +174,9 @@ class VocabularyPane(Pane):
     def _why_empty(self) -> str:
         if self._controls.has_error:
             return self.tr("Correct the regular expression to see the matching tokens here.")
-        if self._controls.sought:
+        if self._table.filter.text:
             return self.tr("No token at this step matches the search.")
-        if self._table.kind == "dead":
+        if self._table.filter.kind == "dead":
             if self._usage.is_current:
                 return self.tr("No token is dead: longest match uses every one on the corpus.")
             return self.tr("Counting how often each token is used…")
@@ -212,7 +193,7 @@ class VocabularyPane(Pane):
 
     def copy_rows(self) -> None:
         """Copy the selected rows as tab-separated text, if there are any."""
-        ids = self._view.selected_ids()
+        ids = self._view.selected_items()
         if len(ids):
             copy_text(_vocabulary_tsv(self._table, ids))
 
@@ -230,39 +211,21 @@ class VocabularyPane(Pane):
         super().hideEvent(event)
         self._usage.set_wanted(self, False)
 
-    def _begin_search(self) -> None:
-        history, sought = self._model.history, self._controls.sought
-        if history is None:
-            return
-        tokens = history.vocabulary(self._model.merge_count).tokens
-        self._searched = len(tokens)
-        self._search.begin(sought, tokens)
-
-    def _on_controls_search_changed(self) -> None:
+    def _on_controls_filter_changed(self) -> None:
         self._controls.show_error("")
-        if self._controls.sought:
-            self._begin_search()
-        else:
-            self._search.stop()
-            self._table.set_found(None)
-            self.refresh_later()
-
-    def _on_controls_kind_changed(self, kind: Kind) -> None:
-        self._table.set_kind(kind)
+        self._table.set_filter(self._controls.filter)
         self.refresh_later()
 
-    def _on_search_finished(self, found: FoundTokens) -> None:
-        self._controls.show_error("")
-        self._table.set_found(found.found)
-        self._view.scrollToTop()
+    def _on_table_rows_found(self, is_refiltered: bool) -> None:
+        if is_refiltered:
+            self._view.scrollToTop()
         self.refresh_later()
 
-    def _on_search_failed(self, error: StudioError) -> None:
+    def _on_table_filter_failed(self, error: StudioError) -> None:
         self._controls.show_error(str(error))
-        self._table.set_found(np.zeros(0, dtype=np.bool_))
         self.refresh_later()
 
-    def _on_view_token_walked_to(self, token_id: int) -> None:
+    def _on_view_item_walked_to(self, token_id: int) -> None:
         history = self._model.history
         if history is not None:
             self._model.set_selection(Selection("token", text=history.token(token_id)))

@@ -8,34 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QKeySequence, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QToolTip,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip, QWidget
 
-from wordpiece_studio.session.vocabulary_rows import VocabularyColumn
+from wordpiece_studio.session.vocabulary_table import VocabularyColumn, VocabularyTableModel
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import tooltip_text
-from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import DEAD_MARK, dead_sentence, token_text
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.token_usage import TokenUsage
-    from wordpiece_studio.session.vocabulary_table import VocabularyTableModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_Index = QModelIndex | QPersistentModelIndex
 _Column = VocabularyColumn
 _LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN)
 """What a narrow table hides, so that the other columns fit."""
@@ -49,7 +37,6 @@ _LEAST = {
     _Column.REASON: "went into 12 others, last ##tokenization at 12,345",
 }
 """Columns are at least as wide as these texts."""
-_PADDING = 6
 _ROWS_AROUND = 2
 
 
@@ -69,31 +56,22 @@ class VocabularyDelegate(QStyledItemDelegate):
         """Apply the theme's current fonts and colors."""
         self.chips = ChipStyle(self._theme, -1)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        token_id, column = self._model.id_of_row(index.row()), _Column(index.column())
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        token_id, column = self._model.item_of_row(index.row()), _Column(index.column())
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         if is_selected:
             painter.fillRect(option.rect, self._theme.accent_soft)
         if column is _Column.TOKEN:
             if is_selected:
-                painter.fillRect(
-                    QRectF(option.rect.left(), option.rect.top(), 3.5, option.rect.height()), self._theme.accent
-                )
+                paint_mark(painter, option.rect, self._theme)
             self._paint_token(painter, option.rect, token_id)
             return
         is_figure = column in (_Column.FREQUENCY, _Column.WORDS, _Column.REASON)
         is_pale = (is_figure and not self._usage.is_current) or column is _Column.REASON
         painter.setFont(option.font)
         painter.setPen(self._theme.muted if is_pale else self._theme.text)
-        self._paint_text(painter, option.rect, self._model.text(token_id, column), column)
-
-    def _paint_text(self, painter: QPainter, cell: QRect, text: str, column: VocabularyColumn) -> None:
-        inner = cell.adjusted(_PADDING, 0, -_PADDING, 0)
-        side = Qt.AlignmentFlag.AlignRight
-        if column is _Column.REASON:
-            side = Qt.AlignmentFlag.AlignLeft
-            text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+        text = self._model.text(token_id, column)
+        paint_text(painter, option.rect, text, is_number=column is not _Column.REASON)
 
     def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
         dead = self._usage.dead
@@ -102,7 +80,7 @@ class VocabularyDelegate(QStyledItemDelegate):
         with saved(painter):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setClipRect(cell)
-            left, room = cell.left() + _PADDING + 2, cell.width() - 2 * _PADDING - (14 if is_dead else 2)
+            left, room = cell.left() + CELL_PADDING + 2, cell.width() - 2 * CELL_PADDING - (14 if is_dead else 2)
             width = min(self.chips.width(token), room)
             top = cell.top() + (cell.height() - self.chips.height) / 2
             self.chips.paint(painter, QRectF(left, top, width, self.chips.height), token)
@@ -111,13 +89,11 @@ class VocabularyDelegate(QStyledItemDelegate):
                 place = QRectF(left + width + 4, cell.top(), 12, cell.height())
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
 
-    def helpEvent(
-        self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: _Index
-    ) -> bool:
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
         """Show the full token, and if it is dead, why."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
-        token_id = self._model.id_of_row(index.row())
+        token_id = self._model.item_of_row(index.row())
         lines = [token_text(str(self._model.value(token_id, _Column.TOKEN)), 400)]
         reason = self._usage.reason(token_id)
         if reason is not None:
@@ -126,37 +102,22 @@ class VocabularyDelegate(QStyledItemDelegate):
         return True
 
 
-class VocabularyView(QuietTable):
+class VocabularyView(SortedTable):
     """The tokens, in rows of equal height."""
 
-    token_walked_to = Signal(object)
-    """The id (int) of the token whose row an arrow key or a click moved to."""
     birth_requested = Signal(object)
     """The id (int) of the token whose birth step the user asked for by double click or Enter."""
-    copy_requested = Signal()
-    """The user asks to copy the selected rows."""
 
     def __init__(
         self, model: VocabularyTableModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(model, parent)
         self._tokens = model
-        self.setModel(model)
         self._delegate = VocabularyDelegate(model, usage, theme, self)
         self.setItemDelegate(self._delegate)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Vocabulary"))
         header = self.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)
-        # On the right, where Qt puts it, the arrow would cover the title.
-        header.setStyleSheet(
-            "QHeaderView::up-arrow, QHeaderView::down-arrow"
-            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
-        )
-        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        header.setSortIndicatorClearable(True)
-        self.setSortingEnabled(True)
         self._is_scrolled_away = False  # by the user
         self.restyle()
         self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
@@ -175,7 +136,7 @@ class VocabularyView(QuietTable):
     def _wanted_width(self, column: VocabularyColumn) -> int:
         title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
         header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
-        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * _PADDING)
+        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * CELL_PADDING)
 
     def _spread_columns(self) -> None:
         """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
@@ -186,20 +147,17 @@ class VocabularyView(QuietTable):
                 break
 
     def _spread_over(self, width: int) -> None:
-        wanted = {column: self._wanted_width(column) for column in _Column}
-        least = {**wanted, _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4, _Column.REASON: wanted[_Column.REASON] // 2}
-        over = sum(least.values()) - width
-        left_out = set()
-        for column in _LEFT_OUT_FIRST:
-            if over > 0:
-                left_out.add(column)
-                over -= least[column]
+        wanted: dict[int, int] = {column: self._wanted_width(column) for column in _Column}
+        least: dict[int, int] = {
+            **wanted,
+            _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
+            _Column.REASON: wanted[_Column.REASON] // 2,
+        }
+        hidden = left_out(least, _LEFT_OUT_FIRST, width)
         for column in _Column:
-            self.setColumnHidden(column, column in left_out)
-        room = width - sum(
-            least[column] for column in _Column if column not in left_out and column is not _Column.TOKEN
-        )
-        most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in left_out else room
+            self.setColumnHidden(column, column in hidden)
+        room = width - sum(least[column] for column in _Column if column not in hidden and column is not _Column.TOKEN)
+        most = wanted[_Column.TOKEN] * 3 // 2 if _Column.REASON not in hidden else room
         for column in _Column:
             is_token = column is _Column.TOKEN
             self.setColumnWidth(column, max(min(room, most), least[column]) if is_token else least[column])
@@ -214,79 +172,54 @@ class VocabularyView(QuietTable):
 
     def show_token(self, token_id: int) -> None:
         """Select the row of a token and scroll to it; select nothing if it is not shown."""
-        row = self._tokens.row_of_id(token_id)
+        row = self._tokens.row_of_item(token_id)
         if row < 0:
             self.clearSelection()
             return
-        if self.selected_ids().tolist() != [token_id]:
+        if self.selected_items().tolist() != [token_id]:
             self.setCurrentIndex(self._tokens.index(row, 0))
-        self._bring_into_view(row)
+        self.bring_into_view(row, _ROWS_AROUND, is_early=False)
         self._is_scrolled_away = False
 
     def keep_token(self, token_id: int) -> None:
         """Do the same after the rows have changed, but respect what the user has selected or scrolled to."""
-        row, selected = self._tokens.row_of_id(token_id), self.selected_ids()
+        row, selected = self._tokens.row_of_item(token_id), self.selected_items()
         if len(selected) > 1:
             return
         if row < 0 or selected.tolist() != [token_id]:
             self.show_token(token_id)
         elif not self._is_scrolled_away:
-            self._bring_into_view(row)
-
-    def _bring_into_view(self, row: int) -> None:
-        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
-        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
-        margin = min(_ROWS_AROUND * height, max(room - height, 0) // 2)
-        if top < -4 * height or top > room + 4 * height:
-            bar.setValue(bar.value() + top - (room - height) // 2)
-        elif top < 0:
-            bar.setValue(bar.value() + top - margin)
-        elif top + height > room:
-            bar.setValue(bar.value() + top + height - room + margin)
-
-    def selected_ids(self) -> NDArray[np.int64]:
-        """Return the ids of the selected rows from top to bottom: int64, shape (n_rows,)."""
-        ranges = [np.arange(part.top(), part.bottom() + 1) for part in self.selectionModel().selection().toList()]
-        rows = np.unique(np.concatenate(ranges)) if ranges else np.empty(0, dtype=np.int64)
-        return self._tokens.ids_of_rows(rows)
+            self.bring_into_view(row, _ROWS_AROUND, is_early=False)
 
     def focus_rows(self) -> None:
         """Take the keyboard focus, and select the first row if nothing is selected."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._tokens.rowCount() and not self.selectionModel().hasSelection():
             self.setCurrentIndex(self._tokens.index(0, 0))
-            self.token_walked_to.emit(self._tokens.id_of_row(0))
+            self.item_walked_to.emit(self._tokens.item_of_row(0))
 
     # -- user input
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_requested.emit()
-            return
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and not event.modifiers() and self.currentIndex().isValid():
-            self.birth_requested.emit(self._tokens.id_of_row(self.currentIndex().row()))
+            self.birth_requested.emit(self._tokens.item_of_row(self.currentIndex().row()))
             return
-        before = self.currentIndex().row()
         super().keyPressEvent(event)
-        now = self.currentIndex()
-        # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
-        if now.isValid() and now.row() != before and len(self.selected_ids()) <= 1:
-            self.token_walked_to.emit(self._tokens.id_of_row(now.row()))
 
     def _on_self_clicked_cell(self, index: QModelIndex) -> None:
-        if len(self.selected_ids()) <= 1:
-            self.token_walked_to.emit(self._tokens.id_of_row(index.row()))
+        if self.is_one_row_selected():
+            self.item_walked_to.emit(self._tokens.item_of_row(index.row()))
 
     def _on_vertical_scroll_bar_action_triggered(self, _action: int) -> None:
         self._is_scrolled_away = True
 
     def _on_self_double_clicked(self, index: QModelIndex) -> None:
-        self.birth_requested.emit(self._tokens.id_of_row(index.row()))
+        self.birth_requested.emit(self._tokens.item_of_row(index.row()))
 
     def _on_header_sort_indicator_changed(self, _column: int, _order: Qt.SortOrder) -> None:
         """Show the first rows of the new order, or the selected row if there is only one."""
-        selected = self.selected_ids().tolist()
+        selected = self.selected_items().tolist()
         if len(selected) == 1:
             self.show_token(selected[0])
         else:

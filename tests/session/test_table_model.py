@@ -1,0 +1,138 @@
+"""What all tables that sort and filter have in common, with numbers as the items."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPersistentModelIndex, Qt
+
+from wordpiece_studio.session import table_model
+from wordpiece_studio.session.table_model import (
+    RowsWanted,
+    ShouldStop,
+    SortedItems,
+    SortedTableModel,
+    TableColumn,
+    stable_order,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from pytestqt.modeltest import ModelTester
+    from pytestqt.qtbot import QtBot
+
+UP, DOWN = Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder
+COUNT = 60
+
+
+class Numbers(SortedItems):
+    """The remainders of numbers by seven; a filter is the least one to show."""
+
+    may_go_on = threading.Event()
+    may_go_on.set()
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        return True
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        return np.arange(wanted.count) % 7 >= wanted.filter
+
+    def remainders(self, count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        assert self.may_go_on.wait(10)
+        return np.arange(count) % 7
+
+
+class NumbersTable(SortedTableModel[Numbers]):
+    def __init__(self) -> None:
+        super().__init__(0)
+        self._columns = (
+            TableColumn("number", lambda _items, item: item),
+            TableColumn("remainder", lambda _items, item: item % 7, keys=Numbers.remainders),
+        )
+        self._set_source(Numbers())
+
+    def expected(self, limit: int) -> list[int]:
+        """Return the items to show, found out in the plainest way."""
+        items = [item for item in range(limit) if item % 7 >= self.filter]
+        return sorted(items, key=lambda item: item % 7 if self._column == 1 else item, reverse=self._descending)
+
+
+@pytest.fixture
+def table(qtbot: QtBot, qtmodeltester: ModelTester) -> Iterator[NumbersTable]:
+    table = NumbersTable()
+    qtmodeltester.check(table)
+    table._set_count(COUNT)
+    yield table
+    table.close()
+
+
+@pytest.mark.parametrize("resets", [False, True])
+def test_rows_come_go_and_move_with_their_items(
+    qtbot: QtBot, table: NumbersTable, resets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NumbersTable, "resets_when_filtered", resets)
+    chance, limit = random.Random(3), COUNT
+    for _ in range(200):
+        held = [(QPersistentModelIndex(table.index(row, 1)), table.item_of_row(row)) for row in range(table.rowCount())]
+        change = chance.randrange(3)
+        if change == 0:
+            table.sort(chance.randrange(-1, 2), chance.choice([UP, DOWN]))
+        elif change == 1:
+            table.set_filter(chance.choice([0, 0, 3, 6, 7]))
+        else:
+            limit = chance.randrange(COUNT + 1)
+            table._set_count(COUNT, limit)
+        shown = [table.item_of_row(row) for row in range(table.rowCount())]
+        assert shown == table.shown_items().tolist() == table.expected(limit)
+        assert [table.row_of_item(item) for item in shown] == list(range(len(shown)))
+        if change != 1 or not resets:
+            for index, item in held:
+                assert index.isValid() == (item in shown)
+                assert not index.isValid() or (shown[index.row()], index.column()) == (item, 1)
+
+
+def test_items_that_come_while_others_are_sorted_find_their_places(
+    qtbot: QtBot, table: NumbersTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_model, "_AT_ONCE", 0)
+    monkeypatch.setattr(Numbers, "may_go_on", threading.Event())
+    table.sort(1, DOWN)
+    assert table.is_busy
+    table._set_count(COUNT + 10)
+    assert table.rowCount() == COUNT + 10  # in order of their numbers until the answer comes
+    Numbers.may_go_on.set()
+    qtbot.waitUntil(lambda: table.shown_items().tolist() == table.expected(COUNT + 10))
+    table._set_count(COUNT + 20)
+    assert table.rowCount() == COUNT + 10
+    qtbot.waitUntil(lambda: table.shown_items().tolist() == table.expected(COUNT + 20))
+
+
+def test_the_latest_request_wins(qtbot: QtBot, table: NumbersTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_model, "_AT_ONCE", 0)
+    monkeypatch.setattr(Numbers, "may_go_on", threading.Event())
+    found: list[bool] = []
+    table.rows_found.connect(found.append)
+    table.sort(1, DOWN)
+    table.set_filter(3)
+    table.sort(1, UP)
+    Numbers.may_go_on.set()
+    qtbot.waitUntil(lambda: not table.is_busy)
+    assert found == [True]
+    assert table.shown_items().tolist() == table.expected(COUNT)
+    table.sort(-1)
+    table.set_filter(0)
+    assert table.is_plain
+
+
+@given(st.lists(st.integers(-(2**62), 2**62) | st.integers(-3, 3), max_size=30), st.sampled_from([np.int64, np.int8]))
+def test_the_order_of_whole_numbers_is_stable(numbers: list[int], dtype: type[np.signedinteger[Any]]) -> None:
+    values = np.array(numbers, dtype=np.int64).astype(dtype)
+    assert stable_order(values).tolist() == np.argsort(values, kind="stable").tolist()

@@ -1,0 +1,555 @@
+"""Tables for Qt's views, described by their columns; and such tables that sort and filter up to a million rows.
+
+A row shows an *item*, known by its number from 0: a merge, a token, a file. A column says what it makes of an item, and
+is asked only about the rows in view. The order of the rows is an index array made with NumPy, in a thread if there are
+many items. Colors and fonts are up to the view.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+
+from wordpiece_studio.session.background_job import BackgroundJob, Report
+
+if TYPE_CHECKING:
+    import threading
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.errors import StudioError
+
+Index = QModelIndex | QPersistentModelIndex
+ShouldStop = Callable[[], bool]
+SourceT = TypeVar("SourceT")
+RecordT = TypeVar("RecordT")
+
+VALUE_ROLE = int(Qt.ItemDataRole.UserRole)
+"""The value of a cell itself, not its text."""
+
+LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_NO_INDEX = QModelIndex()
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn(Generic[SourceT]):
+    """A column of a table. Its functions take the table's source and the number of an item.
+
+    Attributes
+    ----------
+    title, explanation
+        The heading and its tooltip.
+    value
+        Returns a cell's value; None if it is unknown.
+    text
+        Returns a cell's text; None: the value, as `TableModel.value_text` writes it.
+    keys
+        Returns what the first n items (the number) are sorted by: shape (n,). None: by their numbers.
+    align
+        Where cells and heading stand.
+    spoken, spoken_title
+        What a screen reader says in place of the text and of the title.
+    """
+
+    title: str
+    value: Callable[[SourceT, int], Any]
+    text: Callable[[SourceT, int], str] | None = None
+    keys: Callable[[SourceT, int, ShouldStop], NDArray[Any]] | None = None
+    align: Qt.AlignmentFlag = RIGHT
+    explanation: str | None = None
+    spoken: Callable[[SourceT, int], str] | None = None
+    spoken_title: str | None = None
+
+
+class TableModel(QAbstractTableModel, Generic[SourceT]):
+    """One row per item of a source; a subclass describes the columns and counts the rows.
+
+    Parameters
+    ----------
+    source
+        What the functions of the columns take; None if there is nothing yet, and so no row.
+    """
+
+    def __init__(self, source: SourceT | None, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        super().__init__(parent)
+        self._columns: tuple[TableColumn[SourceT], ...] = ()
+        self._source = source
+        self._locale = locale if locale is not None else QLocale()
+
+    @property
+    def columns(self) -> tuple[TableColumn[SourceT], ...]:
+        """The columns, from left to right."""
+        return self._columns
+
+    def item_of_row(self, row: int) -> int:
+        """Return the number of the item in `row`."""
+        return row
+
+    def value(self, item: int, column: int) -> Any:
+        """Return the value of a column for an item; None if it is unknown."""
+        return self._columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
+
+    def text(self, item: int, column: int) -> str:
+        """Return the text of a column for an item."""
+        described = self._columns[column]
+        if described.text is not None:
+            return described.text(self._source, item)  # type: ignore[arg-type]
+        return self.value_text(self.value(item, column))
+
+    def value_text(self, value: object) -> str:
+        """Return a formatted value: integers with grouped digits, floats with four significant digits."""
+        if isinstance(value, bool):
+            return self.tr("yes") if value else self.tr("no")
+        if isinstance(value, int):
+            return f"{value:,}".replace(",", self._locale.groupSeparator())
+        if isinstance(value, float):
+            return f"{value:.4g}".replace(".", self._locale.decimalPoint())
+        return "…" if value is None else str(value)
+
+    def tooltip(self, item: int) -> str | None:
+        """Return the tooltip of an item's row; None if there is none."""
+        return None
+
+    def columnCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return the data of a cell for `role`."""
+        if not index.isValid() or self._source is None:
+            return None
+        column = self._columns[index.column()]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return column.align
+        item = self.item_of_row(index.row())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return self.text(item, index.column())
+        if role == VALUE_ROLE:
+            return column.value(self._source, item)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return self.tooltip(item)
+        if role == Qt.ItemDataRole.AccessibleTextRole and column.spoken is not None:
+            return column.spoken(self._source, item)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return the title, the tooltip or the alignment of a column."""
+        if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
+            return None
+        column = self._columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return column.explanation
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return column.spoken_title
+        return column.align if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def _emit_changed(self, first: int, last: int, left: int = 0, right: int | None = None) -> None:
+        """Report that the cells of these rows and columns have changed; all columns unless told otherwise."""
+        if 0 <= first <= last:
+            right = len(self._columns) - 1 if right is None else right
+            self.dataChanged.emit(self.index(first, left), self.index(last, right))
+
+
+class RecordTableModel(TableModel[Sequence[RecordT]]):
+    """One row per record of a sequence."""
+
+    def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        self._records: Sequence[RecordT] = ()
+        super().__init__(self._records, parent, locale=locale)
+
+    def set_records(self, records: Sequence[RecordT]) -> None:
+        """Show these records."""
+        self.beginResetModel()
+        self._source = self._records = records
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else len(self._records)
+
+
+class OrderingCanceled(Exception):
+    """The result is no longer wanted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsWanted:
+    """Which items a table should show, and in which order; equal ones are in order of their numbers.
+
+    Attributes
+    ----------
+    count
+        The number of items, from the first.
+    column, descending
+        What they are sorted by.
+    filter
+        Which of them; false if all.
+    """
+
+    count: int
+    column: TableColumn[Any]
+    descending: bool = False
+    filter: Any = None
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether these are all items in order of their numbers."""
+        return self.column.keys is None and not self.descending and not self.filter
+
+
+class SortedItems:
+    """The items of a table that sorts and filters; a thread may read them. Keeps the last order."""
+
+    def __init__(self) -> None:
+        self._sorted: tuple[tuple[int, TableColumn[Any], bool], NDArray[np.int64]] | None = None
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        """Whether an answer needs no reading and no regular expression of the user's, which may take long."""
+        raise NotImplementedError
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        """Return which of the items wanted the filter lets through: bool, shape (count,)."""
+        raise NotImplementedError
+
+    def forget_order(self) -> None:
+        """Drop the order kept, since the keys of a column have changed."""
+        self._sorted = None
+
+    def ordered(self, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> NDArray[np.int64]:
+        """Return the items to show, in order: int64, shape (n_rows,).
+
+        Raises
+        ------
+        StudioError
+            If the filter's expression is invalid or takes too long.
+        OrderingCanceled
+            If `should_stop` returns True.
+        """
+        mask = self.matching(wanted, should_stop) if wanted.filter else None
+        if wanted.column.keys is None:
+            items = np.arange(wanted.count) if mask is None else np.flatnonzero(mask)
+            return items[::-1] if wanted.descending else items
+        items = self._sorted_items(wanted, should_stop)
+        return items if mask is None else items[mask[items]]
+
+    def _sorted_items(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.int64]:
+        key, kept = (wanted.count, wanted.column, wanted.descending), self._sorted
+        if kept is not None and kept[0] == key:
+            return kept[1]
+        assert wanted.column.keys is not None
+        values = wanted.column.keys(self, wanted.count, should_stop)
+        if should_stop():
+            raise OrderingCanceled
+        items = stable_order(-values if wanted.descending else values)
+        self._sorted = (key, items)
+        return items
+
+
+def stable_order(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the result of ``np.argsort(values, kind="stable")``.
+
+    Integers take a tenth of its time if each is packed with its index into one number and these are sorted.
+    """
+    bits = len(values).bit_length()
+    if len(values) and values.dtype.kind == "i":
+        least = int(values.min())
+        if (int(values.max()) - least) >> (63 - bits) == 0:
+            packed = (values.astype(np.int64) - least) << bits | np.arange(len(values))
+            packed.sort()
+            places: NDArray[np.int64] = packed & ((1 << bits) - 1)
+            return places
+    return np.argsort(values, kind="stable")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _RowsFound:
+    """The request, the items in order (int64; None: all, in order of their numbers), and the time taken."""
+
+    wanted: RowsWanted
+    order: NDArray[np.int64] | None = None
+    seconds: float = 0.0
+
+
+_AT_ONCE = 40_000
+"""Items; takes a few milliseconds."""
+_HINTED = "QList<QPersistentModelIndex>,QAbstractItemModel::LayoutChangeHint"
+_ROWS_ONLY = QAbstractTableModel.LayoutChangeHint.VerticalSortHint
+"""Without it, Qt remembers a selection cell by cell, and its header recomputes column widths."""
+ItemsT = TypeVar("ItemsT", bound=SortedItems)
+
+
+class SortedTableModel(TableModel[ItemsT]):
+    """A table that sorts and filters; the latest request wins.
+
+    New items appear at once while all are shown in order of their numbers; otherwise, a little later. Rows in which an
+    item stays keep their selection.
+
+    Signals
+    -------
+    filter_failed(StudioError)
+        The filter's regular expression is invalid or takes too long; the rows stay as they were.
+    busy_changed(bool)
+        The new value of `is_busy`.
+    rows_found(bool)
+        The rows are those last requested; whether they are the first for another filter.
+    rearranging()
+        The rows are about to move; selected rows move with their items.
+    """
+
+    filter_failed = Signal(object)
+    busy_changed = Signal(object)
+    rows_found = Signal(object)
+    rearranging = Signal()
+
+    resets_when_filtered: ClassVar[bool] = False
+    """Whether another filter resets the model, in place of removing and adding rows."""
+    least_interval_ms: ClassVar[int] = 0
+    """How long new items wait for their places, at least."""
+
+    def __init__(self, filter_: object, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        super().__init__(None, parent, locale=locale)
+        self._filter: Any = filter_
+        self._column, self._descending = -1, False  # -1: in order of the items' numbers
+        self._is_refiltered = False  # since the rows were found
+        self._count = self._limit = 0
+        # The items found among the first `_known`; None stands for 0, 1, 2, …, to which adding more costs nothing.
+        self._found: NDArray[np.int64] | None = None
+        self._known = 0
+        self._order: NDArray[np.int64] | None = None  # those below the limit, by row
+        self._row_count = 0
+        self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
+        self._job = BackgroundJob(_work, self.tr("The search in the table"), self)
+        self._job.finished.connect(self._on_job_finished)
+        self._job.failed.connect(self._on_job_failed)
+        self._job.running_changed.connect(self.busy_changed)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(self.least_interval_ms)
+        self._timer.timeout.connect(self._on_timer_timeout)
+
+    # Rows and items.
+
+    def item_of_row(self, row: int) -> int:
+        """Return the number of the item in `row`."""
+        return row if self._order is None else int(self._order[row])
+
+    def row_of_item(self, item: int) -> int:
+        """Return the row of an item; -1 if it is not shown."""
+        if self._order is None:
+            return item if 0 <= item < self._row_count else -1
+        if self._row_of_item is None:
+            self._row_of_item = np.full(int(self._order.max(initial=-1)) + 1, -1, dtype=np.int64)
+            self._row_of_item[self._order] = np.arange(len(self._order))
+        return int(self._row_of_item[item]) if 0 <= item < len(self._row_of_item) else -1
+
+    def shown_items(self) -> NDArray[np.int64]:
+        """Return the items in the rows, from top to bottom: int64, shape (n_rows,)."""
+        return np.arange(self._row_count) if self._order is None else self._order
+
+    def rowCount(self, parent: Index = _NO_INDEX) -> int:
+        return 0 if parent.isValid() else self._row_count
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all items are shown in order of their numbers."""
+        return self._order is None
+
+    @property
+    def hidden_count(self) -> int:
+        """How many of the items that the rows are about are not among them."""
+        return self._known - self._row_count
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether rows are being sorted or filtered in the background."""
+        return self._job.is_running
+
+    @property
+    def filter(self) -> Any:
+        """Which items are shown."""
+        return self._filter
+
+    def set_filter(self, wanted: object) -> None:
+        """Show only the items that match `wanted`."""
+        if wanted != self._filter:
+            self._filter = wanted
+            self._refilter()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; -1 means order of the items' numbers."""
+        self._column = column
+        self._descending = column >= 0 and order == Qt.SortOrder.DescendingOrder
+        self._ask()
+
+    def close(self) -> None:
+        """Wait for the thread, if any, to end."""
+        self._timer.stop()
+        self._job.close()
+
+    # What subclasses call.
+
+    def _set_source(self, source: ItemsT | None) -> None:
+        """Show the items of another source, none so far."""
+        self.beginResetModel()
+        self._timer.stop()
+        self._job.stop()
+        self._source = source
+        self._count = self._limit = self._known = 0
+        self._found = None if self._wanted().is_plain else np.empty(0, dtype=np.int64)
+        self._is_refiltered = False
+        self._set_rows(self._found, 0)
+        self.endResetModel()
+
+    def _set_count(self, count: int, limit: int | None = None) -> None:
+        """Show the items among the first `count` that are below a limit."""
+        self._count, self._limit = count, count if limit is None else limit
+        if self._found is None:
+            self._known = count
+        self._show_found()
+        if self._known == count or self._timer.isActive() or self.is_busy:
+            return
+        if self._known:
+            self._timer.start()
+        else:
+            self._ask()
+
+    def _refilter(self) -> None:
+        """Find the rows anew, since the filter lets other items through."""
+        self._is_refiltered = True
+        self._ask()
+
+    # Finding the rows.
+
+    def _wanted(self) -> RowsWanted:
+        column = self._columns[self._column] if self._column >= 0 else _BY_NUMBER
+        return RowsWanted(self._count, column, self._descending, self._filter)
+
+    def _ask(self) -> None:
+        """Request the rows for the present filter and order."""
+        source, wanted = self._source, self._wanted()
+        if source is None:
+            return
+        if not wanted.is_plain and (wanted.count > _AT_ONCE or not source.is_quick(wanted)):
+            self._job.begin((source, wanted))
+        else:
+            self._job.stop()
+            self._on_job_finished(_found_rows(source, wanted))
+
+    def _on_job_finished(self, found: _RowsFound) -> None:
+        is_refiltered, self._is_refiltered = self._is_refiltered, False
+        self._found, self._known = found.order, found.wanted.count
+        if is_refiltered and self.resets_when_filtered:
+            self.beginResetModel()
+            self._set_rows(*self._below_limit())
+            self.endResetModel()
+        else:
+            self._show_found()
+        # Sorting many items takes longer: never spend more than a twentieth of the time on it.
+        self._timer.setInterval(max(self.least_interval_ms, round(20_000 * found.seconds)))
+        if self._known != self._count:
+            self._timer.start()
+        self.rows_found.emit(is_refiltered)
+
+    def _on_job_failed(self, error: StudioError) -> None:
+        self._timer.stop()
+        self.filter_failed.emit(error)
+
+    def _on_timer_timeout(self) -> None:
+        if self._known != self._count and not self.is_busy:
+            self._ask()
+
+    # Showing them.
+
+    def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
+        found, limit = self._found, min(self._limit, self._known)
+        if found is None:
+            return None, limit
+        if limit < self._known:
+            found = found[found < limit]
+        return found, len(found)
+
+    def _set_rows(self, order: NDArray[np.int64] | None, count: int) -> None:
+        self._order, self._row_count, self._row_of_item = order, count, None
+
+    def _show_found(self) -> None:
+        """Show the rows found by removing and adding rows at the end and moving the rest."""
+        order, count = self._below_limit()
+        if order is self._order:
+            self._cut_to(count)
+            self._add(order, count)
+            return
+        before, after = self.shown_items(), np.arange(count) if order is None else order
+        shared = min(len(before), len(after))
+        comes = after[shared:]
+        are_all = len(before) == len(after) == self._known > before.max(initial=-1)  # only their order is another
+        if not are_all and not np.array_equal(before[:shared], after[:shared]):
+            stays = _is_among(before, after)
+            shared = int(np.count_nonzero(stays))
+            if shared < len(before):
+                self._move(np.concatenate((before[stays], before[~stays])))
+            comes = after[~_is_among(after, before)]
+        self._cut_to(shared)
+        if len(comes):
+            self._add(np.concatenate((self.shown_items(), comes)), shared + len(comes))
+        if np.array_equal(self.shown_items(), after):
+            self._set_rows(order, count)
+        else:
+            self._move(order)
+
+    def _cut_to(self, count: int) -> None:
+        if count < self._row_count:
+            self.beginRemoveRows(QModelIndex(), count, self._row_count - 1)
+            self._set_rows(None if self._order is None else self._order[:count], count)
+            self.endRemoveRows()
+
+    def _add(self, order: NDArray[np.int64] | None, count: int) -> None:
+        if count > self._row_count:
+            self.beginInsertRows(QModelIndex(), self._row_count, count - 1)
+            self._set_rows(order, count)
+            self.endInsertRows()
+
+    def _move(self, order: NDArray[np.int64] | None) -> None:
+        """Put the rows in another order; selected and current rows stay on their items."""
+        self.rearranging.emit()
+        begins: Any = self.layoutAboutToBeChanged  # the stubs do not cover overloaded signals
+        ends: Any = self.layoutChanged
+        begins[_HINTED].emit([], _ROWS_ONLY)
+        before = self.persistentIndexList()
+        items = [self.item_of_row(index.row()) for index in before]
+        self._set_rows(order, self._row_count)
+        after = [self.index(self.row_of_item(item), old.column()) for item, old in zip(items, before, strict=True)]
+        self.changePersistentIndexList(before, after)
+        ends[_HINTED].emit([], _ROWS_ONLY)
+
+
+_BY_NUMBER: TableColumn[Any] = TableColumn("", lambda _source, item: item)
+
+
+def _work(order: Any, stop: threading.Event, _report: Report) -> _RowsFound | None:
+    source, wanted = order
+    try:
+        return _found_rows(source, wanted, stop.is_set)
+    except OrderingCanceled:
+        return None
+
+
+def _found_rows(source: SortedItems, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> _RowsFound:
+    began = time.perf_counter()
+    if wanted.is_plain:
+        return _RowsFound(wanted)
+    order = source.ordered(wanted, should_stop)
+    return _RowsFound(wanted, order, time.perf_counter() - began)
+
+
+def _is_among(items: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which items are among others: bool, shape (n_items,)."""
+    is_other = np.zeros(max(int(items.max(initial=-1)), int(others.max(initial=-1))) + 1, dtype=np.bool_)
+    is_other[others] = True
+    among: NDArray[np.bool_] = is_other[items]
+    return among
