@@ -444,7 +444,7 @@ def content_of(project: Project) -> ProjectContent:
     corpus, view, run = project.corpus, project.view, project.run
     learned = None
     if run is not None and run.is_wanted:
-        merges = len(run.history) if run.merges is None else run.merges
+        merges = run.merge_count
         learned = (run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts))
     return ProjectContent(
         project.settings,

@@ -13,10 +13,9 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.commands import Edit
 from wordpiece_studio.session.recovery import recoverable_work, store
 from wordpiece_studio.session.recovery.about import About, from_json
-from wordpiece_studio.session.recovery.store import FolderLock, Order, RecoveryStore
+from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
 
@@ -42,10 +41,9 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     kept = RecoveryStore(root)
     about = About(name="mine", edits=1, merges=7, run=1, is_edited=True, time=1000.0)
     kept.write_run(1, project, bool)
-    kept.write(Order(about, base=project))
-    for number, letter in enumerate("abc"):
-        length = len(TEXT) + number + 1
-        kept.write(Order(about, edits=((Edit(length - 1, "", letter), length),)))
+    kept.write(project, about)
+    for text in (TEXT + "a", TEXT + "ab", TEXT + "abc"):
+        kept.write(replace(project, corpus=replace(project.corpus, text=text)), about)
     assert kept.folder is not None
     assert sorted(path.name for path in kept.folder.iterdir()) == sorted(NAMES)
     kept.close(keeps=True)
@@ -158,7 +156,7 @@ def test_nothing_outside_is_read_written_or_waited_for(folder: Path, tmp_path: P
         kept.adopt(one.folder, one.lock, one.number, it.about.run)
         for number in (2, 3):
             kept.write_run(number, it.project, bool)
-            kept.write(Order(it.about, base=it.project))
+            kept.write(it.project, it.about)
         kept.close(keeps=False)
     shutil.rmtree(folder, ignore_errors=True)
     assert outside.read_text(encoding="utf-8") == "of someone else"
@@ -208,7 +206,7 @@ def test_adopted_again_and_again_it_does_not_grow(folder: Path) -> None:
         (folder / ".base-9.wpstudio.123-0-ab.tmp").touch()  # of a save that was killed
         number = it.about.run + 1
         kept.write_run(number, it.project, bool)
-        kept.write(Order(replace_run(it.about, number), base=it.project))
+        kept.write(it.project, replace_run(it.about, number))
         kept.close(keeps=True)
     (one,) = recoverable_work.find_recoverable(folder.parent)
     kept = RecoveryStore(folder.parent)
@@ -225,13 +223,12 @@ def replace_run(about: About, run: int) -> About:
 def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: Path) -> None:
     it = recovered(folder)
     kept = RecoveryStore(tmp_path / "state")
-    order = Order(it.about, base=it.project)
-    kept.write(order)
+    kept.write(it.project, it.about)
     assert kept.folder is not None
     shutil.rmtree(tmp_path / "state")
     with pytest.raises(StudioError, match="cannot be kept"):
-        kept.write(Order(it.about, edits=((Edit(0, "", "x"), 24),)))
-    kept.write(order)
+        kept.write(replace(it.project, corpus=replace(it.project.corpus, text="x")), it.about)
+    kept.write(it.project, it.about)
     kept.close(keeps=True)
     (one,) = recoverable_work.find_recoverable(tmp_path / "state")
     assert recoverable_work.recover(one).project.corpus.text == TEXT + "abc"
@@ -245,7 +242,7 @@ def test_it_is_for_no_one_elses_eyes(folder: Path, tmp_path: Path) -> None:
     try:
         kept = RecoveryStore(tmp_path / "state")
         kept.write_run(1, it.project, bool)
-        kept.write(Order(it.about, base=it.project))
+        kept.write(it.project, it.about)
     finally:
         os.umask(old)
     assert kept.folder is not None
@@ -261,8 +258,11 @@ def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch
     monkeypatch.setattr(store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)
     with pytest.raises(StudioError, match=r"The merges cannot be kept .* MB are free") as told:
-        kept.write_run(1, it.project, bool)
+        kept.write_run(1, replace(it.project, run=trained(random_counts(3), 7)), bool)
     assert "Text and settings are kept" in told.value.advice
+    kept.write_run(2, it.project, bool)  # in a file already: its second name takes no room
+    assert kept.folder is not None
+    assert [path.name for path in kept.folder.glob("run-*")] == ["run-2.wpstudio"]
     kept.close(keeps=False)
 
 
@@ -298,13 +298,11 @@ def test_where_no_training_was_kept_that_of_the_project_file_is_there(tmp_path: 
     status = saved.stat()
     kept = RecoveryStore(tmp_path / "recovery")
     kept.write(
-        Order(
-            About(
-                name="mine", project_path=str(saved), project_size=status.st_size,
-                project_modified_ns=status.st_mtime_ns, edits=1, time=1000.0, is_edited=True,
-            ),
-            base=replace(project, corpus=replace(project.corpus, text=TEXT + "!"), run=None),
-        )
+        replace(project, corpus=replace(project.corpus, text=TEXT + "!"), run=None),
+        About(
+            name="mine", project_path=str(saved), project_size=status.st_size,
+            project_modified_ns=status.st_mtime_ns, edits=1, time=1000.0, is_edited=True,
+        ),
     )  # fmt: skip
     folder = kept.folder
     assert folder is not None

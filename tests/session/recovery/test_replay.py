@@ -16,7 +16,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.file_rows import FileRow
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
-from wordpiece_studio.session.recovery.journal import EDIT
+from wordpiece_studio.session.recovery import store as recovery_store
+from wordpiece_studio.session.recovery.journal import text_after
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.session.text_file import TextFile
@@ -24,6 +25,9 @@ from wordpiece_studio.session.text_file import TextFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from wordpiece_studio.session.recovery.about import About
+    from wordpiece_studio.storage.project.contents import Project
 
 KINDS = {"edit": 12, "type": 8, "undo": 5, "redo": 3, "look": 8, "fail": 1, "set": 1, "take": 1, "files": 1, "save": 1}
 
@@ -66,13 +70,12 @@ class Failing(RecoveryStore):
 
     fails = False
 
-    def write(self, order: object) -> int:
-        size = super().write(order)  # type: ignore[arg-type]
+    def write(self, project: Project, about: About) -> None:
+        super().write(project, about)
         if self.fails:
             self.fails = False
             self._drop_journal()
             raise StudioError("The disk is full")
-        return size
 
 
 def do(document: Document, state: FakeState, kind: str, place: int, number: int, text: str) -> None:
@@ -105,16 +108,15 @@ def do(document: Document, state: FakeState, kind: str, place: int, number: int,
 @pytest.mark.usefixtures("qapp")
 def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery_keeper, "BackgroundJob", AtOnce)
-    monkeypatch.setattr(recovery_keeper, "LARGEST_JOURNAL", 4000)
+    monkeypatch.setattr(recovery_store, "LARGEST_JOURNAL", 4000)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
-    replayed = []
-    take = recoverable_work._Replay.take
+    replayed: list[bytes] = []
 
-    def counting(replay: recoverable_work._Replay, kind: bytes, content: bytes) -> None:
-        replayed.append(kind)
-        take(replay, kind, content)
+    def counting(text: str, content: bytes) -> str | None:
+        replayed.append(content)
+        return text_after(text, content)
 
-    monkeypatch.setattr(recoverable_work._Replay, "take", counting)
+    monkeypatch.setattr(recoverable_work, "text_after", counting)
     for seed in range(40):
         document = Document()
         folder = tmp_path / str(seed)
@@ -141,4 +143,4 @@ def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch
             assert recovered.project.corpus == project.corpus
         keeper.close()
         document.close()
-    assert replayed.count(EDIT) > 40
+    assert len(replayed) > 40

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.session.commands import Edit
-
     Record = tuple[bytes, bytes]
 
 MAGIC = b"WPSJ\x01\x00"
@@ -105,10 +103,27 @@ def read_journal(path: Path) -> Iterator[Record]:
         ) from error
 
 
-def edit_record(edit: Edit, length: int) -> Record:
-    """Return the record of an edit after which the text has `length` code points."""
-    inserted = edit.inserted.encode("utf-8", "surrogatepass")
-    return EDIT, _EDIT.pack(edit.position, len(edit.removed), length) + inserted
+def edit_record(before: str, after: str) -> Record:
+    """Return the record of one edit that turns a text into another."""
+    start = _common(before, after)
+    rest, others = before[start:], after[start:]
+    end = _common(rest, others, from_end=True)
+    inserted = others[: len(others) - end].encode("utf-8", "surrogatepass")
+    return EDIT, _EDIT.pack(start, len(rest) - end, len(after)) + inserted
+
+
+def _common(one: str, other: str, *, from_end: bool = False) -> int:
+    """Return how many characters two texts have in common at the beginning, or at the end."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:  # half of what is left is compared at once, not one character after the other
+        middle = (least + most + 1) // 2
+        places = [(len(text) - middle, len(text) - least) if from_end else (least, middle) for text in (one, other)]
+        (begin, end), (other_begin, other_end) = places
+        if one[begin:end] == other[other_begin:other_end]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def text_after(text: str, content: bytes) -> str | None:

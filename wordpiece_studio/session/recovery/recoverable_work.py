@@ -21,11 +21,7 @@ from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectVi
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from wordpiece_studio.storage.project.contents import Project, ProjectRun
-
-    OpenProject = Callable[[Path], Project]
 
 _log = logging.getLogger(__name__)
 
@@ -88,10 +84,10 @@ def find_recoverable(folder: Path) -> list[Recoverable]:
             continue
         if recoverable is not None:
             found.append(recoverable)
-    return sorted(found, key=_time_of, reverse=True)
+    return sorted(found, key=lambda each: each.about.time, reverse=True)
 
 
-def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recovered:
+def recover(recoverable: Recoverable) -> Recovered:
     """Open the work: the last base plus all later changes in the journal. The folder is left untouched.
 
     If the base cannot be read, the older state kept with the training is used instead.
@@ -101,19 +97,12 @@ def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recov
     StudioError
         If neither can be read.
     """
-    open_ = open_ or _project_opener()
     files = numbered_files(recoverable.folder)
     try:
-        base = open_(_file(recoverable.folder, files, "base", recoverable.number))
+        base = _open(_file(recoverable, files, "base", recoverable.number))
     except StudioError as error:
-        return _without_base(recoverable, files, open_, error)
-    replay, lost_edits = _Replay(base), None
-    try:
-        for kind, content in read_journal(_file(recoverable.folder, files, "journal", recoverable.number)):
-            replay.take(kind, content)
-    except StudioError as error:
-        lost_edits = error
-    project, about = replay.project(), replay.about
+        return _without_base(recoverable, files, error)
+    project, about, lost_edits = _replayed(base, recoverable, files)
     if about is None:  # the journal is damaged from its first record on
         about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=_newest(files, "run"))
     elif about.run and ("run", about.run) not in files:  # the record is from when an older run was valid
@@ -122,7 +111,7 @@ def recover(recoverable: Recoverable, open_: OpenProject | None = None) -> Recov
     path = files.get(("run", about.run))
     if not about.run and about.project_path and not is_another:
         path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
-    run, lost_run = _run_of(project, path, open_)
+    run, lost_run = _run_of(project, path)
     return Recovered(replace(project, run=run), about, lost_run if about.run else None, lost_edits, is_another)
 
 
@@ -177,59 +166,44 @@ def _recoverable(folder: Path) -> Recoverable | None:
     return recoverable
 
 
-class _Replay:
-    """A project to which the records of a journal are applied one by one."""
+def _replayed(
+    base: Project, recoverable: Recoverable, files: dict[tuple[str, int], Path]
+) -> tuple[Project, About | None, StudioError | None]:
+    """Return the project after the last change in its journal, what is known of it, and why changes are missing.
 
-    def __init__(self, base: Project) -> None:
-        self._base = base
-        self._text = base.corpus.text
-        self._settings = base.settings
-        self._view = base.view
-        self._live_text = base.view.live_text
-        self.about: About | None = None
-
-    def take(self, kind: bytes, content: bytes) -> None:
-        """Apply one record; unknown kinds are ignored.
-
-        Raises
-        ------
-        StudioError
-            If the record is an edit of a different text.
-        """
-        if kind == EDIT:
-            after = text_after(self._text, content) if self._text is not None else None
-            if after is None:
-                raise StudioError("An edit in the journal belongs to a different text")
-            self._text = after
-        elif kind == SETTINGS:
-            self._settings = _settings(content) or self._settings
-        elif kind == VIEW:
-            self._view = from_json(content, ProjectView) or self._view
-        elif kind == LIVE_TEXT:
-            self._live_text = content.decode("utf-8", "surrogatepass")
-        elif kind == ABOUT:
-            self.about = from_json(content, About) or self.about
-
-    def project(self) -> Project:
-        """Return the project as it is after the last record, without its training."""
-        base, about = self._base, self.about
-        is_edited = base.corpus.is_edited if about is None else about.is_edited or self._text != base.corpus.text
-        return replace(
-            base,
-            settings=self._settings,
-            corpus=replace(base.corpus, text=self._text, is_edited=is_edited),
-            view=msgspec.structs.replace(self._view, live_text=self._live_text),
-        )
+    Unknown records, and settings that no training can begin with, are ignored.
+    """
+    text, settings, view, live_text = base.corpus.text, base.settings, base.view, base.view.live_text
+    about, lost = None, None
+    try:
+        for kind, content in read_journal(_file(recoverable, files, "journal", recoverable.number)):
+            if kind == EDIT:
+                after = None if text is None else text_after(text, content)
+                if after is None:
+                    raise StudioError("An edit in the journal belongs to a different text")
+                text = after
+            elif kind == SETTINGS:
+                settings = _settings(content) or settings
+            elif kind == VIEW:
+                view = from_json(content, ProjectView) or view
+            elif kind == LIVE_TEXT:
+                live_text = content.decode("utf-8", "surrogatepass")
+            elif kind == ABOUT:
+                about = from_json(content, About) or about
+    except StudioError as error:
+        lost = error
+    is_edited = base.corpus.is_edited if about is None else about.is_edited or text != base.corpus.text
+    corpus = replace(base.corpus, text=text, is_edited=is_edited)
+    view = msgspec.structs.replace(view, live_text=live_text)
+    return replace(base, settings=settings, corpus=corpus, view=view), about, lost
 
 
-def _without_base(
-    recoverable: Recoverable, files: dict[tuple[str, int], Path], open_: OpenProject, reason: StudioError
-) -> Recovered:
+def _without_base(recoverable: Recoverable, files: dict[tuple[str, int], Path], reason: StudioError) -> Recovered:
     """Return the state kept with the training; raise `reason` if that cannot be read either."""
     about = recoverable.about
     number = about.run or _newest(files, "run")
     try:
-        project = open_(_file(recoverable.folder, files, "run", number))
+        project = _open(_file(recoverable, files, "run", number))
     except StudioError:
         raise reason from None
     about = msgspec.structs.replace(about, name=about.name or project.corpus.name, run=number)
@@ -237,11 +211,17 @@ def _without_base(
     return Recovered(project, about, None, reason, is_saved_by_another(about))
 
 
-def _file(folder: Path, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
+def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
     path = files.get((kind, number))
     if path is None:
-        raise StudioError("{path} does not exist", path=display_name(folder / f"{kind}-{number}"))
+        raise StudioError("{path} does not exist", path=display_name(recoverable.folder / f"{kind}-{number}"))
     return path
+
+
+def _open(path: Path) -> Project:
+    from wordpiece_studio.storage.project.project_file import open_project  # only when needed: the start is to be fast
+
+    return open_project(path)
 
 
 def _newest(files: dict[tuple[str, int], Path], kind: str) -> int:
@@ -260,12 +240,12 @@ def _about(journal: Path | None, folder: Path) -> About:
     return about or About(time=(journal or folder).stat().st_mtime)
 
 
-def _run_of(project: Project, path: Path | None, open_: OpenProject) -> tuple[ProjectRun | None, StudioError | None]:
+def _run_of(project: Project, path: Path | None) -> tuple[ProjectRun | None, StudioError | None]:
     """Return the training in the file at `path`, and mark whether it belongs to the text and files of `project`."""
     if path is None:
         return None, StudioError("The file with the merges is missing")
     try:
-        kept = open_(path)
+        kept = _open(path)
     except StudioError as error:
         return None, error
     if kept.run is None:
@@ -285,13 +265,3 @@ def _settings(content: bytes) -> ProjectSettings | None:
     except (StudioError, TypeError) as error:
         _log.info("settings in the journal are ignored: %s", error)
         return None
-
-
-def _project_opener() -> OpenProject:
-    from wordpiece_studio.storage.project.project_file import open_project
-
-    return open_project
-
-
-def _time_of(recoverable: Recoverable) -> float:
-    return recoverable.about.time

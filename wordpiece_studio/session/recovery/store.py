@@ -5,10 +5,11 @@ In the user's recovery folder, each running Studio has a folder of its own, with
 ``lock``                     held while the Studio runs (`FolderLock`)
 ``base-<n>.wpstudio``        everything but the training; a project file
 ``journal-<n>``              the changes since then (`journal`)
-``run-<m>.wpstudio``         everything, including the training; the journal says which one is valid
+``run-<m>.wpstudio``         a training, in a project file; the journal says which one is valid
 
 A new base replaces base and journal: its journal is created first, so that a base always has its journal, and the old
-files are removed last. Only `close` and `adopt` are called in the window's thread.
+files are removed last. A training is written once for each number of merges; if a file of the user's holds it already,
+that file gets a second name here. Only `close` and `adopt` are called in the window's thread.
 """
 
 from __future__ import annotations
@@ -20,26 +21,32 @@ import secrets
 import shutil
 import sys
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.recovery.about import to_json
-from wordpiece_studio.session.recovery.journal import ABOUT, JournalWriter, edit_record
+from wordpiece_studio.session.recovery.journal import (
+    ABOUT,
+    LIVE_TEXT,
+    SETTINGS,
+    VIEW,
+    JournalWriter,
+    edit_record,
+)
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.recovery.about import About
     from wordpiece_studio.session.recovery.journal import Record
     from wordpiece_studio.storage.project.contents import Project
-
-    SaveProject = Callable[..., None]
 
 
 LOCK_FILE = "lock"
@@ -141,30 +148,12 @@ else:
 
 LEAST_FREE = 200_000_000
 """Bytes to leave free on the disk: a training is not kept if it would use them up."""
+LARGEST_JOURNAL = 16_000_000
+MOST_COPIED = 1_000_000_000
+"""The most code points that replaying a journal may have to copy, edits times text length: about a second."""
 _NUMBERED = re.compile(r"(base|journal|run)-(\d{1,9})(\.wpstudio)?")
 _FOLDER = re.compile(r"[0-9a-f]{16}")
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """What to keep next.
-
-    Attributes
-    ----------
-    about
-        A description of the work.
-    base
-        Everything but the training, if a new base must be written.
-    edits
-        Otherwise, the edits since the last order, each with the length of the text after it in code points.
-    parts
-        Other changes since then, as records.
-    """
-
-    about: About
-    base: Project | None = None
-    edits: tuple[tuple[Edit, int], ...] = ()
-    parts: tuple[Record, ...] = ()
+_ALL = 1 << 31
 
 
 class RecoveryStore:
@@ -174,18 +163,17 @@ class RecoveryStore:
     ----------
     folder
         The user's recovery folder.
-    save
-        The function that writes a project file; None for `save_project`.
     """
 
-    def __init__(self, folder: Path, save: SaveProject | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self._root = folder
-        self._save = save
         self._making = threading.Lock()
         self._writing = threading.RLock()  # `adopt` may be called while the thread writes
         self._own: Path | None = None
         self._lock: FolderLock | None = None
         self._journal: JournalWriter | None = None
+        self._written: Project | None = None  # the content of base and journal
+        self._copied = 0  # code points, see `MOST_COPIED`
         self._number = 0
         self._held: set[str] = set()  # files that may still be read from
 
@@ -194,64 +182,53 @@ class RecoveryStore:
         """The folder of this Studio; None until something is kept."""
         return self._own
 
-    @property
-    def journal_size(self) -> int:
-        """The size of the journal in bytes."""
-        return self._journal.size if self._journal is not None else 0
-
-    def write(self, order: Order) -> int:
-        """Write `order` to disk, and return the size of the journal in bytes.
+    def write(self, project: Project, about: About) -> None:
+        """Write to disk what has changed of `project`, except its training.
 
         Raises
         ------
         StudioError
-            If it cannot be written: the next order must include a base. What was kept before is still there.
+            If it cannot be written. What was kept before is still there.
         """
-        with self._writing:
+        project = replace(project, run=None, counts=None)
+        with self._writing, _reported(self._not_kept):
             try:
-                if order.base is not None or self._journal is None:
-                    self._write_base(order)
+                journal, before = self._journal, self._written
+                if journal is None or before is None or self._is_long() or not _follows(before, project):
+                    self._write_base(project, about)
                 else:
-                    edits = [edit_record(edit, length) for edit, length in order.edits]
-                    self._journal.append([*edits, *order.parts, (ABOUT, to_json(order.about))])
-            except OSError as error:
+                    self._copied += 0 if before.corpus.text == project.corpus.text else len(project.corpus.text or "")
+                    journal.append([*changed_parts(before, project), (ABOUT, to_json(about))])
+            except BaseException:
                 self._drop_journal()
-                raise self._error(error.strerror or str(error)) from error
-            except StudioError as error:
-                self._drop_journal()
-                raise self._error(error.what) from error
-            self._remove_but(order.about.run)
-            return self.journal_size
+                raise
+            self._written = project
+            self._tidy(about.run, self._number)
 
     def write_run(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
-        """Keep a project with its training as number `number`; it becomes valid once an order says so.
+        """Keep a project with its training as number `number`; it becomes valid once `about` says so.
 
         Raises
         ------
         StudioError
             If it cannot be written, or would leave too little free space on the disk.
         """
-        try:
+        from wordpiece_studio.storage.project.stored_run import link_copy
+
+        with _reported(self._run_not_kept):
             path = self._folder() / f"run-{number}{SUFFIX}"
+            if project.run is not None and link_copy(project.run, path):
+                return
             free = shutil.disk_usage(path.parent).free
-            if free >= LEAST_FREE:
-                self._save_project(path, project, should_stop=should_stop)
-        except OSError as error:
-            raise self._run_error(error.strerror or str(error)) from error
-        except StudioError as error:
-            raise self._run_error(error.what) from error
-        if free < LEAST_FREE:
-            raise self._run_error(f"only {free / 1e6:,.0f} MB are free on the disk")
+            if free < LEAST_FREE:
+                raise OSError(f"only {free / 1e6:,.0f} MB are free on the disk")
+            _save(path, project, should_stop)
 
     def wipe(self) -> None:
         """Remove everything kept; what cannot be removed does no harm."""
         with self._writing:
             self._drop_journal()
-            if self._own is not None:
-                for name, _, _ in self._files():
-                    if name.startswith("base"):  # first: without it, the rest is ignored
-                        self._remove(name)
-                self._remove_but(0, 0)
+            self._tidy(_ALL, _ALL)
 
     def adopt(self, folder: Path, lock: FolderLock, number: int, run: int) -> None:
         """Continue with what another Studio left in `folder`, whose `lock` is held.
@@ -262,12 +239,11 @@ class RecoveryStore:
         with self._writing:
             self.close(keeps=False)
             self._own, self._lock = folder, lock
-            self._number = number
             files = numbered_files(folder)
             wanted = {files[key].name for key in (("base", number), ("journal", number), ("run", run)) if key in files}
             for name in _names(folder) - wanted - {LOCK_FILE}:
                 self._remove(name)
-            self._number = max((number, *(other for _, _, other in self._files())))  # of what could not be removed
+            self._number = max([number, *(other for _, other in numbered_files(folder))])  # not all can be removed
             self._held = {f"run-{run}{SUFFIX}"}
 
     def close(self, *, keeps: bool) -> None:
@@ -281,20 +257,21 @@ class RecoveryStore:
         if own is not None and not keeps:
             remove_folder(own)
 
-    def _write_base(self, order: Order) -> None:
-        if order.base is None:
-            raise StudioError("A journal is useless without its base")
+    def _is_long(self) -> bool:
+        return self._copied > MOST_COPIED or (self._journal is not None and self._journal.size > LARGEST_JOURNAL)
+
+    def _write_base(self, project: Project, about: About) -> None:
         self._drop_journal()
         folder = self._folder()
         self._number += 1
         journal = JournalWriter(folder / f"journal-{self._number}")
         try:
-            journal.append([*order.parts, (ABOUT, to_json(order.about))])
-            self._save_project(folder / f"base-{self._number}{SUFFIX}", replace(order.base, run=None, counts=None))
+            journal.append([(ABOUT, to_json(about))])
+            _save(folder / f"base-{self._number}{SUFFIX}", project)
         except BaseException:
             journal.close()
             raise
-        self._journal = journal
+        self._journal, self._copied = journal, 0
 
     def _folder(self) -> Path:
         """Return the folder of this Studio, created and locked if there is none."""
@@ -312,43 +289,25 @@ class RecoveryStore:
                     self._own, self._lock = own, lock
             return self._own
 
-    def _save_project(self, path: Path, project: Project, should_stop: Callable[[], bool] | None = None) -> None:
-        save = self._save or _project_saver()
-        save(path, project, should_stop=should_stop)
-        with contextlib.suppress(OSError):
-            path.chmod(0o600)
-
     def _drop_journal(self) -> None:
+        """Have the next change begin with a new base."""
         if self._journal is not None:
             self._journal.close()
-            self._journal = None
+            self._journal = self._written = None
 
-    def _files(self) -> list[tuple[str, str, int]]:
-        """Return the name, kind and number of each file kept."""
+    def _tidy(self, run: int, base: int) -> None:
+        """Remove what the base `base` and the training `run` have superseded; a newer training stays."""
         found = numbered_files(self._own) if self._own is not None else {}
-        return [(path.name, kind, number) for (kind, number), path in found.items()]
-
-    def _remove_but(self, run: int, newest: int | None = None) -> None:
-        """Remove what the newest base and the training `run` have superseded; a newer training stays."""
-        base = self._number if newest is None else -1
-        for name, kind, number in self._files():
-            if (kind != "run" and number != base) or (kind == "run" and (number < run or newest is not None)):
-                self._remove(name)
+        for (kind, number), path in sorted(found.items()):  # the base first: without it, the rest is ignored
+            if number < run if kind == "run" else number != base:
+                self._remove(path.name)
 
     def _remove(self, name: str) -> None:
         if self._own is not None and name not in self._held:
             with contextlib.suppress(OSError):
                 (self._own / name).unlink()
 
-    def _run_error(self, reason: object) -> StudioError:
-        return StudioError(
-            "The merges cannot be kept for a restart, in {path}: {reason}",
-            "Text and settings are kept. Save the project to keep the merges too.",
-            path=display_name(self._own or self._root),
-            reason=reason,
-        )
-
-    def _error(self, reason: object) -> StudioError:
+    def _not_kept(self, reason: str) -> StudioError:
         return StudioError(
             "Unsaved work cannot be kept for a restart, in {path}: {reason}",
             "Save what you need yourself. The Studio will keep trying.",
@@ -356,12 +315,54 @@ class RecoveryStore:
             reason=reason,
         )
 
+    def _run_not_kept(self, reason: str) -> StudioError:
+        return StudioError(
+            "The merges cannot be kept for a restart, in {path}: {reason}",
+            "Text and settings are kept. Save the project to keep the merges too.",
+            path=display_name(self._own or self._root),
+            reason=reason,
+        )
 
-def _project_saver() -> SaveProject:
-    """Return the function that writes project files, imported only when needed, to keep the start fast."""
-    from wordpiece_studio.storage.project.project_file import save_project
 
-    return save_project
+@contextlib.contextmanager
+def _reported(explained: Callable[[str], StudioError]) -> Iterator[None]:
+    """Raise the error that says what it means, with the reason, for every error."""
+    try:
+        yield
+    except OSError as error:
+        raise explained(error.strerror or str(error)) from error
+    except StudioError as error:
+        raise explained(error.what) from error
+
+
+def _save(path: Path, project: Project, should_stop: Callable[[], bool] | None = None) -> None:
+    from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
+
+    save_project(path, project, should_stop=should_stop)
+    with contextlib.suppress(OSError):
+        path.chmod(0o600)
+
+
+def changed_parts(before: Project, now: Project) -> list[Record]:
+    """Return what has changed, except files and training, as records."""
+    parts = []
+    if now.corpus.text != before.corpus.text:
+        parts.append(edit_record(before.corpus.text or "", now.corpus.text or ""))
+    if now.settings != before.settings:
+        parts.append((SETTINGS, to_json(now.settings)))
+    if now.view.live_text != before.view.live_text:
+        parts.append((LIVE_TEXT, now.view.live_text.encode("utf-8", "surrogatepass")))
+    seen, seen_before = (msgspec.structs.replace(project.view, live_text="") for project in (now, before))
+    if seen != seen_before:
+        parts.append((VIEW, to_json(seen)))
+    return parts
+
+
+def _follows(before: Project, now: Project) -> bool:
+    """Return whether nothing has changed that no record can say: of the corpus only the text, if anything."""
+    corpora = [project.corpus for project in (before, now)]
+    one, other = (replace(each, text=each.text and "", is_edited=False) for each in corpora)
+    return one == other
 
 
 def numbered_files(folder: Path) -> dict[tuple[str, int], Path]:

@@ -26,6 +26,7 @@ import zstandard
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.contents import PackedPart
 from wordpiece_studio.storage.project.layout import (
     APPLICATION_ID,
     CODEC,
@@ -356,9 +357,16 @@ class Container:
             raise damaged(self.path, f"{name}/lengths")
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
-    def chunks(self, name: str) -> list[tuple[int, bytes]]:
-        """Return the raw chunks of a part: the number of entries, and their compressed bytes."""
-        return list(self._checked_chunks(self._part(name)))
+    def packed(self, name: str) -> PackedPart:
+        """Return a part as it is stored.
+
+        Raises
+        ------
+        StudioError
+            If there is none, or it is damaged.
+        """
+        part = self._part(name)
+        return PackedPart(name, part.kind, part.n, tuple(self._checked_chunks(part)))
 
     def _part(self, name: str) -> Part:
         if name not in self.parts:
@@ -370,7 +378,7 @@ class Container:
         most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
         decompressor, total = zstandard.ZstdDecompressor(), 0
         with self._guarded(part.name):
-            for n, data in self._checked_chunks(part):
+            for n, data, _ in self._checked_chunks(part):
                 expected = n * ITEM_BYTES[part.kind]
                 total += n
                 # The size stated in the data is what would be allocated.
@@ -380,7 +388,7 @@ class Container:
             if total != part.n:
                 raise damaged(self.path, part.name)
 
-    def _checked_chunks(self, part: Part) -> Iterator[tuple[int, bytes]]:
+    def _checked_chunks(self, part: Part) -> Iterator[tuple[int, bytes, bytes]]:
         hashes = []
         for number in range(part.chunks):
             row = self._chunk_row(part.first + number, part.name)
@@ -390,7 +398,7 @@ class Container:
             if chunk_hash(part.name, part.kind, number, n, data) != own_hash:
                 raise damaged(self.path, part.name)
             hashes.append(own_hash)
-            yield n, data
+            yield n, data, own_hash
         if part_hash(part.name, part.kind, part.n, hashes) != part.hash:
             raise damaged(self.path, part.name)
 

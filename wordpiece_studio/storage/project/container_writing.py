@@ -15,6 +15,7 @@ import numpy as np
 import zstandard
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.contents import PackedPart
 from wordpiece_studio.storage.project.layout import (
     APPLICATION_ID,
     CODEC,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from wordpiece_studio.storage.project.contents import UnknownPart
 
 _LEVEL = 1  # higher levels take several times as long and save a tenth
 
@@ -108,6 +107,11 @@ class Image:
         The number of bytes to compress, for `report`.
     report, should_stop
         Called after every chunk: with the bytes done and the total; and to find out whether to stop.
+
+    Attributes
+    ----------
+    parts : dict[str, Part]
+        The parts added so far, by name.
     """
 
     def __init__(
@@ -121,7 +125,7 @@ class Image:
         self._work, self._done = work, 0
         self._report, self._should_stop = report, should_stop
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL)
-        self._parts: list[Part] = []
+        self.parts: dict[str, Part] = {}
         self._chunks = 0
         self._database = sqlite3.connect(":memory:", isolation_level=None)
         self._database.execute(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -137,49 +141,49 @@ class Image:
     def __exit__(self, *_: object) -> None:
         self._database.close()
 
-    def add(self, content: PartContent) -> None:
-        """Add a part.
+    def add(self, content: PartContent | PackedPart) -> None:
+        """Add a part, compressed now unless it is already.
 
         Raises
         ------
         SavingStopped
             If `should_stop` returns True.
         """
+        if isinstance(content, PackedPart):
+            self._add_chunks(content.name, content.kind, content.n, iter(content.chunks))
+            return
         size = ITEM_BYTES[content.kind]
         step = (TEXT_BYTES_PER_CHUNK if content.kind == TEXT else ROWS_PER_CHUNK) * size
         pieces = (content.data[start : start + step] for start in range(0, len(content.data), step))
-        self._add_chunks(content.name, content.kind, content.n, self._compressed(pieces, size))
+        self._add_chunks(content.name, content.kind, content.n, self._compressed(content, pieces))
 
-    def add_unknown(self, part: UnknownPart) -> None:
-        """Add a part that a newer program wrote, as it is."""
-        self._add_chunks(part.name, part.kind, part.n, iter(part.chunks))
+    def _compressed(self, content: PartContent, pieces: Iterator[memoryview]) -> Iterator[tuple[int, bytes, bytes]]:
+        for number, piece in enumerate(pieces):
+            n, data = len(piece) // ITEM_BYTES[content.kind], self._compressor.compress(piece)
+            yield n, data, chunk_hash(content.name, content.kind, number, n, data)
 
-    def _compressed(self, pieces: Iterator[memoryview], item_bytes: int) -> Iterator[tuple[int, bytes]]:
-        for piece in pieces:
+    def _add_chunks(self, name: str, kind: str, n: int, chunks: Iterator[tuple[int, bytes, bytes]]) -> None:
+        first, hashes = self._chunks + 1, []
+        for number, (entries, data, own_hash) in enumerate(chunks):
             if self._should_stop is not None and self._should_stop():
                 raise SavingStopped
-            yield len(piece) // item_bytes, self._compressor.compress(piece)
-            self._done += len(piece)
+            hashes.append(own_hash)
+            row = (first + number, entries, CODEC, own_hash, data)
+            self._database.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", row)
+            self._done += entries * ITEM_BYTES.get(kind, 1)
             if self._report is not None:
                 self._report(self._done, max(self._work, self._done))
-
-    def _add_chunks(self, name: str, kind: str, n: int, chunks: Iterator[tuple[int, bytes]]) -> None:
-        first, hashes = self._chunks + 1, []
-        for number, (entries, data) in enumerate(chunks):
-            hashes.append(chunk_hash(name, kind, number, entries, data))
-            row = (first + number, entries, CODEC, hashes[-1], data)
-            self._database.execute("INSERT INTO chunk VALUES (?, ?, ?, ?, ?)", row)
         self._chunks += len(hashes)
-        self._parts.append(Part(name, kind, n, first, len(hashes), part_hash(name, kind, n, hashes)))
+        self.parts[name] = Part(name, kind, n, first, len(hashes), part_hash(name, kind, n, hashes))
 
     def finished(self, meta: dict[str, str], sources: Sequence[SourceRow]) -> bytes:
         """Add the records and the list of parts, and return the database."""
-        meta = {**meta, ROOT: root_hash(self._version, meta, sources, self._parts)}
+        meta = {**meta, ROOT: root_hash(self._version, meta, sources, self.parts.values())}
         execute = self._database.executemany
         execute("INSERT INTO meta VALUES (?, ?)", meta.items())
         rows = ((source.path, source.absolute, source.relative, source.about) for source in sources)
         execute("INSERT INTO source (path, absolute, relative, about) VALUES (?, ?, ?, ?)", rows)
-        parts = ((part.name, part.kind, part.n, part.first, part.chunks, part.hash) for part in self._parts)
+        parts = ((part.name, part.kind, part.n, part.first, part.chunks, part.hash) for part in self.parts.values())
         execute("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)", parts)
         self._database.execute("COMMIT")
         return self._database.serialize()

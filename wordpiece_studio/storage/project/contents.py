@@ -170,21 +170,26 @@ class ProjectRun:
     is_wanted: bool = True
     merges: int | None = None
 
+    @property
+    def merge_count(self) -> int:
+        """The number of merges that belong to the run now."""
+        return len(self.history) if self.merges is None else self.merges
+
 
 @dataclass(frozen=True, slots=True)
-class UnknownPart:
-    """A part that a newer program wrote: its name, kind, number of entries, and raw chunks.
+class PackedPart:
+    """A part as it is stored in a file: its name, kind, number of entries, and raw chunks.
 
     Attributes
     ----------
     chunks
-        For each, the number of entries and their compressed bytes.
+        For each, the number of entries, their compressed bytes, and `layout.chunk_hash`.
     """
 
     name: str
     kind: str
     n: int
-    chunks: tuple[tuple[int, bytes], ...]
+    chunks: tuple[tuple[int, bytes, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +211,7 @@ class UnknownContents:
     minor: int
     records: dict[str, str]
     fields: dict[str, dict[str, Any]]
-    parts: tuple[UnknownPart, ...]
+    parts: tuple[PackedPart, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ the next one; parts keep their names and kinds.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -27,7 +27,6 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSettings,
     ProjectView,
     UnknownContents,
-    UnknownPart,
 )
 from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, damaged
 from wordpiece_studio.storage.project.records import (
@@ -48,6 +47,7 @@ from wordpiece_studio.storage.project.stored_run import (
     WrittenRun,
     check_head,
     head_of_counts,
+    note_copy,
     part_names,
     read_corpus_counts,
     read_run,
@@ -59,16 +59,19 @@ from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Set
     from typing import BinaryIO
 
     from wordpiece_studio.storage.project.container_writing import PartContent
+    from wordpiece_studio.storage.project.layout import Part
+
+    Records = dict[str, str]
 
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
 _RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS])
-_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | part_names(CORPUS_WORDS)
+_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | {*part_names(CORPUS_WORDS)}
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """What invalid values in a file may raise while being converted."""
@@ -83,7 +86,8 @@ def save_project(
 ) -> None:
     """Write a project to the file at `path` atomically.
 
-    Words and places not read yet are read now. A training may continue meanwhile; what it appends is left out.
+    The parts of a run that a file already holds are copied from it. A training may continue meanwhile; what it appends
+    is left out.
 
     Parameters
     ----------
@@ -103,20 +107,22 @@ def save_project(
     StudioError
         If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
-    image = _image(path, project, report, should_stop)
+    run = WrittenRun(project.run) if project.run is not None else None
+    image, parts = _image(path, project, run, report, should_stop)
     _check_opens(path, image)
-    end, result = trailer(image), hashlib.sha256(image)
-    result.update(end)
+    end = trailer(image)
 
     def write(file: BinaryIO) -> None:
         file.write(image)
         file.write(end)
         file.flush()
-        _check_written(file, result.digest(), path)
+        _check_read_back(file, (image, end), path)
 
     if should_stop is not None and should_stop():
         raise SavingStopped
     atomic_write_all({path: write})
+    if run is not None:
+        note_copy(path, run.run, parts)
 
 
 def open_project(path: str | os.PathLike[str]) -> Project:
@@ -172,24 +178,19 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 def _image(
     path: str | os.PathLike[str],
     project: Project,
+    run: WrittenRun | None,
     report: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
-) -> bytes:
+) -> tuple[bytes, dict[str, Part]]:
     unknown, counts = project.unknown, project.counts
-    run = WrittenRun(project.run) if project.run is not None else None
     contents = list(_small_parts(project))
     work = sum(len(part.data) for part in contents) + (run.work if run else 0)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
     with Image(minor, work, report, should_stop) as image:
-        for part in contents:
+        corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
+        for part in chain(contents, run.parts() if run else (), corpus_words, unknown.parts if unknown else ()):
             image.add(part)
-        for part in run.parts() if run else ():
-            image.add(part)
-        for part in () if counts is None else words_parts(CORPUS_WORDS, counts):
-            image.add(part)
-        for kept in unknown.parts if unknown else ():
-            image.add_unknown(kept)
         records: dict[str, Any] = {
             _SETTINGS: project.settings,
             _VIEW: msgspec.structs.replace(project.view, live_text="", notes=()),
@@ -203,7 +204,7 @@ def _image(
         fields = unknown.fields if unknown else {}
         meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
         program = {PROGRAM: f"WordPiece Studio {__version__}"}
-        return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources)
+        return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
 
 
 def _small_parts(project: Project) -> Iterator[PartContent]:
@@ -213,13 +214,11 @@ def _small_parts(project: Project) -> Iterator[PartContent]:
     yield text_part(_NOTES, to_json(project.view.notes))
 
 
-def _check_written(file: BinaryIO, digest: bytes, path: str | os.PathLike[str]) -> None:
+def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os.PathLike[str]) -> None:
     """Read back what was written, while the old file still exists."""
-    result = hashlib.sha256()
     file.seek(0)
-    while piece := file.read(_READ_AT_ONCE):
-        result.update(piece)
-    if result.digest() != digest:
+    pieces = (data[at : at + _READ_AT_ONCE] for data in contents for at in range(0, len(data), _READ_AT_ONCE))
+    if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
         raise StudioError(
             "{path} cannot be written: what is read back differs from what was written",
             "What was there before is unchanged. Save in another place.",
@@ -288,12 +287,6 @@ def _shown(error: Exception) -> str:
     return printable(str(error))[:200]
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Set
-    from typing import Any
-
-    Records = dict[str, str]
-
 MIGRATIONS: Mapping[int, Callable[[Records], Records]] = {}
 """For each older major number, the function that converts its records (JSON by name) to the next one."""
 
@@ -333,10 +326,4 @@ def _unknown_contents(
     fields = {name: values for name, values in fields.items() if values}
     if not others and not names and not fields:
         return None
-    parts = [container.parts[name] for name in names]
-    return UnknownContents(
-        container.minor,
-        others,
-        fields,
-        tuple(UnknownPart(part.name, part.kind, part.n, tuple(container.chunks(part.name))) for part in parts),
-    )
+    return UnknownContents(container.minor, others, fields, tuple(map(container.packed, names)))

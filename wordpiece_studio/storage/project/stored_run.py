@@ -9,7 +9,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import os
 import threading
+import weakref
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -17,6 +21,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import array_part, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.layout import damaged
@@ -28,11 +33,13 @@ from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, places_of, restored_history, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
-    from wordpiece_studio.storage.project.container_reading import Container
     from wordpiece_studio.storage.project.container_writing import PartContent
-    from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
+    from wordpiece_studio.storage.project.contents import PackedPart, ProjectCorpus, ProjectSettings
+    from wordpiece_studio.storage.project.layout import Part
+    from wordpiece_studio.training.history import MergeHistory
 
 
 _RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
@@ -60,9 +67,9 @@ class LaterReads:
             self.container.close()
 
 
-def part_names(words: str) -> frozenset[str]:
-    """Return the names of all parts of word counts; `words`: `_RUN_WORDS` or `CORPUS_WORDS`."""
-    return frozenset([f"{words}/text", f"{words}/lengths", _COUNTS.format(words), _STATISTICS.format(words)])
+def part_names(words: str) -> tuple[str, ...]:
+    """Return the names of all parts of word counts, in order; `words`: `_RUN_WORDS` or `CORPUS_WORDS`."""
+    return (_COUNTS.format(words), _STATISTICS.format(words), f"{words}/text", f"{words}/lengths")
 
 
 def words_work(counts: WordCounts) -> int:
@@ -194,16 +201,72 @@ def _statistics_json(counts: WordCounts) -> str:
 
 
 _TOKENS = "tokens"
+_TOKEN_PARTS = (f"{_TOKENS}/text", f"{_TOKENS}/lengths")
 _COLUMN = "merges/{}"
 _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS = "places/counts", "places/left_lengths", "places/positions"
 NAMES = frozenset(
-    [f"{_TOKENS}/text", f"{_TOKENS}/lengths", _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *part_names(_RUN_WORDS)]
-    + [_COLUMN.format(name) for name in COLUMNS]
+    [*_TOKEN_PARTS, _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *part_names(_RUN_WORDS), *map(_COLUMN.format, COLUMNS)]
 )
 """The names of all parts that a run has."""
 _PLACES = "places"
 _USER = "user"
 _REASONS = (None, _USER, *get_args(StopReason))  # a newer program may have more; the training has ended all the same
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A file that holds the first `merges` merges of a history, with these words, in parts with these hashes."""
+
+    path: str
+    merges: int
+    counts: weakref.ref[WordCounts]
+    hashes: dict[str, bytes]
+
+    def opened(self, path: str | os.PathLike[str]) -> Container | None:
+        """Return the file, found at `path`, opened; None if it is no longer that file."""
+        try:
+            container = Container(path)
+        except StudioError:
+            return None
+        if {name: part.hash for name, part in container.parts.items() if name in NAMES} == self.hashes:
+            return container
+        container.close()
+        return None
+
+
+_copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDictionary()
+"""The file that last held each history. A history is only appended to: its first merges never change."""
+
+
+def note_copy(path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part]) -> None:
+    """Remember that the file at `path` holds a run, in these parts."""
+    hashes = {name: part.hash for name, part in parts.items() if name in NAMES}
+    _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), hashes)
+
+
+def link_copy(run: ProjectRun, path: Path) -> bool:
+    """Give the file that holds a run already the name `path` too; return False if there is none, or no way.
+
+    A project file is replaced, never changed: the run is still there under the new name when the old one is gone.
+    """
+    copy = _copy_of(run)
+    if copy is None:
+        return False
+    try:
+        os.link(copy.path, path)
+    except (OSError, NotImplementedError):  # such as from one disk to another
+        return False
+    container = copy.opened(path)
+    if container is None:
+        path.unlink()
+        return False
+    container.close()
+    return True
+
+
+def _copy_of(run: ProjectRun) -> _Copy | None:
+    copy = _copies.get(run.history)
+    return copy if copy and copy.merges == run.merge_count and copy.counts() is run.counts else None
 
 
 class WrittenRun:
@@ -212,7 +275,7 @@ class WrittenRun:
     Parameters
     ----------
     run
-        The run. Merges appended to its history from now on are not included.
+        The run. Merges appended to its history from now on are not included; `run`, the attribute, says so.
 
     Raises
     ------
@@ -221,10 +284,10 @@ class WrittenRun:
     """
 
     def __init__(self, run: ProjectRun) -> None:
-        self._counts, self._history = run.counts, run.history
-        self._end = len(run.history) if run.merges is None else run.merges
-        self._table = table = table_of(run.history, self._end)
-        self._places = places_of(run.history, self._end)
+        self.run = replace(run, merges=run.merge_count)
+        self._table = table = table_of(run.history, self.run.merges)
+        copy = None if run.history.is_damaged else _copy_of(self.run)
+        self._copy = None if copy is None else copy.opened(copy.path)
         self.head = RunHead(
             config=run.config.to_dict(),
             first_config=table.config.to_dict(),
@@ -240,21 +303,40 @@ class WrittenRun:
             is_wanted=run.is_wanted,
         )
 
+    @cached_property
+    def _places(self) -> HistoryPlaces:
+        return places_of(self.run.history, self.run.merges)
+
     @property
     def work(self) -> int:
         """The approximate size of the parts in bytes."""
-        return 45 * self._end + 4 * len(self._places.positions) + words_work(self._counts)
+        places = len(self._places.positions) if self._copy is None else self._copy.parts[_POSITIONS].n
+        return 45 * self.run.merge_count + 4 * places + words_work(self.run.counts)
 
-    def parts(self) -> Iterator[PartContent]:
-        """Yield the parts, created on demand."""
-        table, counts = self._table, self._counts
+    def parts(self) -> Iterator[PartContent | PackedPart]:
+        """Yield the parts, copied from the file that has them, or created on demand."""
+        columns = self._table.columns
         for name in COLUMNS:
-            yield array_part(_COLUMN.format(name), table.columns[name])
-        yield from strings_parts(_TOKENS, table.tokens)
-        yield from words_parts(_RUN_WORDS, counts)
+            yield from self._copied(_COLUMN.format(name)) or (array_part(_COLUMN.format(name), columns[name]),)
+        yield from self._copied(*_TOKEN_PARTS) or strings_parts(_TOKENS, self._table.tokens)
+        yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(_RUN_WORDS, self.run.counts)
+        yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
+        if self._copy is not None:
+            self._copy.close()  # on Windows, no file can be replaced while it is open
+
+    def _places_parts(self) -> Iterator[PartContent]:
         yield array_part(_PLACE_COUNTS, np.asarray(self._places.position_counts))
         yield array_part(_LEFT_LENGTHS, np.asarray(self._places.left_lengths))
         yield array_part(_POSITIONS, self._places.positions)
+
+    def _copied(self, *names: str) -> list[PackedPart]:
+        """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
+        if self._copy is None:
+            return []
+        try:
+            return [self._copy.packed(name) for name in names if name in self._copy.parts]
+        except StudioError:
+            return []
 
 
 def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
@@ -276,7 +358,7 @@ def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
         history = restored_history(table, lambda: (counts, _places(later)), explained)
     except StudioError as error:
         raise explained(error) from error
-    return ProjectRun(
+    run = ProjectRun(
         counts=counts,
         config=_config(later.container, head),
         history=history,
@@ -285,6 +367,8 @@ def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
         is_of_corpus=head.is_of_corpus,
         is_wanted=head.is_wanted,
     )
+    note_copy(later.container.path, run, later.container.parts)
+    return run
 
 
 def check_head(later: LaterReads, head: RunHead) -> None:
@@ -303,7 +387,7 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
     """Return the run's present settings, which must equal its first ones except for the limits."""
     config, first = TrainingConfig.from_dict(head.config), TrainingConfig.from_dict(head.first_config)
     limits = {name: getattr(first, name) for name in LIMITS}
-    if dataclasses.replace(config, **limits) != first:
+    if replace(config, **limits) != first:
         raise damaged(container.path, "its records", "the settings are not those that the training started with")
     return config
 
