@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QPersistentModelIndex, Qt
+from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
 
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.table_model import (
+    RecordTableModel,
     RowsWanted,
     ShouldStop,
     SortedItems,
     SortedTableModel,
     TableColumn,
+    TableModel,
     stable_order,
 )
 
@@ -136,3 +138,25 @@ def test_the_latest_request_wins(qtbot: QtBot, table: NumbersTable, monkeypatch:
 def test_the_order_of_whole_numbers_is_stable(numbers: list[int], dtype: type[np.signedinteger[Any]]) -> None:
     values = np.array(numbers, dtype=np.int64).astype(dtype)
     assert stable_order(values).tolist() == np.argsort(values, kind="stable").tolist()
+
+
+def test_records_are_rows_and_their_columns_describe_the_cells(qtmodeltester: ModelTester) -> None:
+    class Words(RecordTableModel[tuple[str, int]]):
+        def __init__(self) -> None:
+            super().__init__(locale=QLocale("en"))
+            self._columns = (
+                TableColumn("word", lambda words, item: words[item][0]),
+                TableColumn("count", lambda words, item: words[item][1], explanation="how often it occurs"),
+            )
+
+    words = Words()
+    assert isinstance(words, TableModel)
+    qtmodeltester.check(words)
+    words.set_records([("hug", 10), ("pun", 12_000)])
+    qtmodeltester.check(words)
+    assert (words.rowCount(), words.columnCount()) == (2, 2)
+    texts = [[words.index(row, column).data() for column in (0, 1)] for row in (0, 1)]
+    assert texts == [["hug", "10"], ["pun", "12,000"]]
+    assert words.headerData(1, Qt.Orientation.Horizontal) == "count"
+    words.set_records([])
+    assert words.rowCount() == 0
