@@ -24,7 +24,7 @@ MAKERS = {
     "QProgressDialog": set[str](),
     "QInputDialog": {"ui/panes/corpus/corpus_figures.py"},  # our own words
     "QErrorMessage": set[str](),
-    "QTextBrowser": set[str](),
+    "QTextBrowser": {"ui/dialogs/help_window.py"},  # our own pages
     "QTextEdit": set[str](),
     "QSplashScreen": set[str](),
     "QWhatsThis": set[str](),

@@ -25,7 +25,7 @@ def is_settled(window: MainWindow) -> bool:
         return False
     if window.session.counting.is_under_way or window.session.opening.is_running or window.session.usage.is_counting:
         return False
-    if window.history_pane.rows.is_busy or window.player.is_playing:
+    if window.history_pane.rows.is_busy or window.vocabulary_pane.table.is_busy or window.player.is_playing:
         return False
     return not any(pane.is_stale for pane in window.findChildren(Pane) if pane.isVisible())
 
@@ -87,7 +87,7 @@ def _tokens(window: MainWindow) -> Iterator[str]:
         size = model.history.vocabulary_size(model.step)
         if table.filter.kind == "all" and not window.vocabulary_pane.controls.filter.text and table.rowCount() != size:
             yield f"the vocabulary has {table.rowCount()} rows for {size} tokens"
-        ids = table.ids_of_rows(np.arange(table.rowCount()))
+        ids = table.shown_items()
         if len(np.unique(ids)) != len(ids) or (len(ids) and int(ids.max()) >= size):
             yield f"the rows of the vocabulary are no tokens of step {model.step}"
 

@@ -304,7 +304,7 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
     for program, message in (
         (OTHER_VERSION, r"has version 0\.0\.9 of WordPiece Studio, this machine has .*\. Install the same"),
         (NO_STUDIO, r"The worker tcp://\S* cannot load WordPiece Studio: .*\. Install version \S* there\."),
-        (EXITS, r"ended 1 workers of the cluster.*memory"),
+        (EXITS, r"killed 1 workers of the cluster.*memory"),
     ):
         spare.start_workers(1, preloaded=program)
         with pytest.raises(StudioError, match=message):
