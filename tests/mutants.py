@@ -9,6 +9,8 @@ and its successor are tried with the same faults::
     python -m tests.mutants map after.json
     python -m tests.mutants run after.json --other ../before --count 200 --seed 1 --workers 2
 
+A tree whose rooms lie elsewhere is told so: ``--rooms training … core/training …`` names those of both.
+
 A fault that no test executes counts as one that is not noticed. Product code that only child processes or threads of
 Qt execute is executed by no test here.
 """
@@ -67,26 +69,23 @@ class Mutant:
 # ---- faults ----------------------------------------------------------------------------------------------------------
 
 
-def mutants_of(root: Path) -> dict[tuple[str, str, str], Mutant]:
-    """Return the faults that can be put into a tree, by room, statement and what stands in its place.
+def mutants_of(root: Path, rooms: list[str]) -> dict[tuple[str, str], Mutant]:
+    """Return the faults that can be put into some rooms of a tree, by statement and what stands in its place.
 
-    A statement that a room has twice is left out: it could not be told which one is meant.
+    A statement that is there twice is left out: it could not be told which one is meant.
     """
-    found: dict[tuple[str, str, str], Mutant] = {}
-    twice: set[tuple[str, str]] = set()
-    for room in ROOMS:
-        seen: set[str] = set()
+    found: dict[tuple[str, str], Mutant] = {}
+    seen: Counter[str] = Counter()
+    for room in rooms:
         for path in sorted((root / _PACKAGE / room).rglob("*.py")):
             for statement in _statements(ast.parse(path.read_text("utf-8"))):
                 before = ast.unparse(statement)
-                if before in seen:
-                    twice.add((room, before))
-                seen.add(before)
+                seen[before] += 1
                 for kind, after in _changed(statement):
                     place = path.relative_to(root).as_posix()
                     last = statement.end_lineno or statement.lineno
-                    found[room, before, after] = Mutant(place, statement.lineno, last, kind, before, after)
-    return {key: mutant for key, mutant in found.items() if key[:2] not in twice}
+                    found[before, after] = Mutant(place, statement.lineno, last, kind, before, after)
+    return {key: mutant for key, mutant in found.items() if seen[key[0]] == 1}
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
@@ -139,14 +138,14 @@ def _joins_strings(node: ast.AST) -> bool:
                for part in ast.walk(node))  # fmt: skip
 
 
-def chosen(root: Path, other: Path, count: int, seed: int) -> list[Mutant]:
+def chosen(root: Path, other: Path, rooms: list[str], count: int, seed: int) -> list[Mutant]:
     """Return `count` of the faults that both trees can have, as they are in `root`; the same for the same two."""
-    ours = mutants_of(root)
-    both = sorted(ours.keys() & mutants_of(other).keys())
+    ours = mutants_of(root, rooms)
+    both = sorted(ours.keys() & mutants_of(other, rooms).keys())
     # First the statement, then what becomes of it: a long one is not drawn more often.
-    statements: dict[tuple[str, str], list[tuple[str, str, str]]] = defaultdict(list)
+    statements: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for key in both:
-        statements[key[:2]].append(key)
+        statements[key[0]].append(key)
     draw = random.Random(seed)
     drawn = draw.sample(sorted(statements), min(count, len(statements)))
     return [ours[draw.choice(statements[statement])] for statement in drawn]
@@ -187,7 +186,7 @@ def _read_coverage(data: Path, into: dict[str, dict[int, set[str]]]) -> None:
     root = Path.cwd()
     for path, context, bits in rows:
         file, test = Path(path), context.partition("|")[0]
-        if test and file.is_relative_to(root / _PACKAGE) and file.relative_to(root / _PACKAGE).parts[0] in ROOMS:
+        if test and file.is_relative_to(root / _PACKAGE):
             for line in numbits_to_nums(bits):
                 into[file.relative_to(root).as_posix()][line].add(test)
 
@@ -205,11 +204,9 @@ def pytest_runtest_logreport(report: Any) -> None:
 
 def tests_for(mutant: Mutant, known: dict[str, Any]) -> list[str]:
     """Return the tests that execute the statement, the quickest first."""
-    _, room, *inner = Path(mutant.file).parts
-    if "kernels" in inner:  # compiled code is not seen to be executed
-        return sorted(
-            (test for test in known["seconds"] if test.startswith(f"tests/{room}/")), key=known["seconds"].get
-        )
+    room, kernels, _ = mutant.file.removeprefix(_PACKAGE).partition("/kernels/")
+    if kernels:  # compiled code is not seen to be executed
+        return sorted((test for test in known["seconds"] if test.startswith(f"tests{room}/")), key=known["seconds"].get)
     lines = known["lines"].get(mutant.file, {})
     tests = {test for line in range(mutant.line, mutant.last_line + 1) for test in lines.get(str(line), ())}
     return sorted(tests, key=lambda test: known["seconds"].get(test, 0.0))[:_MOST_TESTS]
@@ -301,6 +298,7 @@ def main() -> None:
     trying = commands.add_parser("run", help="put faults in and see whether they are noticed")
     trying.add_argument("map", type=Path)
     trying.add_argument("--other", type=Path, default=Path(), help="the tree to have the faults in common with")
+    trying.add_argument("--rooms", nargs="+", default=list(ROOMS), help="folders of the package to put faults in")
     trying.add_argument("--count", type=int, default=200)
     trying.add_argument("--seed", type=int, default=1)
     trying.add_argument("--workers", type=int, default=1)
@@ -308,7 +306,7 @@ def main() -> None:
     if arguments.command == "map":
         make_map(arguments.map, arguments.tests)
     else:
-        mutants = chosen(Path(), arguments.other, arguments.count, arguments.seed)
+        mutants = chosen(Path(), arguments.other, arguments.rooms, arguments.count, arguments.seed)
         run(json.loads(arguments.map.read_text("utf-8")), mutants, arguments.workers)
 
 
