@@ -17,6 +17,7 @@ import stat
 import sys
 import tempfile
 import threading
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -46,18 +47,13 @@ def cache_folder(package: KernelPackage) -> Path:
     StudioError
         If nothing can be kept in either.
     """
-    root = Path(__file__).parents[1]
-    files = [root / "compiled" / "kernels.py", *sorted((root / package / "kernels").glob("*.py"))]
-    # numba also looks up compiled code by the location of its source.
-    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
-    digest = hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
     user = str(os.getuid()) if os.name == "posix" else "user"
     homes = [
         platformdirs.user_cache_path("wordpiece-studio", appauthor=False) / "kernels",
         Path(tempfile.gettempdir()) / f"wordpiece-studio-kernels-{user}",
     ]
     for home in homes:
-        folder = home / f"{package}-{digest}"
+        folder = home / f"{package}-{_digest(Path(__file__).parents[1], package)}"
         with contextlib.suppress(OSError):
             _make_private(home)
             _make_private(folder)
@@ -69,6 +65,14 @@ def cache_folder(package: KernelPackage) -> Path:
         folder=homes[0],
         other=homes[1],
     )
+
+
+@cache  # asked for each of many short texts
+def _digest(root: Path, package: KernelPackage) -> str:
+    files = [root / "compiled" / "kernels.py", *sorted((root / package / "kernels").glob("*.py"))]
+    # numba also looks up compiled code by the location of its source.
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
+    return hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def kernels_are_cached(*packages: KernelPackage) -> bool:

@@ -175,6 +175,13 @@ def test_little_text_needs_no_numba() -> None:
         subprocess.run([sys.executable, "-c", script.format(condition)], check=True, timeout=60)
 
 
+def test_the_cache_is_not_looked_at_for_each_of_many_short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(word_counters, "kernels_are_cached", looked.append)
+    assert len(count_texts(["some words"] * 1000).words) == 2
+    assert not looked
+
+
 def test_progress_and_stopping(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"some words\n" * 400_000)

@@ -34,7 +34,7 @@ _STOP_CHECK_CHUNKS = 500
 
 def are_kernels_worth_it(size: int) -> bool:
     """Return whether `size` bytes of text are counted sooner with kernels, including loading or compiling them."""
-    return size >= (FEW_BYTES if kernels_are_cached("text") else FEW_BYTES_UNCOMPILED)
+    return size >= FEW_BYTES and (size >= FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
 
 
 class Tally(NamedTuple):
