@@ -29,12 +29,14 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     "settings",
     [
         [Setting("bert-uncased", "bert", objective) for objective in OBJECTIVES],
-        [Setting("language-friendly", "whitespace-split+punctuation", "count")],
-        [Setting("nfd", "punctuation", "likelihood")],
-        *([setting] for setting in unusual_settings()[3:5]),
         *(
             pytest.param(settings, marks=pytest.mark.slow)
-            for settings in (*groups_of_settings()[::45], *([setting] for setting in unusual_settings()))
+            for settings in (
+                [Setting("language-friendly", "whitespace-split+punctuation", "count")],
+                [Setting("nfd", "punctuation", "likelihood")],
+                *groups_of_settings()[::45],
+                *([setting] for setting in unusual_settings()),
+            )
         ),
         *(pytest.param(settings, marks=pytest.mark.exhaustive) for settings in groups_of_settings()[::9]),
     ],

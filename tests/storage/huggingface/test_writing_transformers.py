@@ -123,6 +123,7 @@ def transformers(monkeypatch: pytest.MonkeyPatch) -> Any:
     return pytest.importorskip("transformers")
 
 
+@pytest.mark.slow  # each process that loads transformers needs seconds for it
 @pytest.mark.parametrize(
     ("tokenizer", "is_bert"),
     [
@@ -155,6 +156,7 @@ def test_transformers_loads_and_saves_the_same(
             assert (tmp_path / "again" / "tokenizer.json").read_bytes() == (tmp_path / "tokenizer.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_the_class_that_people_name_does_not_take_syllables_apart(transformers: Any, tmp_path: Path) -> None:
     tokens = [*SPECIAL, "\uac15", "##\uc758", "ni\xf1o"]
     Tokenizer(Vocabulary(tokens, SPECIAL), "language-friendly").save(tmp_path)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
+from tests.sampling import some_pairs
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.records import Selection, TrainerState
@@ -329,8 +330,7 @@ def cut_texts(pane: TokenizationPane) -> list[str]:
     return cut
 
 
-@pytest.mark.parametrize("size", [(300, 460), (330, 560), (390, 430), (560, 900)])
-@pytest.mark.parametrize("is_asked", [False, True])
+@some_pairs(("size", "is_asked"), [(300, 460), (330, 560), (390, 430), (560, 900)], [False, True])
 def test_no_text_is_cut_off_at_any_font_size(
     bench: Bench, pane: TokenizationPane, size: tuple[int, int], is_asked: bool
 ) -> None:
