@@ -38,8 +38,7 @@ from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_side_manifest
-from wordpiece_studio.storage.manifest import make_counts_manifest
+from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.text.normalizers import resolve_normalizer
 

@@ -29,8 +29,7 @@ from wordpiece_studio.cli.options import (
 )
 from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_side_manifest
-from wordpiece_studio.storage.manifest import make_manifest
+from wordpiece_studio.storage.manifest import make_manifest, with_side_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name, printable_json
 

@@ -11,7 +11,7 @@ from wordpiece_studio.corpus.encodings import DETECT
 from wordpiece_studio.corpus.files import NO_FILE_ADVICE
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import REPLACE_ADVICE
+from wordpiece_studio.storage.manifest import REPLACE_ADVICE
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 

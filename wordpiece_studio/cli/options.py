@@ -19,8 +19,7 @@ from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
-from wordpiece_studio.storage.files_together import check_replaceable
-from wordpiece_studio.storage.manifest import side_manifest
+from wordpiece_studio.storage.manifest import check_replaceable, side_manifest
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import RemoveCharacters
