@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wordpiece_studio.cli.messages import count_summary, detected_encodings, loss_warnings, table_of_files
+from wordpiece_studio.cli.messages import (
+    count_summary,
+    detected_encodings,
+    loss_warnings,
+    print_line,
+    progress,
+    table_of_files,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     FILES,
     ClusterOption,
@@ -34,7 +42,6 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError

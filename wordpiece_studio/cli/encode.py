@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.cli.messages import encoding_summary, guessed_case, no_unknown_token, reading_warnings
+from wordpiece_studio.cli.messages import (
+    encoding_summary,
+    guessed_case,
+    no_unknown_token,
+    print_line,
+    progress,
+    reading_warnings,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
@@ -27,7 +35,6 @@ from wordpiece_studio.cli.options import (
     option,
     results,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_manifest, with_side_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE

@@ -6,16 +6,17 @@ put in place together at the very end, and never over foreign files.
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
 from wordpiece_studio.cli.messages import STDIN, no_words
-from wordpiece_studio.cli.terminal import is_stream, opened_bytes
 from wordpiece_studio.corpus.corpus_file import FileKind, checked_kind, kind_of_name
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
+from wordpiece_studio.corpus.files import unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from io import BufferedIOBase
 
-    from wordpiece_studio.cli.terminal import Report
+    from wordpiece_studio.cli.messages import Report
     from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.corpus.files import TextStream
@@ -176,6 +178,52 @@ def results(*, force: bool) -> AbstractContextManager[object]:
         If a file exists that only `force` may replace, or one cannot be written. Then nothing is written.
     """
     return written_together(are_results=True, check=None if force else check_replaceable)
+
+
+def stdin() -> BufferedIOBase:
+    """Return standard input.
+
+    Raises
+    ------
+    StudioError
+        If it is closed.
+    """
+    if sys.stdin is None:  # closed by the parent process
+        raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
+    return cast("BufferedIOBase", sys.stdin.buffer)
+
+
+def is_stream(files: list[str]) -> bool:
+    """Return whether the argument is ``-`` or a pipe, such as the shell makes of ``<(…)``, instead of a list of files.
+
+    Raises
+    ------
+    StudioError
+        If standard input is one of several.
+    """
+    if "-" in files and len(files) > 1:
+        raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
+    return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
+
+
+@contextmanager
+def opened_bytes(name: str) -> Iterator[BufferedIOBase]:
+    """Open a pipe for the duration of the block; ``-`` is standard input.
+
+    Raises
+    ------
+    StudioError
+        If standard input is closed, or the pipe cannot be opened.
+    """
+    if name == "-":
+        yield stdin()
+        return
+    try:
+        pipe = open(name, "rb")
+    except OSError as error:
+        raise unreadable(name, error) from error
+    with pipe:
+        yield pipe
 
 
 _READING = ("column", "encoding", "errors")

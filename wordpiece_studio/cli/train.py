@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, summary_words
+from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, print_line, progress, summary_words, warn
 from wordpiece_studio.cli.options import (
     ALPHABET,
     CHOICE,
@@ -40,7 +40,6 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wordpiece_studio.cli.messages import print_line, progress, warn
 from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
