@@ -134,7 +134,9 @@ def encode_texts(
     run = _Run(tokenizer, dtype, add_special_tokens)
     checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
     if tokenizer.is_local:
-        return run.collected(_encoded_blocks(tokenizer, _joined(checked)))
+        lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
+        blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
+        return run.collected(_encoded_blocks(tokenizer, blocks))
     return run.collected(PlainEncoder(tokenizer).encode([text]) for text in checked)
 
 
@@ -328,14 +330,13 @@ def _checked(text: object, number: int) -> str:
     return text
 
 
-def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """Yield blocks in which each line is a text."""
+def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces joined to blocks of at least BLOCK_BYTES, except perhaps the last."""
     held: list[bytes] = []
     size = 0
-    for text in texts:
-        line = text.replace("\n", " ") + "\n"  # to a local tokenizer there is no difference
-        held.append(line.encode("utf-8", "surrogatepass"))
-        size += len(held[-1])
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
         if size >= BLOCK_BYTES:
             yield b"".join(held)
             held, size = [], 0
@@ -481,23 +482,14 @@ class CorpusBlocks:
         return statistics if self._listing is None else self._listing.noted(statistics)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty.
+        """Return the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty.
 
         Raises
         ------
         StudioError
             If a file cannot be read, or, with ``errors="strict"``, cannot be decoded; the message says where.
         """
-        held: list[bytes] = []
-        size = 0
-        for data in self._whole_lines():
-            held.append(data)
-            size += len(data)
-            if size >= BLOCK_BYTES:
-                yield b"".join(held)
-                held, size = [], 0
-        if held:
-            yield b"".join(held)
+        return _in_blocks(self._whole_lines())
 
     def _whole_lines(self) -> Iterator[bytes]:
         for source in self._texts:
