@@ -14,13 +14,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wordpiece_studio.text.chunk_table import ChunkTable
-from wordpiece_studio.text.kernels import longest_match, spelling
-from wordpiece_studio.text.kernels.lanes import LANE
-from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT
-from wordpiece_studio.text.word_table import CharacterActions
+from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
+
+load_kernels("text")  # from the user's cache; the imports below then find them
+from wordpiece_studio.text.kernels import longest_match, spelling  # noqa: E402
+from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
+from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT  # noqa: E402
+from wordpiece_studio.text.word_table import CharacterActions, ChunkTable  # noqa: E402
 
 if TYPE_CHECKING:
     from typing import Any
