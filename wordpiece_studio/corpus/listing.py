@@ -22,7 +22,7 @@ from wordpiece_studio.corpus.corpus_file import (
     natural_order,
 )
 from wordpiece_studio.corpus.files import TextOnDisk, TextStream, regular_file_status, unreadable
-from wordpiece_studio.corpus.remote_files import is_url, listed_urls
+from wordpiece_studio.corpus.remote_files import files_at, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -156,21 +156,38 @@ def _is_table(file: CorpusFile) -> bool:
 
 def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
-        files = listed_urls(path, left_out)
+        files = _at_url(path, left_out)
         if files == [path]:
             return files
     elif os.path.isdir(path):
-        files = _in_folder(path, left_out)
+        files = list(_walk(path, set(), left_out))
+        _check_folder(path, files)
     elif glob.has_magic(path) and not os.path.lexists(path):
-        files = _matching(path)
+        files = sorted((name for name in glob.iglob(path, recursive=True) if os.path.isfile(name)), key=_order)
+        _check_pattern(path, files)
     else:
         regular_file_status(path)
         return [path]
     return [name for name in files if name not in listed]
 
 
-def _in_folder(path: str, left_out: list[str]) -> list[str]:
-    files = list(_walk(path, set(), left_out))
+def _at_url(url: str, left_out: list[str]) -> list[str]:
+    kind, files = files_at(url)
+    files.sort(key=_order)
+    if kind == "pattern":
+        _check_pattern(url, files)
+    elif kind == "folder":
+        left_out += [name for name in files if not is_taken_from_folders(name)]
+        files = list(filter(is_taken_from_folders, files))
+        _check_folder(url, files)
+    return files
+
+
+def _order(path: str) -> list[object]:
+    return [natural_order(part) for part in Path(path).parts]
+
+
+def _check_folder(path: str, files: list[str]) -> None:
     if not files:
         raise StudioError(
             "There is no file in the folder {path} that ends in {suffixes}",
@@ -178,14 +195,11 @@ def _in_folder(path: str, left_out: list[str]) -> list[str]:
             path=display_name(path),
             suffixes=", ".join(FOLDER_SUFFIXES),
         )
-    return files
 
 
-def _matching(pattern: str) -> list[str]:
-    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+def _check_pattern(pattern: str, files: list[str]) -> None:
     if not files:
         raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(pattern))
-    return sorted(files, key=lambda path: [natural_order(part) for part in Path(path).parts])
 
 
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
