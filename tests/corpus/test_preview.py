@@ -13,7 +13,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LINES = [f"line {number} é한\n" for number in range(1, 5001)]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus.reading import corpus_file
-from wordpiece_studio.corpus.corpus_file import CorpusFile, checked_kind
 from wordpiece_studio.corpus.detection import described
+from wordpiece_studio.corpus.files import CorpusFile, checked_kind
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.evidence import sample_of_text
 from wordpiece_studio.corpus.linter.finding import TextFix
 from wordpiece_studio.corpus.linter.linter import findings

@@ -52,8 +52,8 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
 
 
 def count_command(

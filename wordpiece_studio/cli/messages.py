@@ -7,11 +7,11 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.encodings import DETECT
-from wordpiece_studio.corpus.files import NO_FILE_ADVICE
+from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
+from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped

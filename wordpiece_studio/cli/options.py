@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 import typer
 
 from wordpiece_studio.cli.messages import STDIN, no_words
-from wordpiece_studio.corpus.corpus_file import FileKind, checked_kind, kind_of_name
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
-from wordpiece_studio.corpus.files import unreadable
+from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
@@ -34,9 +33,8 @@ if TYPE_CHECKING:
     from io import BufferedIOBase
 
     from wordpiece_studio.cli.messages import Report
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
-    from wordpiece_studio.corpus.files import TextStream
+    from wordpiece_studio.corpus.files import CorpusFile, TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer

@@ -14,9 +14,8 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import kind_of_name
 from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
 from wordpiece_studio.errors import StudioError
 
@@ -53,7 +52,7 @@ def unguarded(cell: str) -> str:
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
     Entry = tuple[str, int]  # a word and its count
 

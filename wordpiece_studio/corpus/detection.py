@@ -11,16 +11,23 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import MAY_BE_COUNTS, CorpusFile, kind_of_name
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
-from wordpiece_studio.corpus.files import FileOnDisk, TextStream, encoding_of, sample_of
+from wordpiece_studio.corpus.files import (
+    MAY_BE_COUNTS,
+    CorpusFile,
+    FileOnDisk,
+    TextStream,
+    encoding_of,
+    kind_of_name,
+    sample_of,
+)
 
 if TYPE_CHECKING:
     import os
 
     from wordpiece_studio.corpus.compression import Compression
-    from wordpiece_studio.corpus.corpus_file import FileKind
     from wordpiece_studio.corpus.encodings import EncodingGuess, How
+    from wordpiece_studio.corpus.files import FileKind
 
 _PARQUET_MAGIC = b"PAR1"
 _FIRST_ROWS = 20

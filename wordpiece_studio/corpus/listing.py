@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from wordpiece_studio.corpus.corpus_file import (
-    FOLDER_SUFFIXES,
+from wordpiece_studio.corpus.files import (
+    COMPRESSED_SUFFIXES,
+    KIND_OF_SUFFIX,
     MAY_BE_COUNTS,
     CorpusFile,
-    is_taken_from_folders,
+    TextOnDisk,
+    TextStream,
     kind_of_name,
-    natural_order,
+    regular_file_status,
+    unreadable,
 )
-from wordpiece_studio.corpus.files import TextOnDisk, TextStream, regular_file_status, unreadable
 from wordpiece_studio.corpus.remote_files import files_at, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
@@ -29,9 +32,9 @@ from wordpiece_studio.system.printable import display_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.corpus_file import FileKind
     from wordpiece_studio.corpus.counts import CorpusStatistics
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import FileKind
 
     Place = str | bytes | os.PathLike[str]
     from io import BufferedIOBase
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.rows import RowSource
 
+FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
+"""Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
 _ONE = (str, bytes, os.PathLike, CorpusFile)
 
@@ -154,6 +159,14 @@ def _is_table(file: CorpusFile) -> bool:
     return looks_like_word_counts(file)
 
 
+def _is_taken_from_folders(name: str) -> bool:
+    """Return whether a file of that name is taken from a folder that contains it."""
+    name = name.lower()
+    for suffix in COMPRESSED_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return not name.startswith(".") and name.endswith(FOLDER_SUFFIXES)
+
+
 def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
         files = _at_url(path, left_out)
@@ -177,14 +190,25 @@ def _at_url(url: str, left_out: list[str]) -> list[str]:
     if kind == "pattern":
         _check_pattern(url, files)
     elif kind == "folder":
-        left_out += [name for name in files if not is_taken_from_folders(name)]
-        files = list(filter(is_taken_from_folders, files))
+        left_out += [name for name in files if not _is_taken_from_folders(name)]
+        files = list(filter(_is_taken_from_folders, files))
         _check_folder(url, files)
     return files
 
 
+def _natural_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names as people do, with numbers by value.
+
+    >>> sorted(["b10", "b9", "b"], key=_natural_order)
+    ['b', 'b9', 'b10']
+    """
+    parts: list[object] = re.split(r"([0-9]+)", name)
+    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
+    return tuple(parts), name  # "01" and "1" are equal by value
+
+
 def _order(path: str) -> list[object]:
-    return [natural_order(part) for part in Path(path).parts]
+    return [_natural_order(part) for part in Path(path).parts]
 
 
 def _check_folder(path: str, files: list[str]) -> None:
@@ -221,11 +245,11 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
             visible = [(entry.name, *_kind_of(entry)) for entry in entries if entry.name[0] != "."]
     except OSError as error:
         raise unreadable(folder, error) from error
-    for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
+    for name, is_folder, is_file in sorted(visible, key=lambda entry: _natural_order(entry[0])):
         path = os.path.join(folder, name)
         if is_folder:
             yield from _walk(path, seen, left_out)
-        elif is_file and is_taken_from_folders(name):
+        elif is_file and _is_taken_from_folders(name):
             yield path
         elif is_file:
             left_out.append(path)

@@ -1,7 +1,7 @@
 """A part of a file's text to look at, from anywhere in it, using little time and memory.
 
 Faults are not errors here: undecodable bytes are shown as U+FFFD, faulty rows are left out.
-Not here: reading a file from start to end (`sources`).
+Not here: reading a file from start to end (`listing`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
 SEARCHED_BYTES = 64 << 20
 """The most that is decompressed, or searched for line ends."""

@@ -11,7 +11,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
 from wordpiece_studio.system.child_process import lower_priority

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer

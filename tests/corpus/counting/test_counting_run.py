@@ -18,13 +18,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import counting_run, segments, word_counters, workers
 from wordpiece_studio.corpus.counting.counting import CountingProgress, CountingStopped, count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counting.segment_counter import counter_for, written_order
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.workers import Answer
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system import child_process
 from wordpiece_studio.system.child_process import read_error, written_error

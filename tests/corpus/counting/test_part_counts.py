@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.cluster import tasks
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, merged
 from wordpiece_studio.corpus.counting.segments import Segment
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

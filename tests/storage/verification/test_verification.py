@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, record_of_files, record_of_text
 from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export

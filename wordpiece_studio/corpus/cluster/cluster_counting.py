@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.cluster.connection import Key
     from wordpiece_studio.corpus.cluster.tasks import Fault, Summary
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Pipeline
 
 LARGEST_STRETCH = 64 << 20

@@ -12,14 +12,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import segment_counter
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, header_of, merged, with_header
 from wordpiece_studio.corpus.counting.segment_counter import counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 

@@ -4,7 +4,7 @@ A corpus is read line by line; a line ends at LF. Where the normalizer and the p
 between blanks are counted first, and each distinct stretch is normalized and split once; that gives exactly the same
 counts in the same order.
 Texts and streams are counted here. Not here: files, counted by one worker or several (`counting_run`), reading and
-decoding (`sources`), and how the words of a piece of text are counted (`word_counters`, `compiled_counter`).
+decoding (`listing`), and how the words of a piece of text are counted (`word_counters`, `compiled_counter`).
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedIOBase
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 

@@ -11,7 +11,6 @@ import dataclasses
 import sys
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES
 from wordpiece_studio.corpus.counting import workers
 from wordpiece_studio.corpus.counting.part_counts import Merging
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, with_lines_before, written_order
@@ -20,17 +19,17 @@ from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter
 from wordpiece_studio.corpus.decoding import checked_error_handling
 from wordpiece_studio.corpus.encodings import known_encoding
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, FileOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counting.part_counts import PartCounts
     from wordpiece_studio.corpus.counting.workers import Answer, Workers
     from wordpiece_studio.corpus.counts import CountingProgress, FileStatistics, WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
 

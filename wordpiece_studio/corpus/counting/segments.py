@@ -1,7 +1,7 @@
 """Segments of a corpus: whole files, and line-aligned parts of large ones, each readable independently.
 
 Also what is noted about a file while its text is read: its size, its lines, its faults. Not here: files that are not
-plain UTF-8 (`sources`), and what happens to the text.
+plain UTF-8 (`listing`), and what happens to the text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LARGEST_SEGMENT, SMALLEST_SEGMENT = 8 << 20, 1 << 20
 BLOCK_BYTES = 1 << 20

@@ -17,8 +17,8 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LARGEST_SAMPLE = 2_000_000
 """Characters of a text that are examined."""
