@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -105,6 +105,12 @@ def checked_kind(name: str) -> FileKind:
         name=name,
         kinds=", ".join(get_args(FileKind)),
     )
+
+
+def checked_file(file: CorpusFile) -> CorpusFile:
+    """Return a file with its encoding's standard name; raises `StudioError` if there is no such encoding."""
+    checked_error_handling(file.errors)
+    return file if file.encoding is None else replace(file, encoding=known_encoding(file.encoding))
 
 
 class FileOnDisk:

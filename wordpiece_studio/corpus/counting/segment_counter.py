@@ -1,6 +1,6 @@
 """Counting segments one after the other, anywhere: in the caller's thread, another thread, or a child process.
 
-Not here: which segments (`segments`), and what happens to their parts (`workers`, `counting_run`).
+Not here: which segments (`segments`), and what happens to their parts (`workers`, `counting`).
 """
 
 from __future__ import annotations
