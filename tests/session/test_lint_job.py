@@ -87,7 +87,7 @@ def test_a_custom_pipeline_is_checked_here(
 
 
 def test_files_are_checked_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, RepairJob], tmp_path: Path) -> None:
-    pytest.importorskip("wordpiece_studio.corpus.preview")
+    pytest.importorskip("wordpiece_studio.corpus.inspection")
     path = tmp_path / "one.txt"
     path.write_text(TEXT, encoding="utf-8")
     counts = count_texts([TEXT], PIPELINE.normalizer, PIPELINE.pre_tokenizer)

@@ -1,7 +1,7 @@
 """Which files make up a corpus, in a fixed order, and the text of each, to be read once in pieces.
 
 A table of words and their counts is recognized by its rows: read as text, its counts would be dropped silently.
-Not here: what else is in files (`detection`), and how a kind is read (`files`, `json_lines`, `delimited`, `parquet`).
+Not here: what else is in files (`inspection`), and how a kind is read (`files`, `json_lines`, `delimited`, `parquet`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.session.background_job import Report
 
 

@@ -124,7 +124,7 @@ def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_O
 
 def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextPart], bool]:
     """Return parts of a file of about `size` bytes each, and whether they are all of it."""
-    from wordpiece_studio.corpus.preview import preview
+    from wordpiece_studio.corpus.inspection import preview
 
     if _is_compressed(file):  # a later part can be read only through everything before it
         places, size = 1, places * size
