@@ -73,7 +73,7 @@ if moment == "first line":
 
 from wordpiece_studio.cli import train
 from wordpiece_studio.system import atomic_write
-from wordpiece_studio.storage.verification import verification
+from wordpiece_studio.storage import verification
 callback = ctypes.CFUNCTYPE(None)(send)
 if moment == "C callback":
     before(train.Trainer, "run", callback)

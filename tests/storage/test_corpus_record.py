@@ -36,7 +36,7 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSettings,
     ProjectView,
 )
-from wordpiece_studio.storage.verification.verification import verify
+from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

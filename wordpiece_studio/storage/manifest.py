@@ -4,7 +4,7 @@ In a folder, it is ``wordpiece-studio.json``; beside a single file, ``merges.csv
 while it puts several files in place leaves a mixture of two saves, though each file is whole: different settings with
 the same tokens, or new merges beside an old vocabulary. The manifest is put in place first and has the SHA-256 of every
 other file, so that such a mixture is always detected. Elsewhere: the vocabulary itself (`vocab_txt`), the files of
-other programs (`huggingface`), reproducing them (`storage.verification`).
+other programs (`huggingface`), reproducing them (`verification`).
 """
 
 from __future__ import annotations
