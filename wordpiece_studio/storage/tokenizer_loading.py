@@ -14,8 +14,12 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import read_bpe_files
-from wordpiece_studio.storage.huggingface.reading_json import Configuration, read_configuration
-from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json, stated_normalizer
+from wordpiece_studio.storage.huggingface.reading import (
+    Configuration,
+    read_configuration,
+    read_tokenizer_json,
+    stated_normalizer,
+)
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
