@@ -19,7 +19,7 @@ from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 load_kernels("text")  # from the user's cache; the imports below then find them
-from wordpiece_studio.text.kernels import longest_match, spelling  # noqa: E402
+from wordpiece_studio.text.kernels import longest_match  # noqa: E402
 from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
 from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT  # noqa: E402
 from wordpiece_studio.text.word_table import CharacterActions, ChunkTable  # noqa: E402
@@ -163,16 +163,16 @@ class _Matcher:
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
         """Return the words of chunks, and how many of the bytes are used."""
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
-        cursor = np.zeros(spelling.CURSOR, np.int64)
+        cursor = np.zeros(longest_match.CURSOR, np.int64)
         table = self._actions
         while True:
-            answer = spelling.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
+            answer = longest_match.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
             if answer == DONE:
-                return words, int(cursor[spelling.SPELLED])
+                return words, int(cursor[longest_match.SPELLED])
             if answer == FULL:
                 words = _with_room(words, 2 * len(words))
             else:
-                table.find_out(int(cursor[spelling.CODE_POINT]))
+                table.find_out(int(cursor[longest_match.CODE_POINT]))
 
 
 class _Prepared(threading.local):
