@@ -191,28 +191,16 @@ def stdin() -> BufferedIOBase:
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
-def is_stream(files: list[str]) -> bool:
-    """Return whether the argument is ``-`` or a pipe, such as the shell makes of ``<(…)``, instead of a list of files.
-
-    Raises
-    ------
-    StudioError
-        If standard input is one of several.
-    """
+def _is_stream(files: list[str]) -> bool:
+    """Return whether the files are ``-`` alone, or one pipe, such as the shell makes of ``<(…)``."""
     if "-" in files and len(files) > 1:
         raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
     return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
 
 
 @contextmanager
-def opened_bytes(name: str) -> Iterator[BufferedIOBase]:
-    """Open a pipe for the duration of the block; ``-`` is standard input.
-
-    Raises
-    ------
-    StudioError
-        If standard input is closed, or the pipe cannot be opened.
-    """
+def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
+    """Open a pipe for the duration of the block; ``-`` is standard input."""
     if name == "-":
         yield stdin()
         return
@@ -235,7 +223,7 @@ def listed_sources(options: Mapping[str, Any]) -> Listing | None:
     StudioError
         If there are none, or standard input is one of several.
     """
-    if is_stream(options["files"]):
+    if _is_stream(options["files"]):
         return None
     return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
 
@@ -251,7 +239,7 @@ def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]
     """
     (name,) = options["files"]
     reading = {name: options[name] for name in _READING}
-    with opened_bytes(name) as stream:
+    with _opened_bytes(name) as stream:
         yield opened_stream(stream, _stream_name(name), _stream_kind(options), **reading)
 
 
@@ -278,7 +266,7 @@ def counted_words(
                 "{name} cannot be counted on a cluster", advice, name="Stdin" if name == "-" else display_name(name)
             )
         counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
-        with opened_bytes(name) as stream:
+        with _opened_bytes(name) as stream:
             counts = count_stream(stream, _stream_name(name), normalizer, **counting)
         counts = counts.at_least(options["min_count"])
     else:

@@ -14,8 +14,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader, guarded, is_obeyed
-from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
+from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, FileStatistics, WordCounts
 from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name, regular_file_status
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.parquet import load_pyarrow
