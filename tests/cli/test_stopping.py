@@ -82,7 +82,7 @@ elif moment == "finalizer":
 elif moment == "C code":
     before(train.Trainer, "run", wait_in_c)
 elif moment == "between files":
-    before(train, "_write_more", send)
+    before(train, "write_export", send)
 elif moment == "while writing":
     before(os, "fsync", send, call=3)
 elif moment == "putting in place":
