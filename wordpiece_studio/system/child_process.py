@@ -283,7 +283,8 @@ def _how_ended(code: int | None) -> str:
 
 def written_error(error: StudioError) -> bytes:
     """Return an error as bytes."""
-    values = {name: value if isinstance(value, (int, float)) else str(value) for name, value in error.values.items()}
+    plain = int | float | None
+    values = {name: value if isinstance(value, plain) else str(value) for name, value in error.values.items()}
     return json.dumps([error.what_template, error.advice_template, values]).encode()
 
 

@@ -83,7 +83,7 @@ def test_the_first_fault_is_kept(tmp_path: Path) -> None:
     assert fault is not None
     assert fault.file == 1
     assert "bad.txt, line 2: the bytes FF at byte 4" in str(fault.error(0, lambda value: value))
-    assert "line 12:" in str(dataclasses.replace(fault, has_lines_before=True).error(10, lambda value: value))
+    assert "line 12:" in str(fault._replace(has_lines_before=True).error(10, lambda value: value))
 
 
 def test_files_that_are_cut(tmp_path: Path) -> None:
