@@ -18,9 +18,9 @@ TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
 if TYPE_CHECKING:
     from typing import Any
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counting.counting import count_texts, count_words
     from wordpiece_studio.corpus.counts import CorpusStatistics, CountingStopped, SkippedWord, WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.corpus.linter.linter import lint
     from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
@@ -126,7 +126,7 @@ __all__ = [
 
 # Which module defines which names: the same as the imports above, which only type checkers see.
 _HOMES = {
-    "corpus.corpus_file": ("CorpusFile",),
+    "corpus.files": ("CorpusFile",),
     "corpus.counting.counting": ("count_texts", "count_words"),
     "corpus.counts": ("CorpusStatistics", "CountingStopped", "SkippedWord", "WordCounts"),
     "corpus.linter.finding": ("Finding",),

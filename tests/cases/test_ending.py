@@ -77,7 +77,7 @@ def test_a_process_that_helps_to_count_is_killed(program: Program, told: Told, m
 _PARENT = """
 import threading
 from tests.cases import child_works
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.counting.segment_counter import written_order
 from wordpiece_studio.corpus.counting.workers import ChildCounter
 from wordpiece_studio.system.child_process import ChildProcess

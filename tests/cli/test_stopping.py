@@ -73,7 +73,7 @@ if moment == "first line":
 
 from wordpiece_studio.cli import train
 from wordpiece_studio.system import atomic_write
-from wordpiece_studio.storage.verification import verification
+from wordpiece_studio.storage import verification
 callback = ctypes.CFUNCTYPE(None)(send)
 if moment == "C callback":
     before(train.Trainer, "run", callback)
@@ -82,7 +82,7 @@ elif moment == "finalizer":
 elif moment == "C code":
     before(train.Trainer, "run", wait_in_c)
 elif moment == "between files":
-    before(train, "_write_more", send)
+    before(train, "write_export", send)
 elif moment == "while writing":
     before(os, "fsync", send, call=3)
 elif moment == "putting in place":

@@ -17,7 +17,7 @@ SCRIPT = """
 from wordpiece_studio.compiled import kernel_cache
 before = kernel_cache.kernels_are_cached("text")
 kernel_cache.load_kernels("text")
-from wordpiece_studio.text.chunk_table import ChunkTable
+from wordpiece_studio.text.word_table import ChunkTable
 table = ChunkTable()
 table.add(b"a b a")
 assert table.counts.tolist() == [2, 1]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile, kind_of_name
+from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.corpus import decoding, delimited, parquet
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import opened_stream
 from wordpiece_studio.errors import StudioError
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.corpus import decoding
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import listed_files, opened
 from wordpiece_studio.errors import StudioError
 

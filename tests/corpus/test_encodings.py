@@ -7,9 +7,9 @@ import pytest
 
 from tests.corpus.reading import corpus_file, losses_of, pieces_of, refusal, text_of
 from wordpiece_studio.corpus import files
-from wordpiece_studio.corpus.detection import described
 from wordpiece_studio.corpus.encodings import guessed_encoding
 from wordpiece_studio.corpus.files import found_encoding
+from wordpiece_studio.corpus.inspection import described
 
 CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 WITH_CORPORA = pytest.mark.skipif(not CORPORA.exists(), reason="the course in many languages is not here")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus.corpus_file import CorpusFile
-from wordpiece_studio.corpus.detection import described
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.inspection import described
 from wordpiece_studio.corpus.listing import listed_files, listing
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
+from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.corpus.linter.evidence import sample_of_files
 from wordpiece_studio.corpus.listing import listed_files
-from wordpiece_studio.corpus.preview import preview
 from wordpiece_studio.corpus.remote_files import is_url, open_url
 from wordpiece_studio.errors import StudioError
 

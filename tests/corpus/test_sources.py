@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus.reading import corpus_file
-from wordpiece_studio.corpus.corpus_file import CorpusFile, checked_kind
-from wordpiece_studio.corpus.detection import described
+from wordpiece_studio.corpus.files import CorpusFile, checked_kind
+from wordpiece_studio.corpus.inspection import described
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 
@@ -32,8 +32,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
     reading = (
         "from wordpiece_studio.corpus.listing import listed_files\n"
         "from wordpiece_studio.corpus.listing import opened\n"
-        "from wordpiece_studio.corpus.preview import preview\n"
-        "from wordpiece_studio.corpus.detection import described\n"
+        "from wordpiece_studio.corpus.inspection import described, preview\n"
         "import wordpiece_studio.cli, wordpiece_studio.corpus.word_counts\n"
         f"for file in listed_files({str(tmp_path)!r}):\n"
         "    print(*(piece.text for piece in opened(file).pieces()), preview(file).text, described(file.path).name)"

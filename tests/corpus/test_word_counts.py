@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counts import FileStatistics, WordCounts
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
 

@@ -11,7 +11,6 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.evaluation.metrics import (
     fertility_at,
     length_histogram,
-    number_of_words,
     rank_frequency,
     symbols_at,
     vocabulary_sizes_at,
@@ -47,7 +46,7 @@ def test_symbols_of_the_last_step_alone(history: MergeHistory) -> None:
 
 
 def test_fertility_counts_every_word_as_often_as_it_occurs(history: MergeHistory) -> None:
-    assert number_of_words(history) == len(" ".join(TEXTS).split()) == 10
+    assert history.total_words == len(" ".join(TEXTS).split()) == 10
     steps = every_step(history)
     assert fertility_at(history, steps).tolist() == [history.symbols_after(int(step)) / 10 for step in steps]
 

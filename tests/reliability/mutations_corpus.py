@@ -8,8 +8,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from tests.reliability.mutating import packed, spoiled_bytes, spoiled_lines
-from wordpiece_studio.corpus.corpus_file import CorpusFile, kind_of_name
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 
 if TYPE_CHECKING:
     import random

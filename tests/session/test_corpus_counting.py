@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.file_rows import FileRow

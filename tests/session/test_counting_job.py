@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import CorpusStatistics, PartsReader, SkippedWord, WordCounts, parts_of
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.session import counting_job
 from wordpiece_studio.session.counting_job import CountingJob
 from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase

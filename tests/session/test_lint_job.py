@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.evidence import sample_of_text
 from wordpiece_studio.corpus.linter.finding import TextFix
 from wordpiece_studio.corpus.linter.linter import findings
@@ -87,7 +87,7 @@ def test_a_custom_pipeline_is_checked_here(
 
 
 def test_files_are_checked_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, RepairJob], tmp_path: Path) -> None:
-    pytest.importorskip("wordpiece_studio.corpus.preview")
+    pytest.importorskip("wordpiece_studio.corpus.inspection")
     path = tmp_path / "one.txt"
     path.write_text(TEXT, encoding="utf-8")
     counts = count_texts([TEXT], PIPELINE.normalizer, PIPELINE.pre_tokenizer)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.evaluation.dead_tokens import DeadReason
+    from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.vocabulary_table import Kind
 

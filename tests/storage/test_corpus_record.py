@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
     MOST_FILES,
@@ -36,7 +36,7 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSettings,
     ProjectView,
 )
-from wordpiece_studio.storage.verification.verification import verify
+from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

@@ -44,16 +44,6 @@ def echo(connection: ParentConnection, *arguments: object) -> None:
         connection.send_bytes(b"x" + message)
 
 
-def ask(connection: ParentConnection) -> None:
-    """Tell whether something has come: before anything is sent, when it was, and when it was taken."""
-    assert not connection.poll()
-    connection.send_bytes(b"?")
-    assert connection.poll(60)
-    assert connection.poll()
-    connection.send_bytes(b"x" + connection.recv_bytes())
-    assert not connection.poll()
-
-
 def chatter(connection: ParentConnection) -> None:
     """Write where others might expect messages, and read where they might come from."""
     print("from Python")  # noqa: T201

@@ -55,14 +55,6 @@ def test_messages_of_any_size_go_both_ways(begin: Begin) -> None:
     assert list(messages) == []
 
 
-def test_the_child_can_poll_for_messages(begin: Begin) -> None:
-    child = begin(child_works.ask)
-    messages = child.messages(NEVER)
-    assert next(messages)[0] == b"?"
-    child.send(b"it")
-    assert [bytes(content) for _, content in messages] == [b"it"]
-
-
 def test_printed_output_is_not_taken_for_a_message(begin: Begin, capfd: pytest.CaptureFixture[str]) -> None:
     assert said(begin(child_works.chatter)) == [b"x"]
     out, err = capfd.readouterr()

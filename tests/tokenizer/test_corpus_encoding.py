@@ -14,10 +14,11 @@ import tokenizers
 from tokenizers import models, normalizers, pre_tokenizers, processors
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus import blocks
 from wordpiece_studio.corpus.files import TextOnDisk
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import RemoveCharacters
 from wordpiece_studio.tokenizer import corpus_encoding
+from wordpiece_studio.tokenizer.corpus_encoding import CorpusBlocks, write_npy
 
 SPECIAL = ("[UNK]", "[CLS]", "[SEP]", "[MASK]")
 TOKENS = [*SPECIAL, "a", "b", "##a", "##b", "ab", "."]
@@ -35,8 +36,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(corpus_encoding, "_FEW_BYTES", 0)
         monkeypatch.setattr(corpus_encoding, "_FEW_BYTES_UNCOMPILED", 0)
     if request.param == "tiny blocks":
-        monkeypatch.setattr(blocks, "BLOCK_BYTES", 1)
-        monkeypatch.setattr("wordpiece_studio.tokenizer.corpus_encoding.BLOCK_BYTES", 1)
+        monkeypatch.setattr(corpus_encoding, "BLOCK_BYTES", 1)
 
 
 def lists(encoded: wps.EncodedTexts) -> list[list[int]]:
@@ -178,7 +178,7 @@ def test_contradictory_arguments_are_rejected(tmp_path: Path) -> None:
 
 
 def test_stopping_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK_BYTES", 1000)
+    monkeypatch.setattr(corpus_encoding, "BLOCK_BYTES", 1000)
     (tmp_path / "a").write_bytes(b"a b\n" * 1_000_000)
     (tmp_path / "ids.npy").write_bytes(b"old")
     told: list[tuple[int, int]] = []
@@ -205,3 +205,54 @@ def test_small_input_needs_no_numba(tmp_path: Path) -> None:
         "assert 'numba' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "a")], check=True, cwd=Path(__file__).parents[2])
+
+
+def test_every_file_ends_a_line(tmp_path: Path) -> None:
+    contents = [b"a b\r\nc", b"", b"\n", b"\xef\xbb\xbfd\n", b"e"]
+    paths = [tmp_path / str(number) for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_bytes(content)
+    told: list[tuple[int, int]] = []
+    source = CorpusBlocks(paths, progress=lambda *args: told.append(args))
+    assert b"".join(source) == b"a b\r\nc\n\nd\ne\n"
+    assert (source.statistics.lines, source.statistics.characters, source.statistics.bytes) == (5, 10, 13)
+    assert told[-1] == (13, 13)
+
+
+def test_blocks_have_about_the_same_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_encoding, "BLOCK_BYTES", 100)
+    (tmp_path / "a").write_bytes(b"0123456789\n" * 30 + b"\xff\n" + b"0123456789\n" * 70)
+    source = CorpusBlocks(tmp_path / "a", errors="replace")
+    sizes = [len(block) for block in source]
+    assert sum(sizes) == 1104
+    assert all(size >= 100 for size in sizes[:-1])
+    assert len(sizes) > 1
+    assert source.statistics.replaced == 1
+
+
+def test_a_stream_has_a_name_for_messages(tmp_path: Path) -> None:
+    assert b"".join(CorpusBlocks(BufferedReader(BytesIO(b"a\nb")))) == b"a\nb\n"  # type: ignore[arg-type]
+    (tmp_path / "x").write_bytes(b"\xff")
+    with open(tmp_path / "x", "rb") as stream, pytest.raises(StudioError, match="x, line 1: the bytes FF"):
+        list(CorpusBlocks(stream))
+
+
+def test_no_files_and_no_paths(tmp_path: Path) -> None:
+    with pytest.raises(StudioError, match="There is no file to read"):
+        CorpusBlocks([])
+    with pytest.raises(StudioError, match="Files are expected, not 3"):
+        CorpusBlocks([3])  # type: ignore[list-item]
+    with pytest.raises(StudioError, match="does not exist"):
+        CorpusBlocks(tmp_path / "no")
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint16, np.int64])
+@pytest.mark.parametrize("sizes", [[], [0], [1], [3, 0, 100_000]])
+def test_numpy_reads_what_was_written_in_pieces(dtype: type, sizes: list[int]) -> None:
+    file = BytesIO()
+    write_npy(file, (np.arange(size, dtype=np.int64) % 60_000 for size in sizes), dtype)
+    assert len(file.getvalue()) == 128 + sum(sizes) * np.dtype(dtype).itemsize  # data at a multiple of 64, as NumPy's
+    file.seek(0)
+    array = np.load(file, allow_pickle=False)
+    assert (array.dtype, array.shape) == (dtype, (sum(sizes),))
+    assert array.tolist() == [number % 60_000 for size in sizes for number in range(size)]

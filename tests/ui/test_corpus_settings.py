@@ -155,7 +155,7 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
 
 
 def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.file_rows import FileRow
 
     form = studio.window.corpus_pane.files_view.form

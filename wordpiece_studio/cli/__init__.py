@@ -18,8 +18,7 @@ import typer
 
 from wordpiece_studio.cli.count import count_command
 from wordpiece_studio.cli.encode import encode_command
-from wordpiece_studio.cli.messages import error_words, place_of
-from wordpiece_studio.cli.terminal import PROGRAM, OutputClosed, print_line, warn
+from wordpiece_studio.cli.messages import PROGRAM, OutputClosed, error_words, place_of, print_line, warn
 from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
 from wordpiece_studio.cli.train import train_command
 from wordpiece_studio.cli.verify import verify_command

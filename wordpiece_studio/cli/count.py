@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from wordpiece_studio.cli.messages import count_summary, detected_encodings, loss_warnings, table_of_files
+from wordpiece_studio.cli.messages import (
+    count_summary,
+    detected_encodings,
+    loss_warnings,
+    print_line,
+    progress,
+    table_of_files,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     FILES,
     ClusterOption,
@@ -34,20 +42,18 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_side_manifest
-from wordpiece_studio.storage.manifest import make_counts_manifest
+from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
 
 
 def count_command(

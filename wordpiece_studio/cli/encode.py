@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.cli.messages import encoding_summary, guessed_case, no_unknown_token, reading_warnings
+from wordpiece_studio.cli.messages import (
+    encoding_summary,
+    guessed_case,
+    no_unknown_token,
+    print_line,
+    progress,
+    reading_warnings,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
@@ -27,15 +35,17 @@ from wordpiece_studio.cli.options import (
     option,
     results,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_side_manifest
-from wordpiece_studio.storage.manifest import make_manifest
+from wordpiece_studio.storage.manifest import make_manifest, with_side_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name, printable_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 _IDS = "Writing the ids"
 
@@ -67,29 +77,18 @@ def encode_command(
 
     started = time.monotonic()
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
-    vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
-    if any(os.path.realpath(vocabulary) == os.path.realpath(path) for path in (output, offsets) if path):
-        raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
-    names = ("dtype", "add_special_tokens")
-    sources = listed_sources(context.params)
     outputs = [path for path in (output, offsets) if path is not None]
-    manifest = make_manifest(
-        tokenizer.vocabulary,
-        tokenizer.normalizer,
-        tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
-        kind="ids",
-        files=[os.path.basename(path) for path in outputs],
-    )
+    _check_outputs(outputs, vocab)
+    sources = listed_sources(context.params)
     with progress(of_bytes=True) as report, results(force=force):
         statistics = write_ids(
             tokenizer,
             context.with_resource(opened_stdin(context.params)) if sources is None else sources,
             output,
             offsets_output=offsets,
-            together=partial(with_side_manifest, manifest),
+            together=partial(with_side_manifest, _manifest(tokenizer, outputs)),
             progress=lambda done, total: report("Encoding", done, total),
-            **{name: context.params[name] for name in names},
+            **{name: context.params[name] for name in ("dtype", "add_special_tokens")},
         )
     seconds = time.monotonic() - started
     for warning in (*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus)):
@@ -101,6 +100,23 @@ def encode_command(
         print_line(printable_json(_summary(statistics, output, seconds)))
     else:
         print_line(encoding_summary(statistics, unknown, output, seconds))
+
+
+def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
+    vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
+    if os.path.realpath(vocabulary) in map(os.path.realpath, outputs):
+        raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
+
+
+def _manifest(tokenizer: Tokenizer, outputs: Sequence[str]) -> Manifest:
+    return make_manifest(
+        tokenizer.vocabulary,
+        tokenizer.normalizer,
+        tokenizer.pre_tokenizer,
+        max_word_length=tokenizer.max_word_length,
+        kind="ids",
+        files=[os.path.basename(path) for path in outputs],
+    )
 
 
 def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dict[str, object]:

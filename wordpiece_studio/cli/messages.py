@@ -1,22 +1,28 @@
-"""The texts of the command line: summaries, warnings, errors that name its options. Nothing is printed here."""
+"""What the command line says: lines, warnings and progress; the summaries in them, and errors that name its options."""
 
 from __future__ import annotations
 
+import os
+import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, kind_of_name
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.encodings import DETECT
-from wordpiece_studio.corpus.files import NO_FILE_ADVICE
+from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
+from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import REPLACE_ADVICE
+from wordpiece_studio.stopping import finished, undo_if_stopped
+from wordpiece_studio.storage.manifest import REPLACE_ADVICE
 from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rich.progress import TaskID
 
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
@@ -25,6 +31,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
 
+    Report = Callable[[str, int, int | None], None]
+
+PROGRAM = "wordpiece-studio"
+_CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # also shows the cursor, which the bars hide
 STDIN = "stdin"
 _MOST_FILES = 100
 
@@ -66,6 +76,53 @@ _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
     BINARY_ADVICE: "If it is text in UTF-16, convert it to UTF-8.",
 }
+
+
+class OutputClosed(Exception):
+    """The reader of our output has closed it, as in ``| head``."""
+
+
+def print_line(text: str) -> None:
+    """Print a line of the result."""
+    try:
+        sys.stdout.write(text + "\n")
+    except BrokenPipeError:
+        raise OutputClosed from None  # typer would end the program with an error
+
+
+def warn(text: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+
+
+@contextmanager
+def progress(*, of_bytes: bool = False) -> Iterator[Report]:
+    """Show a progress bar on stderr during the block, if stderr is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    amount = DownloadColumn() if of_bytes else TaskProgressColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    console = Console(file=sys.stderr)
+    tasks: dict[str, TaskID] = {}
+
+    def clear() -> None:
+        if not (console.is_dumb_terminal or console.legacy_windows):
+            os.write(sys.stderr.fileno(), _CLEAR + _CLEAR_ABOVE * (len(tasks) - 1))
+
+    undo_if_stopped(console, clear)
+    with Progress(*columns, console=console, transient=True) as bars:
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what)
+            bars.update(tasks[what], completed=done, total=total)
+
+        yield report
+    finished(console)
 
 
 def error_words(error: StudioError, command: str = "") -> str:

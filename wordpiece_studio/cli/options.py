@@ -6,21 +6,20 @@ put in place together at the very end, and never over foreign files.
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
 import typer
 
 from wordpiece_studio.cli.messages import STDIN, no_words
-from wordpiece_studio.cli.terminal import is_stream, opened_bytes
-from wordpiece_studio.corpus.corpus_file import FileKind, checked_kind, kind_of_name
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
+from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
-from wordpiece_studio.storage.files_together import check_replaceable
-from wordpiece_studio.storage.manifest import side_manifest
+from wordpiece_studio.storage.manifest import check_replaceable, side_manifest
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import RemoveCharacters
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
+    from io import BufferedIOBase
 
-    from wordpiece_studio.cli.terminal import Report
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.cli.messages import Report
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
-    from wordpiece_studio.corpus.files import TextStream
+    from wordpiece_studio.corpus.files import CorpusFile, TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
@@ -179,6 +178,40 @@ def results(*, force: bool) -> AbstractContextManager[object]:
     return written_together(are_results=True, check=None if force else check_replaceable)
 
 
+def stdin() -> BufferedIOBase:
+    """Return standard input.
+
+    Raises
+    ------
+    StudioError
+        If it is closed.
+    """
+    if sys.stdin is None:  # closed by the parent process
+        raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
+    return cast("BufferedIOBase", sys.stdin.buffer)
+
+
+def _is_stream(files: list[str]) -> bool:
+    """Return whether the files are ``-`` alone, or one pipe, such as the shell makes of ``<(…)``."""
+    if "-" in files and len(files) > 1:
+        raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
+    return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
+
+
+@contextmanager
+def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
+    """Open a pipe for the duration of the block; ``-`` is standard input."""
+    if name == "-":
+        yield stdin()
+        return
+    try:
+        pipe = open(name, "rb")
+    except OSError as error:
+        raise unreadable(name, error) from error
+    with pipe:
+        yield pipe
+
+
 _READING = ("column", "encoding", "errors")
 
 
@@ -190,7 +223,7 @@ def listed_sources(options: Mapping[str, Any]) -> Listing | None:
     StudioError
         If there are none, or standard input is one of several.
     """
-    if is_stream(options["files"]):
+    if _is_stream(options["files"]):
         return None
     return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
 
@@ -206,7 +239,7 @@ def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]
     """
     (name,) = options["files"]
     reading = {name: options[name] for name in _READING}
-    with opened_bytes(name) as stream:
+    with _opened_bytes(name) as stream:
         yield opened_stream(stream, _stream_name(name), _stream_kind(options), **reading)
 
 
@@ -233,7 +266,7 @@ def counted_words(
                 "{name} cannot be counted on a cluster", advice, name="Stdin" if name == "-" else display_name(name)
             )
         counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
-        with opened_bytes(name) as stream:
+        with _opened_bytes(name) as stream:
             counts = count_stream(stream, _stream_name(name), normalizer, **counting)
         counts = counts.at_least(options["min_count"])
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token
+from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
 from wordpiece_studio.cli.options import (
     GivenOption,
     JsonOption,
@@ -16,8 +16,8 @@ from wordpiece_studio.cli.options import (
     VocabOption,
     any_loaded_tokenizer,
     loaded_tokenizer,
+    stdin,
 )
-from wordpiece_studio.cli.terminal import print_line, stdin, warn
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, summary_words
+from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, print_line, progress, summary_words, warn
 from wordpiece_studio.cli.options import (
     ALPHABET,
     CHOICE,
@@ -40,7 +40,6 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
@@ -138,8 +137,7 @@ def train_command(
     started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     # Report what could not be written in the end before counting the words.
-    _check_places(output, history)
-    check_results(_places(output, history, chosen, bpe=bpe, with_counts=with_counts), force=force)
+    _check_places(output, history, chosen, bpe=bpe, with_counts=with_counts, force=force)
     _check_saving(_beginning(config, normalizing, pre_tokenizer), output, chosen, config if bpe else None)
     counts, notes = _counted(context.params, normalizing, config)
     with progress() as report:
@@ -150,8 +148,7 @@ def train_command(
             report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
-        _write(output, trainer, origin, chosen, bpe=bpe)
-        _write_more(output, history, trainer, origin, with_counts=with_counts)
+        _write(Path(output), history, trainer, origin, chosen, bpe=bpe, with_counts=with_counts)
     print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
 
 
@@ -180,11 +177,31 @@ def _counted(
     return counts, notes
 
 
-def _write(output: str, trainer: Trainer, origin: Origin, only: Only | None, *, bpe: bool) -> None:
-    """Write the folder of the vocabulary."""
+def _write(
+    output: Path,
+    history: str | None,
+    trainer: Trainer,
+    origin: Origin,
+    only: Only | None,
+    *,
+    bpe: bool,
+    with_counts: bool,
+) -> None:
+    """Write the folder of the vocabulary, and, if requested, the words into it and all merges to the file `history`."""
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
     if bpe:
-        _write_bpe(output, trainer, origin)
-        return
+        write_export("bpe", exported, output)
+    else:
+        _write_folder(output, trainer, origin, only)
+    if with_counts:
+        write_export("word-counts", exported, output / counts_name(trainer.counts))
+    if history is not None:
+        path = Path(history)
+        manifest = manifest_of("merges", exported, path.name, folder=path.parent)
+        write_merge_table(path, trainer.history, manifest=manifest)
+
+
+def _write_folder(output: Path, trainer: Trainer, origin: Origin, only: Only | None) -> None:
     counts, vocabulary = trainer.counts, trainer.vocabulary
     if only is None:
         try:
@@ -214,20 +231,21 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
     )
 
 
-def _check_places(output: str, history: str | None) -> None:
+def _check_places(
+    output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool, force: bool
+) -> None:
+    """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
     check_folder(output)
-    if history is not None:
-        check_merge_table_place(history)
-
-
-def _places(output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool) -> list[Path]:
-    """Return the files that will be written, as far as known in advance."""
     names = [
         MANIFEST_FILE,
         *(BPE_FILES if bpe else sorted(written_names(only))),
         *([COUNTS_FILE] if with_counts else []),
     ]
-    return [*(Path(output) / name for name in names), *([] if history is None else [Path(history)])]
+    places = [Path(output) / name for name in names]
+    if history is not None:
+        check_merge_table_place(history)
+        places.append(Path(history))
+    check_results(places, force=force)
 
 
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
@@ -279,7 +297,7 @@ BpeOption = Annotated[
 
 
 def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: Iterable[str] = ()) -> None:
-    """Check before a training whether `_write_bpe` will be possible after it.
+    """Check before a training whether byte pair encoding can be written after it.
 
     Raises
     ------
@@ -297,33 +315,3 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: I
         )
     check_tokenizer_stays_whole("bpe", Path(output))
     check_bpe_symbols(symbols)
-
-
-def _write_bpe(output: str, trainer: Trainer, origin: Origin) -> None:
-    """Write byte pair encoding to the folder `output`.
-
-    Raises
-    ------
-    StudioError
-        If a symbol cannot be expressed, or a file cannot be written.
-    """
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
-    write_export("bpe", exported, Path(output))
-
-
-def _write_more(output: str, history: str | None, trainer: Trainer, origin: Origin, *, with_counts: bool) -> None:
-    """Write the words to the folder `output`, and all merges to the file `history`, if requested.
-
-    Raises
-    ------
-    StudioError
-        If a file cannot be written.
-    """
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
-    if with_counts:
-        write_export("word-counts", exported, Path(output) / counts_name(trainer.counts))
-    if history is not None:
-        path = Path(history)
-        write_merge_table(
-            path, trainer.history, manifest=manifest_of("merges", exported, path.name, folder=path.parent)
-        )

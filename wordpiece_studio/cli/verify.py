@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wordpiece_studio.cli.messages import print_line, progress, warn
 from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
-from wordpiece_studio.cli.terminal import print_line, progress, warn
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress
-    from wordpiece_studio.storage.verification.verification import Verification
+    from wordpiece_studio.storage.verification import Verification
 
 _WIDTH = len("unchecked")
 
@@ -40,7 +40,7 @@ def verify_command(
     ] = None,
 ) -> int:
     """Train again and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
-    from wordpiece_studio.storage.verification.verification import verify  # no other command needs it
+    from wordpiece_studio.storage.verification import verify  # no other command needs it
 
     started = time.monotonic()
     with progress() as report:

@@ -14,9 +14,9 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import kind_of_name
+from wordpiece_studio.corpus.counts import LARGEST_COUNT
 from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
 from wordpiece_studio.errors import StudioError
 
@@ -53,7 +53,7 @@ def unguarded(cell: str) -> str:
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
     Entry = tuple[str, int]  # a word and its count
 
@@ -61,7 +61,6 @@ GUARDED_WORD = "guarded_word"
 """A column of words of which some are preceded by an apostrophe, see `guarded`."""
 _WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
-LARGEST_COUNT = 2**63 - 1
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
 

@@ -1,6 +1,7 @@
-"""Files, on disk or behind a URL, and streams to be read once: which may be read, and the plain text in them.
+"""Files of a corpus, on disk or behind a URL, and streams to be read once: of which kind each is, and its plain text.
 
-Not here: decoding (`decoding`), decompression (`compression`), and what happens to the text.
+Not here: decoding (`decoding`), decompression (`compression`), which files there are and how those of other kinds are
+read (`listing`), and what happens to the text.
 """
 
 from __future__ import annotations
@@ -8,9 +9,9 @@ from __future__ import annotations
 import io
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
@@ -26,8 +27,90 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
 
+FileKind = Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"]
+
+COMPRESSED_SUFFIXES = (".gz", ".xz", ".bz2", ".zst")
+
+KIND_OF_SUFFIX: dict[str, FileKind] = {
+    ".txt": "text",
+    ".text": "text",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+
+MAY_BE_COUNTS: tuple[FileKind, ...] = ("csv", "tsv", "parquet")
+"""The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""
 
 NO_FILE_ADVICE = "Choose a file on a disk."
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFile:
+    """One file of a corpus and how it is read.
+
+    Whether it is compressed is not recorded here: its first bytes show that.
+
+    Attributes
+    ----------
+    path
+        Where it is, from `os.fsdecode`.
+    kind
+        Its content: lines of text, rows with a text in one of their fields, or words and their counts.
+    column
+        The field of jsonl, ``"meta.text"`` for one within another; the column of csv, tsv and parquet, in csv and tsv
+        also its number from 1 where there is no header. None: the only one with text, or one with a usual name.
+    encoding
+        Its encoding; None for UTF-8 or what a byte order mark says, ``"detect"`` to detect it.
+    errors
+        What to do about undecodable bytes: raise, replace them, or leave out the line. Rows with other faults can only
+        be left out.
+    """
+
+    path: str
+    kind: FileKind = "text"
+    column: str | None = None
+    encoding: str | None = None
+    errors: ErrorHandling = "strict"
+
+
+def kind_of_name(path: str) -> FileKind | None:
+    """Return the kind of file that its suffix indicates; None if it indicates none.
+
+    >>> kind_of_name("wiki.jsonl.zst")
+    'jsonl'
+    """
+    stem, suffix = os.path.splitext(path.lower())
+    if suffix in COMPRESSED_SUFFIXES:
+        stem, suffix = os.path.splitext(stem)
+    return KIND_OF_SUFFIX.get(suffix)
+
+
+def checked_kind(name: str) -> FileKind:
+    """Return `name` if it is a kind of file.
+
+    Raises
+    ------
+    StudioError
+        If it is not.
+    """
+    if name in get_args(FileKind):
+        return cast("FileKind", name)
+    raise StudioError(
+        'There is no kind of file called "{name}"',
+        "Use one of {kinds}.",
+        name=name,
+        kinds=", ".join(get_args(FileKind)),
+    )
+
+
+def checked_file(file: CorpusFile) -> CorpusFile:
+    """Return a file with its encoding's standard name; raises `StudioError` if there is no such encoding."""
+    checked_error_handling(file.errors)
+    return file if file.encoding is None else replace(file, encoding=known_encoding(file.encoding))
 
 
 class FileOnDisk:

@@ -1,37 +1,40 @@
 """Which files make up a corpus, in a fixed order, and the text of each, to be read once in pieces.
 
 A table of words and their counts is recognized by its rows: read as text, its counts would be dropped silently.
-Not here: what else is in files (`detection`), and how a kind is read (`files`, `json_lines`, `delimited`, `parquet`).
+Not here: what else is in files (`inspection`), and how a kind is read (`files`, `json_lines`, `delimited`, `parquet`).
 """
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from wordpiece_studio.corpus.corpus_file import (
-    FOLDER_SUFFIXES,
+from wordpiece_studio.corpus.files import (
+    COMPRESSED_SUFFIXES,
+    KIND_OF_SUFFIX,
     MAY_BE_COUNTS,
     CorpusFile,
-    is_taken_from_folders,
+    TextOnDisk,
+    TextStream,
     kind_of_name,
-    natural_order,
+    regular_file_status,
+    unreadable,
 )
-from wordpiece_studio.corpus.files import TextOnDisk, TextStream, regular_file_status, unreadable
-from wordpiece_studio.corpus.remote_files import is_url, listed_urls
+from wordpiece_studio.corpus.remote_files import files_at, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.corpus.corpus_file import FileKind
     from wordpiece_studio.corpus.counts import CorpusStatistics
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import FileKind
 
     Place = str | bytes | os.PathLike[str]
     from io import BufferedIOBase
@@ -39,6 +42,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.rows import RowSource
 
+FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
+"""Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
 _ONE = (str, bytes, os.PathLike, CorpusFile)
 
@@ -154,23 +159,59 @@ def _is_table(file: CorpusFile) -> bool:
     return looks_like_word_counts(file)
 
 
+def _is_taken_from_folders(name: str) -> bool:
+    """Return whether a file of that name is taken from a folder that contains it."""
+    name = name.lower()
+    for suffix in COMPRESSED_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return not name.startswith(".") and name.endswith(FOLDER_SUFFIXES)
+
+
 def _files_of(path: str, listed: set[str], left_out: list[str]) -> list[str]:
     if is_url(path):
-        files = listed_urls(path, left_out)
+        files = _at_url(path, left_out)
         if files == [path]:
             return files
     elif os.path.isdir(path):
-        files = _in_folder(path, left_out)
+        files = list(_walk(path, set(), left_out))
+        _check_folder(path, files)
     elif glob.has_magic(path) and not os.path.lexists(path):
-        files = _matching(path)
+        files = sorted((name for name in glob.iglob(path, recursive=True) if os.path.isfile(name)), key=_order)
+        _check_pattern(path, files)
     else:
         regular_file_status(path)
         return [path]
     return [name for name in files if name not in listed]
 
 
-def _in_folder(path: str, left_out: list[str]) -> list[str]:
-    files = list(_walk(path, set(), left_out))
+def _at_url(url: str, left_out: list[str]) -> list[str]:
+    kind, files = files_at(url)
+    files.sort(key=_order)
+    if kind == "pattern":
+        _check_pattern(url, files)
+    elif kind == "folder":
+        left_out += [name for name in files if not _is_taken_from_folders(name)]
+        files = list(filter(_is_taken_from_folders, files))
+        _check_folder(url, files)
+    return files
+
+
+def _natural_order(name: str) -> tuple[object, ...]:
+    """Return a key that sorts names as people do, with numbers by value.
+
+    >>> sorted(["b10", "b9", "b"], key=_natural_order)
+    ['b', 'b9', 'b10']
+    """
+    parts: list[object] = re.split(r"([0-9]+)", name)
+    parts[1::2] = [int(part) for part in parts[1::2] if isinstance(part, str)]
+    return tuple(parts), name  # "01" and "1" are equal by value
+
+
+def _order(path: str) -> list[object]:
+    return [_natural_order(part) for part in Path(path).parts]
+
+
+def _check_folder(path: str, files: list[str]) -> None:
     if not files:
         raise StudioError(
             "There is no file in the folder {path} that ends in {suffixes}",
@@ -178,14 +219,11 @@ def _in_folder(path: str, left_out: list[str]) -> list[str]:
             path=display_name(path),
             suffixes=", ".join(FOLDER_SUFFIXES),
         )
-    return files
 
 
-def _matching(pattern: str) -> list[str]:
-    files = [path for path in glob.iglob(pattern, recursive=True) if os.path.isfile(path)]
+def _check_pattern(pattern: str, files: list[str]) -> None:
     if not files:
         raise StudioError("No file matches {pattern}", "Check the pattern.", pattern=display_name(pattern))
-    return sorted(files, key=lambda path: [natural_order(part) for part in Path(path).parts])
 
 
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
@@ -207,11 +245,11 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
             visible = [(entry.name, *_kind_of(entry)) for entry in entries if entry.name[0] != "."]
     except OSError as error:
         raise unreadable(folder, error) from error
-    for name, is_folder, is_file in sorted(visible, key=lambda entry: natural_order(entry[0])):
+    for name, is_folder, is_file in sorted(visible, key=lambda entry: _natural_order(entry[0])):
         path = os.path.join(folder, name)
         if is_folder:
             yield from _walk(path, seen, left_out)
-        elif is_file and is_taken_from_folders(name):
+        elif is_file and _is_taken_from_folders(name):
             yield path
         elif is_file:
             left_out.append(path)

@@ -1,6 +1,6 @@
 """Files that are not on a disk of this machine: URLs such as ``s3://bucket/text.jsonl``, read through fsspec.
 
-Importing this module does not load fsspec. Not here: files on disk (`files`), and which of them a pattern matches
+Importing this module does not load fsspec. Not here: files on disk (`files`), and which files belong to a corpus
 (`listing`).
 """
 
@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from wordpiece_studio.corpus.corpus_file import FOLDER_SUFFIXES, is_taken_from_folders, natural_order
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
@@ -77,50 +76,33 @@ def open_url(url: str) -> BinaryIO:
     return cast("BinaryIO", io.BufferedReader(_RawFile(_as_os_error(opened)), _BUFFER_BYTES))
 
 
-def listed_urls(url: str, left_out: list[str]) -> list[str]:
-    """Return the files that a URL stands for: itself, or those of a folder or a pattern, in a fixed order.
-
-    Files of a folder whose suffixes are not those of texts are added to `left_out`.
+def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
+    """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out.
 
     Raises
     ------
     StudioError
-        If there are none.
+        If there is nothing.
     """
-    listed: list[str] = _attempt(url, lambda: _listed(url, left_out))
-    return listed
+    found: tuple[Literal["file", "folder", "pattern"], list[str]] = _attempt(url, lambda: _files_at(url))
+    return found
 
 
-def _listed(url: str, left_out: list[str]) -> list[str]:
+def _files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
     from fsspec.utils import get_protocol
 
     system, path = _system_of(url)
-    is_pattern = bool(re.search(r"[*?\[]", path)) and get_protocol(url) not in ("http", "https")
-    if is_pattern:
+    if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
         names = [name for name in system.glob(path) if not system.isdir(name)]
-    elif _info(url).get("type") == "directory":
-        visible = [name for name in system.find(path) if not _is_hidden(name, path)]
-        names = [name for name in visible if is_taken_from_folders(name)]
-        others = sorted(set(visible) - set(names), key=_natural_order)
-        left_out += [str(system.unstrip_protocol(name)) for name in others]
-    else:
-        return [url]
-    if not names:
-        raise StudioError(
-            "No file matches {path}" if is_pattern else "There is no file in the folder {path} that ends in {suffixes}",
-            "Check the pattern." if is_pattern else "Name files with other endings one by one, or by a pattern.",
-            path=printable(url),
-            suffixes=", ".join(FOLDER_SUFFIXES),
-        )
-    return [str(system.unstrip_protocol(name)) for name in sorted(names, key=_natural_order)]
+        return "pattern", [str(system.unstrip_protocol(name)) for name in names]
+    if _info(url).get("type") == "directory":
+        names = [name for name in system.find(path) if not _is_hidden(name, path)]
+        return "folder", [str(system.unstrip_protocol(name)) for name in names]
+    return "file", [url]
 
 
 def _is_hidden(name: str, folder: str) -> bool:
     return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
-
-
-def _natural_order(name: str) -> list[object]:
-    return [natural_order(part) for part in name.split("/")]
 
 
 def _system_of(url: str) -> tuple[Any, str]:

@@ -14,10 +14,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.corpus_file import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name
-from wordpiece_studio.corpus.count_tables import GUARDED_WORD, LARGEST_COUNT, TableReader, guarded, is_obeyed
-from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
-from wordpiece_studio.corpus.files import regular_file_status
+from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, FileStatistics, WordCounts
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name, regular_file_status
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.errors import StudioError
@@ -60,41 +59,36 @@ def read_word_counts(
         number from 1 to 2**63 - 1; the message names the file and the line or row.
     """
     total: dict[str, int] = {}
-    files: list[FileStatistics] = []
-    for file in _tables(paths):
-        reader = TableReader(file)
-        distinct, words = set(), 0
-        for word, count in reader.entries():
-            distinct.add(word)
-            words += count
-            total[word] = total.get(word, 0) + count
-        files.append(
-            FileStatistics(
-                reader.name,
-                reader.bytes_read,
-                reader.rows,
-                words,
-                len(distinct),
-                reader.encoding,
-                replaced=reader.replaced,
-                skipped_lines=reader.skipped,
-            )
-        )
+    files = [_read_table(file, total) for file in _tables(paths)]
     if sum(total.values()) > LARGEST_COUNT:
         raise StudioError("The words together occur more than 2**63 - 1 times")
-    statistics = CorpusStatistics(
-        lines=sum(file.lines for file in files),
-        bytes=sum(file.bytes for file in files),
-        replaced=sum(file.replaced for file in files),
-        skipped_lines=sum(file.skipped_lines for file in files),
-        files=tuple(files),
-    )
+    statistics = CorpusStatistics.summed(files, files=tuple(files))
     return WordCounts(
         list(total),
         list(total.values()),
         resolve_normalizer(normalizer),
         resolve_pre_tokenizer(pre_tokenizer),
         statistics,
+    )
+
+
+def _read_table(file: CorpusFile, total: dict[str, int]) -> FileStatistics:
+    """Add the counts of a table to `total`, and return what was read."""
+    reader = TableReader(file)
+    distinct, words = set(), 0
+    for word, count in reader.entries():
+        distinct.add(word)
+        words += count
+        total[word] = total.get(word, 0) + count
+    return FileStatistics(
+        reader.name,
+        reader.bytes_read,
+        reader.rows,
+        words,
+        len(distinct),
+        reader.encoding,
+        replaced=reader.replaced,
+        skipped_lines=reader.skipped,
     )
 
 

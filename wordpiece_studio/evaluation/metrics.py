@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 
-def number_of_words(history: MergeHistory) -> int:
-    """Return how many words were trained on, counting every occurrence."""
-    return history.total_words
-
-
 def symbols_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return N, the weighted number of symbols in the corpus under merging, after each of `steps` merges.
 
@@ -75,7 +70,7 @@ def fertility_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.
     -------
     float64, shape (n,); zeros if there are no words.
     """
-    words = number_of_words(history)
+    words = history.total_words
     return symbols_at(history, steps) / words if words else np.zeros(len(steps), dtype=np.float64)
 
 

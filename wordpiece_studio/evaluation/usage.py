@@ -1,7 +1,10 @@
-"""How often each token of a vocabulary is used when longest match splits the words of a corpus.
+"""How often each token of a vocabulary is used when longest match splits the words of a corpus; why some never are.
 
 The words are those of the counts: they are neither normalized nor pre-tokenized again. A large corpus is counted by
-compiled kernels if available; nothing is ever compiled for it. `dead_tokens` finds why a token is never used.
+compiled kernels if available; nothing is ever compiled for it.
+
+Why a token is dead is determined from the corpus, not guessed. Most were intermediate steps: in the training itself
+they no longer occur. Others occur in words as they were merged, but longest match splits these words differently.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.training.history import MergeHistory
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -185,3 +189,237 @@ def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]
         if words:
             text = np.frombuffer(lines.encode("utf-8", "surrogatepass"), np.uint8)
             yield _Part(*index.match(text, len(text), len(words)), words, weights)
+
+
+DeadKind = Literal["merged", "covered", "unknown", "absent"]
+_NONE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DeadReason:
+    """Why a token is dead.
+
+    Attributes
+    ----------
+    kind
+        ``"merged"``: wherever it occurred, merges absorbed it, the last of them at `step`. ``"covered"``: it occurs in
+        words as they were merged, but longest match takes another token there. ``"unknown"``: it does occur, but the
+        word as a whole is unknown. ``"absent"``: its characters occur in no word that was trained on, or not where it
+        could be matched.
+    word
+        The most frequent word that contains it, or did before the merge; empty if it is absent.
+    token
+        The token that absorbed it, or that longest match takes instead.
+    step
+        The merge that last absorbed it, or that made `token`.
+    merges
+        How many merges absorbed it.
+    """
+
+    kind: DeadKind
+    word: str = ""
+    token: str = ""
+    step: int = 0
+    merges: int = 0
+
+
+class DeadTokens:
+    """The reasons for the dead tokens of a vocabulary.
+
+    Parameters
+    ----------
+    history
+        The training that made the vocabulary.
+    step
+        The number of merges.
+    dead
+        bool, shape (n_tokens,): which tokens are dead.
+    tokenizer
+        Splits words with that vocabulary.
+    texts
+        The words of the training, if available.
+    should_stop
+        Called regularly; once it returns True, the object is unusable.
+    """
+
+    def __init__(
+        self,
+        history: MergeHistory,
+        step: int,
+        dead: NDArray[np.bool_],
+        tokenizer: Tokenizer,
+        texts: WordTexts | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        self._history = history
+        self._step = step
+        self._tokenizer = tokenizer
+        self._known: dict[int, DeadReason] = {}
+        self._occurs_in = _most_frequent_words(history, step, dead, should_stop)
+        self._absorbed_at, self._absorptions = _last_absorptions(history, step, len(dead))
+        self._texts = texts if texts is not None else WordTexts(history)
+        if (dead & (self._occurs_in == _NONE) & (self._absorbed_at == 0)).any():
+            self._texts.index_characters(should_stop)  # here, not in `reason`, which must be quick
+
+    def reason(self, token_id: int) -> DeadReason:
+        """Return why a dead token is dead."""
+        found = self._known.get(token_id)
+        if found is None:
+            found = self._known[token_id] = self._determine(token_id)
+        return found
+
+    def _determine(self, token_id: int) -> DeadReason:
+        token = self._history.token(token_id)
+        word = int(self._occurs_in[token_id])
+        absorbed_at = int(self._absorbed_at[token_id])
+        if word == _NONE and absorbed_at:
+            return self._merged(absorbed_at, int(self._absorptions[token_id]))
+        place = self._place(token, word) if word != _NONE else _NONE
+        if place == _NONE:  # it occurs nowhere, or only where characters were dropped
+            word, place = self._texts.first(*self._spelled(token))
+        return self._split_otherwise(self._history.input.words[word], place) if place != _NONE else DeadReason("absent")
+
+    def number_of_words(self, token_id: int) -> int:
+        """Return in how many distinct words a token could be matched by its characters; searches all words."""
+        return self._texts.count(*self._spelled(self._history.token(token_id)))
+
+    def _merged(self, step: int, merges: int) -> DeadReason:
+        history = self._history
+        places = history.positions(step - 1)
+        inside = history.segmentations.words_at(places)
+        word = history.input.words[int(inside[np.argmax(history.input.weights[inside])])]
+        return DeadReason("merged", word, history.token(int(history.column("new_id")[step - 1])), step, merges)
+
+    def _place(self, token: str, word: int) -> int:
+        """Return where in a merged word a token occurs; _NONE if characters of the word were dropped."""
+        tokens = self._history.segmentations.tokens(word, self._step)
+        prefix, suffix = self._tokenizer.vocabulary.continuing_subword_prefix, self._suffix
+        parts = [tokens[0], *(part.removeprefix(prefix) for part in tokens[1:])]
+        if "".join(parts) != self._history.input.words[word] + suffix:
+            return _NONE
+        return sum(map(len, parts[: tokens.index(token)]))
+
+    def _spelled(self, token: str) -> tuple[str, bool | None]:
+        """Return a token's characters in a word, and whether it begins the word; None if it may be anywhere."""
+        prefix = self._tokenizer.vocabulary.continuing_subword_prefix
+        if not prefix:
+            return token.removesuffix(self._suffix), None
+        begins = not token.startswith(prefix) or token == prefix
+        return token.removeprefix("" if begins else prefix).removesuffix(self._suffix), begins
+
+    @property
+    def _suffix(self) -> str:
+        return self._tokenizer.vocabulary.end_of_word_suffix or ""
+
+    def _split_otherwise(self, word: str, place: int) -> DeadReason:
+        spans = self._tokenizer.spans(word)
+        if spans is None:
+            return DeadReason("unknown", word)
+        winner = next(token for token, start, end in spans if start <= place < end)
+        token_id = self._tokenizer.vocabulary.id_of(winner)
+        return DeadReason("covered", word, winner, 0 if token_id is None else self._history.birth_step(token_id))
+
+
+class WordTexts:
+    """Finds the words of a training that contain a text."""
+
+    def __init__(self, history: MergeHistory) -> None:
+        self._history = history
+        self._joined = ""
+        self._starts: NDArray[np.int64] | None = None  # created on first use
+        self._first_characters: set[str] | None = None
+        self._later_characters: set[str] = set()
+
+    @property
+    def _words(self) -> Sequence[str]:
+        return self._history.input.words  # late: for a stored history, they must be read
+
+    def first(self, text: str, begins: bool | None) -> tuple[int, int]:
+        """Return the first word with `text` and its place in it; (-1, -1) if there is none.
+
+        `begins`: whether `text` must be at the beginning of the word, or must not be; None for anywhere.
+        """
+        if self._first_characters is not None and len(text) == 1:
+            is_first, is_later = text in self._first_characters, text in self._later_characters
+            if not (is_first or is_later if begins is None else is_first if begins else is_later):
+                return _NONE, _NONE
+        return self._next(text, begins, 0)
+
+    def index_characters(self, should_stop: Callable[[], bool] | None = None) -> None:
+        """Index the characters that begin words and those inside, so that `first` detects absent ones at once."""
+        if self._first_characters is not None:
+            return
+        first: set[str] = set()
+        for part in slices(len(self._words)):
+            if should_stop is not None and should_stop():
+                return
+            first.update([word[0] for word in self._words[part]])
+            self._later_characters.update("".join([word[1:] for word in self._words[part]]))
+        self._first_characters = first
+
+    def count(self, text: str, begins: bool | None) -> int:
+        """Return how many words contain `text`."""
+        found = 0
+        word, _ = self._next(text, begins, 0)
+        while word != _NONE:
+            found += 1
+            word, _ = self._next(text, begins, word + 1)
+        return found
+
+    def _next(self, text: str, begins: bool | None, word: int) -> tuple[int, int]:
+        """Return the first match from word number `word` on."""
+        if self._starts is None:
+            self._starts = self._join()
+        starts = self._starts
+        sought = f"\n{text}" if begins else text
+        at = int(starts[word]) - 1 if begins else int(starts[word])
+        while (at := self._joined.find(sought, at)) != -1:
+            place = at + 1 if begins else at
+            word = int(np.searchsorted(starts, place, side="right")) - 1
+            start, end = int(starts[word]), int(starts[word + 1]) - 1
+            if place + len(text) <= end and (begins is None or begins == (place == start)):
+                return word, place - start
+            at += 1
+        return _NONE, _NONE
+
+    def _join(self) -> NDArray[np.int64]:
+        """Join the words with a line end before and after each; return where each starts, and the end of all."""
+        pieces = ["\n".join([*self._words[part], ""]) for part in slices(len(self._words))]
+        lengths = np.fromiter(map(len, self._words), dtype=np.int64, count=len(self._words))
+        self._joined = "\n" + "".join(pieces)
+        return np.append(1, 1 + np.cumsum(lengths + 1))
+
+
+def _most_frequent_words(
+    history: MergeHistory, step: int, dead: NDArray[np.bool_], should_stop: Callable[[], bool] | None
+) -> NDArray[np.int64]:
+    """Return the most frequent merged word that contains each dead token: int64 by id; _NONE if none does."""
+    found = np.full(len(dead), _NONE, dtype=np.int64)
+    most = np.zeros(len(dead), dtype=np.int64)
+    weights = history.input.weights
+    if not dead.any():
+        return found
+    for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
+        if should_stop is not None and should_stop():
+            break
+        is_dead = dead[ids]
+        ids, words = ids[is_dead], inside[is_dead]
+        order = np.lexsort((words, -weights[words], ids))
+        order = order[np.diff(ids[order], prepend=-1) > 0]
+        ids, words = ids[order], words[order].astype(np.int64)
+        better = weights[words] > most[ids]
+        found[ids[better]], most[ids[better]] = words[better], weights[words[better]]
+    return found
+
+
+def _last_absorptions(history: MergeHistory, step: int, size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the last merge up to `step` that absorbed each token, 0 for none, and how many did."""
+    last, number = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    lefts, rights = history.column("left_id")[:step], history.column("right_id")[:step]
+    steps = np.arange(1, step + 1)
+    for side in (lefts, rights):
+        np.maximum.at(last, side, steps)
+    number += np.bincount(lefts, minlength=size)
+    others = rights[rights != lefts]
+    number += np.bincount(others, minlength=size)
+    return last, number

@@ -19,7 +19,7 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
-from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.tokenizer import Encoding
 
@@ -224,10 +224,10 @@ class _Libraries:
             for kind, content in child.messages(late):
                 if kind == b"r":
                     return content
-                what, advice, values = msgspec.msgpack.decode(content)
+                error = read_error(content)
                 if kind == b"p":
                     self._end()
-                raise _FileError(what, advice, **values)
+                raise _FileError(error.what_template, error.advice_template, **error.values)
         finally:
             clock.cancel()
         raise TimeoutError

@@ -4,7 +4,7 @@ A corrupt file may kill this process, take all the memory that it may have, or k
 (`imported_tokenizer`) handles that. The parent uses only the names here and loads no library.
 
 A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments). Every answer is one message: ``r``
-the result; ``x`` an error, as its two templates and its values; ``p`` the same, after which the library is in no state
+the result, as MessagePack; ``x`` an error, see `written_error`; ``p`` the same, after which the library is in no state
 to continue.
 """
 
@@ -21,6 +21,7 @@ import msgspec
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.child_process import written_error
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import printable
 
@@ -133,17 +134,19 @@ def _answer(shelf: _Shelf, request: bytes) -> bytes:
         loaded, digest = shelf.get(path, sha256, is_new=job == "load")
         return b"r" + msgspec.msgpack.encode(_done(loaded, digest, job, arguments))
     except StudioError as error:
-        return b"x" + _written(error)
+        return b"x" + written_error(error)
     except MemoryError:
-        return b"x" + _written(StudioError("{path} needs more memory than there is", "Use a smaller text or file."))
+        return b"x" + written_error(
+            StudioError("{path} needs more memory than there is", "Use a smaller text or file.")
+        )
     except ImportError:
-        return b"x" + _written(
+        return b"x" + written_error(
             StudioError("{path} needs the library {library}", "Install it: pip install {library}", library=library)
         )
     except Exception as error:
-        return b"x" + _written(_refusal(job, library, error))
+        return b"x" + written_error(_refusal(job, library, error))
     except BaseException as error:  # a Rust panic
-        return b"p" + _written(_refusal(job, library, error))
+        return b"p" + written_error(_refusal(job, library, error))
 
 
 def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> object:
@@ -173,11 +176,6 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
     what = "{path}: the {library} library cannot read it: {reason}"
     return StudioError(what, _ADVICE, library=library, reason=reason)
-
-
-def _written(error: StudioError) -> bytes:
-    values = {name: value if isinstance(value, int) else str(value) for name, value in error.values.items()}
-    return msgspec.msgpack.encode((error.what_template, error.advice_template, values))
 
 
 def _contents(path: Path) -> list[bytes]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from wordpiece_studio.evaluation.metrics import number_of_words
 from wordpiece_studio.session.live_timeline import TextChanges
 from wordpiece_studio.session.selection import text_of_token
 
@@ -112,7 +111,7 @@ class ChartSource:
         """Number of words in the training corpus, counting every occurrence."""
         history = self.model.history
         if history is not None and self._words[0] is not history:
-            self._words = (history, number_of_words(history))
+            self._words = (history, history.total_words)
         return self._words[1] if history is not None else 0
 
     @property

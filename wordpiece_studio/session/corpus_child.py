@@ -11,13 +11,13 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
 from wordpiece_studio.system.child_process import lower_priority
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.system.child_process import ParentConnection
 
 _BATCH_SECONDS = 0.1
@@ -45,7 +45,7 @@ def describe_in_child(connection: ParentConnection, order: str) -> None:
 
 def described_row(file: CorpusFile) -> FileRow:
     """Return a file with what its beginning reveals about it; never raises a `StudioError`."""
-    from wordpiece_studio.corpus.detection import described
+    from wordpiece_studio.corpus.inspection import described
 
     try:
         found = described(file.path)
@@ -62,7 +62,7 @@ def preview_in_child(connection: ParentConnection) -> None:
 
     Message kinds: ``v`` the part as JSON, ``x`` an error, as JSON with the two templates and the values.
     """
-    from wordpiece_studio.corpus.preview import preview
+    from wordpiece_studio.corpus.inspection import preview
 
     while True:
         wanted = json.loads(connection.recv_bytes())
@@ -82,6 +82,6 @@ def written_preview_order(file: CorpusFile, at: int, size: int) -> bytes:
 
 def read_preview(content: bytes) -> Preview:
     """Return the part that a message of kind ``v`` holds."""
-    from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.corpus.inspection import Preview
 
     return Preview(**json.loads(content))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QUndoStack
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile, FileKind
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.storage.project.contents import CorpusReference
 
     Rows = tuple[FileRow, ...]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.corpus.corpus_file import kind_of_name
+from wordpiece_studio.corpus.files import kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_child import (
@@ -29,9 +29,9 @@ from wordpiece_studio.system.child_process import ChildProcess
 if TYPE_CHECKING:
     import threading
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.preview import Preview
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.session.background_job import Report
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.background_job import Report
 
 
@@ -129,7 +129,7 @@ class CorpusReferences(QObject):
 
 def signatures(paths: tuple[str, ...], stop: threading.Event, _report: Report) -> dict[str, CorpusReference] | None:
     """Return the present state of the files at `paths`, without those that cannot be inspected."""
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
     found = {}
     for path in paths:

@@ -12,8 +12,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counts import CountingProgress, parts_of
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.text import normalizers, pre_tokenizers

@@ -31,8 +31,8 @@ from wordpiece_studio.system.child_process import ChildProcess
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.corpus.corpus_file import FileKind
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics
     from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.files import FileKind
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(CorpusFile))
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtCore import QObject
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Finding, TextFix
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.text.pipeline import Pipeline

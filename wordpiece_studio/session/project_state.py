@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly

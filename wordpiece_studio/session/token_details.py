@@ -16,7 +16,7 @@ from wordpiece_studio.session.background_job import BackgroundJob, Report
 if TYPE_CHECKING:
     import threading
 
-    from wordpiece_studio.evaluation.dead_tokens import DeadTokens
+    from wordpiece_studio.evaluation.usage import DeadTokens
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.evaluation.dead_tokens import DeadReason, DeadTokens, WordTexts
-from wordpiece_studio.evaluation.usage import Usage, count_usage
+from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.token_details import TokenDetails
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtCore import QLocale, QObject
 
-    from wordpiece_studio.evaluation.dead_tokens import DeadReason
+    from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel

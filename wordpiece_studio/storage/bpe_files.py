@@ -20,8 +20,8 @@ from wordpiece_studio.peers.library_child import (
     VOCAB_JSON_FILE,
     merges_beside,
 )
-from wordpiece_studio.storage.files_together import with_manifest
-from wordpiece_studio.storage.huggingface.reading_json import LARGEST_FILE_BYTES, read_json
+from wordpiece_studio.storage.huggingface.reading import LARGEST_FILE_BYTES, read_json
+from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name

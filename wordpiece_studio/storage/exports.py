@@ -13,7 +13,6 @@ from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import MERGES_FILE, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
-from wordpiece_studio.storage.files_together import with_manifest, with_side_manifest
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
@@ -21,6 +20,8 @@ from wordpiece_studio.storage.manifest import (
     make_counts_manifest,
     make_manifest,
     side_manifest,
+    with_manifest,
+    with_side_manifest,
 )
 from wordpiece_studio.storage.tokenizer_directory import CONFIG_FILE, TOKENIZER_FILES, save_directory
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes

@@ -1,13 +1,17 @@
 """The reproducibility manifest: how text is read, and everything needed to reproduce the exported files.
 
-In a folder, it is ``wordpiece-studio.json``; beside a single file, ``merges.csv.card.json``. Elsewhere: the vocabulary
-itself (`vocab_txt`), the files of other programs (`huggingface`), reproducing them (`storage.verification`).
+In a folder, it is ``wordpiece-studio.json``; beside a single file, ``merges.csv.card.json``. A process that is killed
+while it puts several files in place leaves a mixture of two saves, though each file is whole: different settings with
+the same tokens, or new merges beside an old vocabulary. The manifest is put in place first and has the SHA-256 of every
+other file, so that such a mixture is always detected. Elsewhere: the vocabulary itself (`vocab_txt`), the files of
+other programs (`huggingface`), reproducing them (`verification`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import os
 import platform
 from dataclasses import dataclass, field
 from functools import cache
@@ -25,10 +29,11 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.system.atomic_write import Content
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
@@ -40,6 +45,10 @@ FORMAT = 2
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
+_LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
+REPLACE_ADVICE = "Write to another place, or move that file away."
+_ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
+_ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
 
 ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
 
@@ -65,8 +74,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     kind, files
         What was exported, and the file names; a tokenizer's folder needs none.
     file_sha256
-        The SHA-256, in hexadecimal, of the files written together with the manifest, by name; see `files_together`.
-        Empty if not recorded.
+        The SHA-256, in hexadecimal, of the files written together with the manifest, by name. Empty if
+        not recorded.
     normalizer, pre_tokenizer
         The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
     max_word_length
@@ -303,3 +312,122 @@ def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[
         word_counts_sha256=counts.digest(),
         statistics=msgspec.Raw(msgspec.json.encode(statistics)),
     )
+
+
+def with_manifest(manifest: Manifest, files: Mapping[str, bytes], name: str = MANIFEST_FILE) -> dict[str, bytes]:
+    """Return files by name, preceded by their manifest with their hashes.
+
+    Parameters
+    ----------
+    manifest
+        The manifest, without hashes.
+    files
+        The contents of the files by name.
+    name
+        The name of the manifest file.
+    """
+    hashes = {file: hashlib.sha256(data).hexdigest() for file, data in files.items()}
+    return {name: manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)), **files}
+
+
+def with_side_manifest(
+    manifest: Manifest, path: str | os.PathLike[str], write: Callable[[BinaryIO], object]
+) -> dict[str | os.PathLike[str], Content]:
+    """Return a single file and its manifest, which has its hash.
+
+    Parameters
+    ----------
+    manifest
+        The manifest, without hashes.
+    path
+        The path of the file.
+    write
+        Writes the content to the open, empty file.
+    """
+    hashes: dict[str, str] = {}
+
+    def write_hashed(file: BinaryIO) -> None:
+        write(file)
+        file.seek(0)
+        hashes[Path(path).name] = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+    def write_manifest(file: BinaryIO) -> None:
+        file.write(manifest_bytes(msgspec.structs.replace(manifest, file_sha256=hashes)))
+
+    return {path: write_hashed, side_manifest(path): write_manifest}
+
+
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Check that a file, if it exists, was written by this program and is unchanged, according to its manifest.
+
+    Raises
+    ------
+    StudioError
+        If not, or if this cannot be determined.
+    """
+    place = Path(path)
+    if not os.path.lexists(place):
+        return
+    try:
+        if place.name == MANIFEST_FILE or place.name.endswith(SIDE_SUFFIX):
+            read_manifest(place)
+            return
+        manifests = [
+            read_manifest(manifest)
+            for manifest in (side_manifest(place), place.with_name(MANIFEST_FILE))
+            if manifest.is_file()
+        ]
+        with place.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        is_known = any(manifest.file_sha256.get(place.name) == digest for manifest in manifests)
+    except (StudioError, OSError):
+        is_known = False
+    if not is_known:
+        raise StudioError(
+            "{path} was not written by this program, or has been changed since",
+            REPLACE_ADVICE,
+            path=display_name(path),
+        )
+
+
+def check_together(manifest_path: Path, manifest: Manifest, names: Collection[str]) -> None:
+    """Check that the files beside a manifest are the ones written with it.
+
+    Line ends that a tool converted to CR LF are ignored.
+
+    Parameters
+    ----------
+    manifest_path, manifest
+        The manifest and its path.
+    names
+        The files to read; nothing else is touched, since a manifest may come from anywhere.
+
+    Raises
+    ------
+    StudioError
+        If one was changed, comes from another save, or is missing.
+    """
+    for name, digest in manifest.file_sha256.items():
+        if name not in names:
+            continue
+        path = manifest_path.with_name(name)
+        if not path.exists():
+            raise StudioError(
+                "{path} is missing; it was written together with {manifest}",
+                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
+                path=display_name(path),
+                manifest=manifest_path.name,
+            )
+        data = small_file_bytes(path, _LARGEST_FILE_BYTES, "a tokenizer", "Save again.")
+        if digest not in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
+            raise StudioError(
+                "{path} is not the file that was written together with {manifest}: it has changed since, or saving was "
+                "interrupted",
+                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
+                path=display_name(path),
+                manifest=manifest_path.name,
+            )
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.files_together import with_manifest
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     TOKENIZER_FILE,
     normalizer_value,
@@ -28,7 +27,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     tokenizer_json_bytes,
     why_not_expressible,
 )
-from wordpiece_studio.storage.manifest import make_manifest
+from wordpiece_studio.storage.manifest import make_manifest, with_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name

@@ -14,11 +14,21 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import read_bpe_files
-from wordpiece_studio.storage.files_together import check_together
-from wordpiece_studio.storage.huggingface.reading_json import Configuration, read_configuration
-from wordpiece_studio.storage.huggingface.reading_tokenizer_json import read_tokenizer_json, stated_normalizer
+from wordpiece_studio.storage.huggingface.reading import (
+    Configuration,
+    read_configuration,
+    read_tokenizer_json,
+    stated_normalizer,
+)
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, Manifest, read_manifest, side_manifest, vocabulary_digest
+from wordpiece_studio.storage.manifest import (
+    MANIFEST_FILE,
+    Manifest,
+    check_together,
+    read_manifest,
+    side_manifest,
+    vocabulary_digest,
+)
 from wordpiece_studio.storage.tokenizer_directory import CONFIG_FILE, TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name

@@ -168,7 +168,6 @@ class ParentConnection:
     def __init__(self, incoming: int, outgoing: int) -> None:
         self._outgoing = outgoing
         self._inbox: SimpleQueue[bytearray] = SimpleQueue()
-        self._next: bytearray | None = None
         self._sending = threading.Lock()
         threading.Thread(target=self._listen, args=(incoming,), daemon=True, name="messages of the parent").start()
 
@@ -179,15 +178,7 @@ class ParentConnection:
 
     def recv_bytes(self) -> bytes:
         """Return the next bytes from the parent; waits for them."""
-        message, self._next = self._next, None
-        return bytes(self._inbox.get() if message is None else message)
-
-    def poll(self, seconds: float = 0.0) -> bool:
-        """Return whether bytes have arrived; waits up to `seconds` for them."""
-        if self._next is None:
-            with contextlib.suppress(Empty):
-                self._next = self._inbox.get(timeout=seconds)
-        return self._next is not None
+        return bytes(self._inbox.get())
 
     def _listen(self, incoming: int) -> None:
         """Receive messages from the parent, and end this process when the parent has gone, for whatever reason."""
@@ -292,7 +283,8 @@ def _how_ended(code: int | None) -> str:
 
 def written_error(error: StudioError) -> bytes:
     """Return an error as bytes."""
-    values = {name: value if isinstance(value, (int, float)) else str(value) for name, value in error.values.items()}
+    plain = int | float | None
+    values = {name: value if isinstance(value, plain) else str(value) for name, value in error.values.items()}
     return json.dumps([error.what_template, error.advice_template, values]).encode()
 
 

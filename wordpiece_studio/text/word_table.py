@@ -1,24 +1,31 @@
-"""The words of a table of chunks: which words each chunk contains, as numbers, and how often each word occurred.
+"""The distinct chunks of a text and how often each was seen, and the words in them and how often each occurred.
 
-Each distinct chunk is normalized and split once, however often it occurs: by compiled kernels if the pipeline works
-character by character, else by the pipeline itself. The kernels use a table of what the pipeline does with every code
-point, found out page by page from the normalizer and pre-tokenizer themselves, so that the rules exist only once.
-Importing this module loads the kernels, and with them numba; nothing imports it before it is needed. Not here: the
-chunks (`chunk_table`).
+A chunk is a non-empty stretch of UTF-8 between blanks and line ends (U+0020 and U+000A, no other white space): the
+smallest part of a text that a local pipeline can process alone. Compiled kernels find the chunks. Each distinct one is
+normalized and split once, however often it occurs: by kernels if the pipeline works character by character, else by the
+pipeline itself. These kernels use a table of what the pipeline does with every code point, found out page by page from
+the normalizer and pre-tokenizer themselves, so that the rules exist only once. Chunks and words are numbered in order
+of first appearance. Importing this module loads the kernels, and with them numba; nothing imports it before it is
+needed.
 """
 
 from __future__ import annotations
 
 import itertools
+import secrets
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import BEHIND_BLOCK, with_room
-from wordpiece_studio.text.chunk_table import ChunkTable
-from wordpiece_studio.text.kernels import words as kernels
 from wordpiece_studio.text.word_numbers import PlainWordNumbers, WordNumbers, spelled_out
+
+load_kernels("text")  # from the user's cache; the imports below then find them
+from wordpiece_studio.text.kernels import chunks as chunk_kernels  # noqa: E402
+from wordpiece_studio.text.kernels import words as word_kernels  # noqa: E402
+from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +37,141 @@ if TYPE_CHECKING:
 
 _CHUNKS_AT_ONCE = 20_000
 _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
+
+
+class ChunkTable:
+    """Distinct byte strings with their counts, in order of first appearance.
+
+    Parameters
+    ----------
+    capacity
+        How many entries there is room for initially; tests make it tiny.
+    """
+
+    def __init__(self, *, capacity: int = 1 << 12) -> None:
+        self._capacity = capacity
+        self.arrays = chunk_kernels.Table(
+            entries=np.zeros((capacity + 1, chunk_kernels.ENTRY_COLUMNS), dtype=np.int64),
+            store=np.empty(16 * capacity + 2 * LANE, dtype=np.uint8),
+            slots=np.zeros(_slots_for(capacity), dtype=np.uint64),
+            touched=np.zeros(capacity + 1, dtype=np.int32),
+            pending=np.zeros((chunk_kernels.PENDING, 3), dtype=np.int64),
+            key=np.frombuffer(secrets.token_bytes(16), dtype=np.uint64) | np.uint64(1),
+            scalars=np.zeros(chunk_kernels.SCALARS, dtype=np.int64),
+        )
+
+    def clear(self) -> None:
+        """Forget all entries, but keep the memory for them."""
+        self.arrays.entries[: len(self) + 1] = 0
+        self.arrays.slots[:] = 0
+        self.arrays.scalars[:] = 0
+
+    def __len__(self) -> int:
+        return int(self.arrays.scalars[chunk_kernels.SIZE])
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each entry was seen: int64, shape ``(n_entries,)``; a view, until something is added."""
+        counts: NDArray[np.int64] = self.arrays.entries[: len(self), chunk_kernels.COUNT]
+        return counts
+
+    def begins_from(self, row: int) -> NDArray[np.int64]:
+        """Return where each entry from `row` on begins in `joined`, and where the next new one would: int64."""
+        begins: NDArray[np.int64] = (
+            self.arrays.entries[row : len(self) + 1, chunk_kernels.SHAPE] >> chunk_kernels.LENGTH_BITS
+        )
+        return begins
+
+    @property
+    def joined(self) -> NDArray[np.uint8]:
+        """All entries one after the other, a blank after each: uint8, shape ``(n_bytes,)``; a view."""
+        joined: NDArray[np.uint8] = self.arrays.store[: self.begin_of(len(self))]
+        return joined
+
+    @property
+    def touched(self) -> NDArray[np.int32]:
+        """The rows whose count is not 0, in the order in which it became so: int32; a view."""
+        touched: NDArray[np.int32] = self.arrays.touched[: self.arrays.scalars[chunk_kernels.TOUCHED]]
+        return touched
+
+    def begin_of(self, row: int) -> int:
+        """Return where an entry, or the next new one, begins in `joined`."""
+        return int(self.arrays.entries[row, chunk_kernels.SHAPE]) >> chunk_kernels.LENGTH_BITS
+
+    def __getitem__(self, row: int) -> bytes:
+        entry: NDArray[np.uint8] = self.arrays.store[self.begin_of(row) : self.begin_of(row + 1) - 1]
+        return entry.tobytes()
+
+    def add(self, block: bytes, count: int = 1) -> None:
+        """Add the chunks of `block`, which cuts no chunk at either end; each occurrence counts `count` times."""
+        for _ in self.add_watching(_padded(block), len(block), len(block), count):
+            pass  # no chunk is longer
+
+    def add_watching(
+        self, block: NDArray[np.uint8], size: int, longest: int, count: int = 1
+    ) -> Iterator[tuple[int, int]]:
+        """Add the chunks of the first `size` bytes of `block`, which must be followed by `BEHIND_BLOCK` more.
+
+        Yields (row, begin) of each chunk of more than `longest` characters, after adding it.
+        """
+        self.arrays.scalars[chunk_kernels.POSITION] = 0
+        record = np.empty(0, dtype=np.int32)
+        while (answer := chunk_kernels.scan(self.arrays, block, size, count, longest, record)) != chunk_kernels.DONE:
+            if answer == chunk_kernels.FULL:
+                self.make_room()
+            else:
+                row, begin = self.arrays.scalars[[chunk_kernels.LONG_ROW, chunk_kernels.LONG_BEGIN]].tolist()
+                yield row, begin
+
+    def add_recording(self, block: bytes) -> NDArray[np.int32]:
+        """Add the chunks of `block` and return the row of each, in their order: int32, shape ``(n_occurrences,)``."""
+        padded, record = _padded(block), np.empty(len(block) // 5 + 1, dtype=np.int32)
+        self.arrays.scalars[[chunk_kernels.POSITION, chunk_kernels.RECORDED]] = 0
+        while (
+            answer := chunk_kernels.scan(self.arrays, padded, len(block), 1, len(block), record)
+        ) != chunk_kernels.DONE:
+            if answer == chunk_kernels.FULL:
+                self.make_room()
+            else:
+                record = np.concatenate([record, np.empty_like(record)])
+        return record[: self.arrays.scalars[chunk_kernels.RECORDED]]
+
+    def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the rows of strings stored one after the other, adding rows for new ones; counts do not change.
+
+        Parameters
+        ----------
+        source
+            The strings, followed by `BEHIND_BLOCK` more bytes.
+        ends
+            Where each ends: int64, shape ``(n_strings,)``.
+        """
+        rows, done = np.empty(len(ends), dtype=np.int32), 0
+        while (done := chunk_kernels.add_all(self.arrays, source, ends, done, rows)) < len(ends):
+            self.make_room()
+        return rows
+
+    def make_room(self) -> None:
+        """Enlarge the arrays that had no room for the last entry."""
+        arrays = self.arrays
+        if len(self) + 2 > len(arrays.entries):
+            self._capacity *= 2
+            slots = np.zeros(_slots_for(self._capacity), dtype=np.uint64)
+            chunk_kernels.rehash(arrays.slots, slots)
+            entries = with_room(arrays.entries, self._capacity + 1)
+            arrays = arrays._replace(entries=entries, slots=slots, touched=with_room(arrays.touched, len(entries)))
+        needed = self.begin_of(len(self)) + int(arrays.scalars[chunk_kernels.NEEDED]) + 2 * LANE + 1
+        self.arrays = arrays._replace(store=with_room(arrays.store, needed))
+
+
+def _padded(block: bytes) -> NDArray[np.uint8]:
+    """Return `block` followed by the padding that kernels need."""
+    return np.frombuffer(block + bytes(BEHIND_BLOCK), dtype=np.uint8)
+
+
+def _slots_for(capacity: int) -> int:
+    """Return the power of two that keeps a hash table at most half full."""
+    return 1 << (2 * capacity - 1).bit_length()
 
 
 class WordTable(ABC):
@@ -89,7 +231,7 @@ class WordTable(ABC):
         self._tallied_numbers = with_room(self._tallied_numbers, size)
         self._tallied_counts = with_room(self._tallied_counts, size)
         tallied = (self._places, self._tallied_numbers, self._tallied_counts)
-        self._tallied = kernels.tally(chunks.arrays, self._words, self._chunk_ends, *tallied, self._tallied)
+        self._tallied = word_kernels.tally(chunks.arrays, self._words, self._chunk_ends, *tallied, self._tallied)
 
     def take_tally(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the numbers of the tallied words, in order of first appearance, and their counts; reset the tally."""
@@ -184,7 +326,7 @@ class CompiledWordTable(WordTable):
         self._actions = CharacterActions(pipeline)
         self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
         self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
-        self._cursor = np.zeros(kernels.CURSOR, dtype=np.int64)
+        self._cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
 
     @property
     def numbers(self) -> TableWordNumbers:
@@ -194,11 +336,11 @@ class CompiledWordTable(WordTable):
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
         """Return the lengths of the words that are too long."""
         self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
-        cursor = np.zeros(kernels.CURSOR, dtype=np.int64)
+        cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
         return [length for _, length in self._answers(chunks, row, row + 1, cursor, is_dry=True)]
 
     def _begin_again(self) -> None:
-        self._cursor[kernels.BASE] = 0
+        self._cursor[word_kernels.BASE] = 0
 
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
         yield from (row for row, _ in self._answers(chunks, first, last, self._cursor, is_dry=False))
@@ -208,38 +350,38 @@ class CompiledWordTable(WordTable):
         self, chunks: ChunkTable, first: int, last: int, cursor: NDArray[np.int64], *, is_dry: bool
     ) -> Iterator[tuple[int, int]]:
         """Spell out the words of chunks, unless `is_dry`; yield (row, length) of those that are too long."""
-        cursor[[kernels.ROW, kernels.POSITION, kernels.WORDS]] = first, chunks.begin_of(first), 0
-        while (answer := self._go_on(chunks, last, is_dry, cursor)) != kernels.DONE:
-            if answer == kernels.FULL:
+        cursor[[word_kernels.ROW, word_kernels.POSITION, word_kernels.WORDS]] = first, chunks.begin_of(first), 0
+        while (answer := self._go_on(chunks, last, is_dry, cursor)) != word_kernels.DONE:
+            if answer == word_kernels.FULL:
                 self._enter_or_enlarge()
-            elif answer == kernels.UNKNOWN:
-                self._actions.find_out(int(cursor[kernels.CODE_POINT]))
-            elif answer == kernels.LONG:
-                yield int(cursor[kernels.ROW]), int(cursor[kernels.LENGTH])
+            elif answer == word_kernels.UNKNOWN:
+                self._actions.find_out(int(cursor[word_kernels.CODE_POINT]))
+            elif answer == word_kernels.LONG:
+                yield int(cursor[word_kernels.ROW]), int(cursor[word_kernels.LENGTH])
             else:
                 yield from self._cut_by_hand(chunks, is_dry, cursor)
 
     def _go_on(self, chunks: ChunkTable, last: int, is_dry: bool, cursor: NDArray[np.int64]) -> int:
         rules = (self._actions.actions, self._actions.texts, self._longest)
         room = (self._spelled[:-BEHIND_BLOCK], self._ends, cursor, self._chunk_ends)
-        return int(kernels.cut(chunks.arrays, last, *rules, *room, is_dry))
+        return int(word_kernels.cut(chunks.arrays, last, *rules, *room, is_dry))
 
     def _enter_or_enlarge(self) -> None:
-        if self._cursor[kernels.SPELLED]:
+        if self._cursor[word_kernels.SPELLED]:
             self._enter()
         else:  # a single word is longer
             self._spelled = with_room(self._spelled, 2 * len(self._spelled))
 
     def _enter(self) -> None:
         """Number the words that are spelled out."""
-        size, used = self._cursor[[kernels.SPELLED, kernels.BASE]].tolist()
+        size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
         self._words = with_room(self._words, used + size)
         self._words[used : used + size] = self._numbers.table.rows_of(self._spelled, self._ends[:size])
-        self._cursor[[kernels.SPELLED, kernels.BASE]] = 0, used + size
+        self._cursor[[word_kernels.SPELLED, word_kernels.BASE]] = 0, used + size
 
     def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
         """Do the work of `_answers` for the rest of the current chunk."""
-        row, done = cursor[[kernels.ROW, kernels.WORDS]].tolist()
+        row, done = cursor[[word_kernels.ROW, word_kernels.WORDS]].tolist()
         words: list[str] = []
         for word in itertools.islice(self._words_of(chunks[row]), done, None):
             if len(word) > self._longest:
@@ -249,11 +391,11 @@ class CompiledWordTable(WordTable):
         if not is_dry:
             self._enter()
             numbers = self._numbers.numbers_of(*spelled_out(words))
-            used = int(cursor[kernels.BASE])
+            used = int(cursor[word_kernels.BASE])
             self._words = with_room(self._words, used + len(words))
             self._words[used : used + len(words)] = numbers
-            cursor[kernels.BASE] = self._chunk_ends[row + 1] = used + len(words)
-        cursor[[kernels.ROW, kernels.POSITION, kernels.WORDS]] = row + 1, chunks.begin_of(row + 1), 0
+            cursor[word_kernels.BASE] = self._chunk_ends[row + 1] = used + len(words)
+        cursor[[word_kernels.ROW, word_kernels.POSITION, word_kernels.WORDS]] = row + 1, chunks.begin_of(row + 1), 0
 
 
 _CODE_POINTS = 0x110000
@@ -285,11 +427,11 @@ class CharacterActions:
         added = bytearray()
         for code, (kind, text) in enumerate(self._actions_of(characters), start=first):
             data = text.encode("utf-8", "surrogatepass")
-            place = (self._used + len(added)) << kernels.TEXT_SHIFT
-            lengths = len(text) << kernels.CHARACTERS_SHIFT | len(data) << kernels.BYTES_SHIFT
-            self.actions[code] = kind | lengths | place if len(data) <= kernels.LONGEST_TEXT else kernels.HARD
+            place = (self._used + len(added)) << word_kernels.TEXT_SHIFT
+            lengths = len(text) << word_kernels.CHARACTERS_SHIFT | len(data) << word_kernels.BYTES_SHIFT
+            self.actions[code] = kind | lengths | place if len(data) <= word_kernels.LONGEST_TEXT else word_kernels.HARD
             added += data
-        needed = self._used + len(added) + kernels.LONGEST_TEXT
+        needed = self._used + len(added) + word_kernels.LONGEST_TEXT
         if needed > len(self.texts):
             self.texts = np.append(self.texts, np.zeros(needed, dtype=np.uint8))
         self.texts[self._used : self._used + len(added)] = added
@@ -304,7 +446,7 @@ class CharacterActions:
         if split(" ".join(between)) != [word for parts in words for word in parts]:
             words = [split(text) for text in between]
         return [
-            (kernels.HARD, "") if normalizer.regards_neighbours(character) else _action_of(parts)
+            (word_kernels.HARD, "") if normalizer.regards_neighbours(character) else _action_of(parts)
             for character, parts in zip(characters, words, strict=True)
         ]
 
@@ -313,9 +455,9 @@ def _action_of(words: list[str]) -> tuple[int, str]:
     """Return what happens to a character that produced these words when placed between two letters."""
     match words:
         case [word]:
-            return kernels.LETTERS if len(word) > 2 else kernels.NOTHING, word[1:-1]
+            return word_kernels.LETTERS if len(word) > 2 else word_kernels.NOTHING, word[1:-1]
         case [word, other] if word == other == _LETTER:
-            return kernels.BLANK, ""
+            return word_kernels.BLANK, ""
         case [before, word, after] if before == after == _LETTER:
-            return kernels.ALONE, word
-    return kernels.HARD, ""
+            return word_kernels.ALONE, word
+    return word_kernels.HARD, ""

@@ -14,17 +14,18 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from wordpiece_studio.text.chunk_table import ChunkTable
-from wordpiece_studio.text.kernels import longest_match, spelling
-from wordpiece_studio.text.kernels.lanes import LANE
-from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT
-from wordpiece_studio.text.word_table import CharacterActions
+from wordpiece_studio.compiled.kernel_cache import load_kernels
+from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
-if TYPE_CHECKING:
-    from typing import Any
+load_kernels("text")  # from the user's cache; the imports below then find them
+from wordpiece_studio.text.kernels import longest_match  # noqa: E402
+from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
+from wordpiece_studio.text.kernels.words import DONE, FULL, LONGEST_TEXT  # noqa: E402
+from wordpiece_studio.text.word_table import CharacterActions, ChunkTable  # noqa: E402
 
+if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -115,7 +116,7 @@ class CompiledEncoder:
     def _encode_new_rows(self) -> None:
         first, last = self._rows, len(self._table)
         self._rows = last
-        self._spans = _with_room(self._spans, last)
+        self._spans = with_room(self._spans, last)
         begins = self._table.begins_from(first)
         chunks = self._table.joined[begins[0] :]
         begins = begins[:-1] - begins[0]
@@ -135,7 +136,7 @@ class CompiledEncoder:
             self._spans[row] = begin, self._used
 
     def _append(self, ids: NDArray[np.int32]) -> None:
-        self._ids = _with_room(self._ids, self._used + len(ids))
+        self._ids = with_room(self._ids, self._used + len(ids))
         self._ids[self._used : self._used + len(ids)] = ids
         self._used += len(ids)
 
@@ -161,16 +162,16 @@ class _Matcher:
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
         """Return the words of chunks, and how many of the bytes are used."""
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
-        cursor = np.zeros(spelling.CURSOR, np.int64)
+        cursor = np.zeros(longest_match.CURSOR, np.int64)
         table = self._actions
         while True:
-            answer = spelling.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
+            answer = longest_match.spell(chunks, len(chunks), table.actions, table.texts, words, is_hard, cursor)
             if answer == DONE:
-                return words, int(cursor[spelling.SPELLED])
+                return words, int(cursor[longest_match.SPELLED])
             if answer == FULL:
-                words = _with_room(words, 2 * len(words))
+                words = with_room(words, 2 * len(words))
             else:
-                table.find_out(int(cursor[spelling.CODE_POINT]))
+                table.find_out(int(cursor[longest_match.CODE_POINT]))
 
 
 class _Prepared(threading.local):
@@ -188,12 +189,3 @@ def _matcher_of(tokenizer: Tokenizer) -> _Matcher:
     if matcher is None:
         matcher = _prepared.matchers[tokenizer] = _Matcher(tokenizer)
     return matcher
-
-
-def _with_room(array: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return an array that starts with `array` and has at least `size` entries."""
-    if size <= len(array):
-        return array
-    larger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
-    larger[: len(array)] = array
-    return larger

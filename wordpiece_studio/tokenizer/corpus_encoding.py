@@ -2,8 +2,8 @@
 
 Each line of a file is a text; it ends at LF, and the line end itself never matters to BERT. Small inputs are encoded
 without numba, the rest by compiled kernels. Ids too numerous for memory are written piece by piece, in NumPy's file
-format. Not here: longest match (`tokenizer`), how a block is encoded (`plain_encoder`, `compiled_encoder`), reading
-(`corpus.blocks`).
+format. A corpus is read as one stream of UTF-8, in blocks of similar size, whatever its files and their faults are. Not
+here: longest match (`tokenizer`), and how a block is encoded (`plain_encoder`, `compiled_encoder`).
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass
+from io import BufferedIOBase
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-from wordpiece_studio.corpus.blocks import BLOCK_BYTES, CorpusBlocks
+from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
+from wordpiece_studio.corpus.files import TextStream
+from wordpiece_studio.corpus.listing import Listing, listing, opened
+from wordpiece_studio.corpus.rows import RowSource
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
@@ -26,27 +30,26 @@ from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from io import BufferedIOBase
     from typing import IO
 
     from numpy.typing import DTypeLike, NDArray
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
-    from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import TextStream
-    from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.corpus.rows import RowSource
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
-    Source = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
+    Corpus = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
     Ids = NDArray[np.int32 | np.uint16]
+
 
 IdType = Literal["int32", "uint16"]
 CLASSIFIER, SEPARATOR = "[CLS]", "[SEP]"
 
+BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
 _MOST_SMALL_IDS = 1 << 16
 
@@ -131,13 +134,15 @@ def encode_texts(
     run = _Run(tokenizer, dtype, add_special_tokens)
     checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
     if tokenizer.is_local:
-        return run.collected(_encoded_blocks(tokenizer, _joined(checked)))
+        lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
+        blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
+        return run.collected(_encoded_blocks(tokenizer, blocks))
     return run.collected(PlainEncoder(tokenizer).encode([text]) for text in checked)
 
 
 def encode_files(
     tokenizer: Tokenizer,
-    source: Source,
+    source: Corpus,
     *,
     column: str | None = None,
     encoding: str | None = None,
@@ -184,7 +189,7 @@ def encode_files(
 
 def write_ids(
     tokenizer: Tokenizer,
-    source: Source,
+    source: Corpus,
     output: Path,
     *,
     offsets_output: Path | None = None,
@@ -325,14 +330,13 @@ def _checked(text: object, number: int) -> str:
     return text
 
 
-def _joined(texts: Iterable[str]) -> Iterator[bytes]:
-    """Yield blocks in which each line is a text."""
+def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield pieces joined to blocks of at least BLOCK_BYTES, except perhaps the last."""
     held: list[bytes] = []
     size = 0
-    for text in texts:
-        line = text.replace("\n", " ") + "\n"  # to a local tokenizer there is no difference
-        held.append(line.encode("utf-8", "surrogatepass"))
-        size += len(held[-1])
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
         if size >= BLOCK_BYTES:
             yield b"".join(held)
             held, size = [], 0
@@ -416,3 +420,97 @@ def _header(kind: np.dtype[np.generic], length: int) -> bytes:
     text = f"{{'descr': {kind.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
     magic = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
     return magic + text.encode("ascii").ljust(_HEADER_BYTES - len(magic) - 1) + b"\n"
+
+
+class CorpusBlocks:
+    """The text of some files, or of a stream, to be read once. Every line ends in LF, a file's last one too.
+
+    Parameters
+    ----------
+    source
+        The files, as for `listing`; or a stream of bytes, or the result of `opened_stream` for one.
+    column, encoding, errors
+        As for :func:`~wordpiece_studio.count_words`.
+    splits_at_blanks
+        Whether a block may end at a blank instead, if there is no line end for a long stretch.
+    progress
+        Called now and then with the bytes read so far and the total bytes, unless that is unknown.
+
+    Raises
+    ------
+    StudioError
+        If there is no such file, encoding or error handling, or no file at all.
+    """
+
+    def __init__(
+        self,
+        source: Corpus,
+        *,
+        column: str | None = None,
+        encoding: str | None = None,
+        errors: ErrorHandling = "strict",
+        splits_at_blanks: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._given_encoding = encoding
+        self._progress = progress
+        self.paths: list[str] = []
+        self._listing: Listing | None = None
+        self._texts: list[Source]
+        if isinstance(source, BufferedIOBase):
+            name = str(getattr(source, "name", "stream")).strip("<>")
+            source = TextStream(source, name, encoding=encoding, errors=errors, splits_at_blanks=splits_at_blanks)
+        if isinstance(source, TextStream | RowSource):
+            self._texts = [source]
+        else:
+            self._listing = listing(source, column=column, encoding=encoding, errors=errors)
+            files = self._listing.files
+            self._texts = [opened(file, splits_at_blanks=splits_at_blanks) for file in files]
+            self.paths = [file.path for file in files]
+        self._size = sum(text.size for text in self._texts)
+        self._bytes_on_disk = 0  # of the files that are finished
+        self._notes: list[ReadingNotes] = []  # of each file, up to the current one
+        self._changed_files: list[str] = []
+        self._marked_files: dict[str, str] = {}
+
+    @property
+    def statistics(self) -> CorpusStatistics:
+        """What was read so far."""
+        read = [notes.statistics(text.name) for notes, text in zip(self._notes, self._texts, strict=False)]
+        changed_files = tuple(self._changed_files)
+        statistics = CorpusStatistics.summed(read, changed_files=changed_files, marked_files=self._marked_files)
+        return statistics if self._listing is None else self._listing.noted(statistics)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Return the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty.
+
+        Raises
+        ------
+        StudioError
+            If a file cannot be read, or, with ``errors="strict"``, cannot be decoded; the message says where.
+        """
+        return _in_blocks(self._whole_lines())
+
+    def _whole_lines(self) -> Iterator[bytes]:
+        for source in self._texts:
+            notes, is_inside_line = ReadingNotes(), False
+            self._notes.append(notes)
+            for piece in source.pieces():
+                notes.add(piece)
+                self._note(piece, source)
+                if piece.text:
+                    is_inside_line = not piece.text.endswith("\n")
+                    yield piece.utf8
+            notes.end_text()
+            if is_inside_line:
+                yield b"\n"
+            self._bytes_on_disk += source.size
+            if source.has_changed():
+                self._changed_files.append(source.name)
+
+    def _note(self, piece: TextPiece, source: Source) -> None:
+        if self._given_encoding is None and piece.encoding != "utf-8":
+            self._marked_files[piece.source] = piece.encoding
+        if self._progress is not None and self.paths:
+            # A file may grow while it is read; the progress never passes the end.
+            self._progress(min(self._bytes_on_disk + source.bytes_read, self._size), self._size)

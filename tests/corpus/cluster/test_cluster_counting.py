@@ -15,10 +15,10 @@ import pytest
 
 from tests.corpus.cluster.clusters import LocalCluster
 from wordpiece_studio.corpus.cluster import cluster_counting, connection
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import segments
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import Lowercase
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.cluster import tasks
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, merged
 from wordpiece_studio.corpus.counting.segments import Segment
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -83,7 +83,7 @@ def test_the_first_fault_is_kept(tmp_path: Path) -> None:
     assert fault is not None
     assert fault.file == 1
     assert "bad.txt, line 2: the bytes FF at byte 4" in str(fault.error(0, lambda value: value))
-    assert "line 12:" in str(dataclasses.replace(fault, has_lines_before=True).error(10, lambda value: value))
+    assert "line 12:" in str(fault._replace(has_lines_before=True).error(10, lambda value: value))
 
 
 def test_files_that_are_cut(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import segments
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
@@ -20,6 +19,7 @@ from wordpiece_studio.corpus.counting.segments import (
     raw_blocks,
     segment_pieces,
 )
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import wordpiece_studio as wps
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text, sample_of_texts
 from wordpiece_studio.corpus.linter.finding import ReadingFix
 from wordpiece_studio.corpus.linter.linter import findings, lint

@@ -122,7 +122,7 @@ def test_settings_view_and_live_text_come_back(kept: Kept) -> None:
 
 
 def test_a_list_of_files_comes_back(kept: Kept, tmp_path: Path) -> None:
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.file_rows import FileRow
 
     kept.document.take_files()

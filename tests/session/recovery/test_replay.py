@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QObject, Signal
 
 from tests.session.recovery.fakes import FakeState
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.file_rows import FileRow

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.storage.project.making import course_project
-from wordpiece_studio.corpus.corpus_file import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.storage.project.project_file import open_project, save_project

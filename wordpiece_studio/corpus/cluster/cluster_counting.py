@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.cluster import tasks
 from wordpiece_studio.corpus.cluster.connection import Connection
-from wordpiece_studio.corpus.counting.counting_run import checked_file, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
-from wordpiece_studio.corpus.counting.segments import Segment, divided
+from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.cluster.connection import Key
     from wordpiece_studio.corpus.cluster.tasks import Fault, Summary
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Pipeline
 
 LARGEST_STRETCH = 64 << 20
@@ -47,11 +46,10 @@ def count_on_cluster(
     files: Sequence[CorpusFile],
     pipeline: Pipeline,
     longest: int,
-    *,
-    min_count: int = 1,
-    progress: Callable[[CountingProgress], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
-    keeps_when_stopped: bool = False,
+    min_count: int,
+    progress: Callable[[CountingProgress], None] | None,
+    should_stop: Callable[[], bool] | None,
+    keeps_when_stopped: bool,
 ) -> WordCounts:
     """Count the words of files on a cluster.
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting import segment_counter
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, header_of, merged, with_header
 from wordpiece_studio.corpus.counting.segment_counter import counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.child_process import read_error, written_error
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def counted(order: bytes) -> bytes:
             raise
         except StudioError as error:
             is_cut = segment.file == 0 and wanted["segments"][0][1] > 0
-            return _written_fault(with_lines_before(error, lines_before), first + segment.file, in_first=is_cut)
+            fault = with_lines_before(error, lines_before)
+            return with_header({"fault": [first + segment.file, is_cut]}, written_error(fault))
     return merging.result().moved(first).to_bytes()
 
 
@@ -153,54 +154,40 @@ class Summary:
     lines: tuple[int, ...]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
-    """A `StudioError` as plain data.
+class Fault(NamedTuple):
+    """The first error in a stretch of a corpus.
 
     Attributes
     ----------
-    what, advice, values
-        Its templates and their values.
+    raised
+        The error, with the line counted in the stretch.
     file
         The number of its file, from 0.
     has_lines_before
-        Whether the file has lines before the stretch in which the fault was found; their number must be added to the
-        line that it reports.
+        Whether the file has lines before the stretch; their number must be added to the line that it reports.
     """
 
-    what: str
-    advice: str
-    values: dict[str, Any]
+    raised: StudioError
     file: int
     has_lines_before: bool
 
     def error(self, lines_before: int, renamed: Callable[[Any], Any]) -> StudioError:
         """Return the error, with each value replaced by `renamed` of it."""
-        values = {name: renamed(value) for name, value in self.values.items()}
-        if self.has_lines_before and isinstance(values.get("line"), int):
-            values["line"] += lines_before
-        return StudioError(self.what, self.advice, **values)
+        values = {name: renamed(value) for name, value in self.raised.values.items()}
+        error = StudioError(self.raised.what_template, self.raised.advice_template, **values)
+        return with_lines_before(error, lines_before) if self.has_lines_before else error
 
 
 def fault_in(data: bytes) -> Fault | None:
     """Return the fault if a result is one, else None."""
-    header, _ = header_of(data)
-    return Fault(**header["fault"]) if "fault" in header else None
+    header, start = header_of(data)
+    return Fault(read_error(data[start:]), *header["fault"]) if "fault" in header else None
 
 
 def summary_in(data: bytes) -> Summary:
     """Return what `summary_of` wrote."""
     header, _ = header_of(data)
     return Summary(**{**header["summary"], "lines": tuple(header["summary"]["lines"])})
-
-
-def _written_fault(error: StudioError, file: int, *, in_first: bool) -> bytes:
-    values = {
-        name: value if isinstance(value, str | int | float | None) else str(value)
-        for name, value in error.values.items()
-    }
-    fault = Fault(error.what_template, error.advice_template, values, file, in_first)
-    return with_header({"fault": dataclasses.asdict(fault)})
 
 
 def _check_presence(file: CorpusFile) -> None:

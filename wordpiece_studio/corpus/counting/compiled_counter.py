@@ -15,9 +15,8 @@ from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
 from wordpiece_studio.corpus.counting.word_counters import WordCounter
 from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
-from wordpiece_studio.text.chunk_table import ChunkTable
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
-from wordpiece_studio.text.word_table import CompiledWordTable, PlainWordTable
+from wordpiece_studio.text.word_table import ChunkTable, CompiledWordTable, PlainWordTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,7 +2,7 @@
 
 However a corpus is divided, wherever a part was counted, and whichever neighbours are merged first, the result is the
 same: words, order, counts, and the notes on each file. Not here: the counting (`segment_counter`), and what is merged
-when (`counting_run`, `cluster_counting`).
+when (`counting`, `cluster_counting`).
 """
 
 from __future__ import annotations

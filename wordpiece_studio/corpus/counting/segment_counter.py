@@ -1,6 +1,6 @@
 """Counting segments one after the other, anywhere: in the caller's thread, another thread, or a child process.
 
-Not here: which segments (`segments`), and what happens to their parts (`workers`, `counting_run`).
+Not here: which segments (`segments`), and what happens to their parts (`workers`, `counting`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.part_counts import PartCounts
 from wordpiece_studio.corpus.counting.segments import (
     NotPlainUtf8,
@@ -20,7 +19,7 @@ from wordpiece_studio.corpus.counting.segments import (
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.encodings import DETECT
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name

@@ -1,14 +1,14 @@
 """Segments of a corpus: whole files, and line-aligned parts of large ones, each readable independently.
 
 Also what is noted about a file while its text is read: its size, its lines, its faults. Not here: files that are not
-plain UTF-8 (`sources`), and what happens to the text.
+plain UTF-8 (`listing`), and what happens to the text.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
 from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
 from wordpiece_studio.corpus.encodings import marked_encoding
-from wordpiece_studio.corpus.files import bytes_around, open_binary, unreadable
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, open_binary, unreadable
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.system.printable import display_name
 
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
 
 LARGEST_SEGMENT, SMALLEST_SEGMENT = 8 << 20, 1 << 20
 BLOCK_BYTES = 1 << 20
 
 _UTF8_MARK = b"\xef\xbb\xbf"
+_USUAL_RATIO = 4  # of compressed text
 _SEARCH_BYTES = 64 << 10
 _LINE_END = ord("\n")
 _LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, at most this as signed numbers, continue a character
@@ -122,6 +123,12 @@ def divided(
         segments.append(Segment(number, start))
         left -= size - start
     return segments
+
+
+def text_bytes(file: CorpusFile, size: int) -> int:
+    """Return about how much text there is in a file."""
+    is_packed = file.kind == "parquet" or file.path.lower().endswith(COMPRESSED_SUFFIXES)
+    return size * _USUAL_RATIO if is_packed else size
 
 
 def is_divisible(file: CorpusFile) -> bool:
@@ -250,6 +257,18 @@ def _line_start(stream: BinaryIO, byte: int) -> int:
             return place + found + 1
         place += len(data)
     return place
+
+
+def notes_on_files(
+    files: Sequence[CorpusFile], on_disk: Sequence[FileOnDisk], read: Sequence[FileStatistics]
+) -> dict[str, Any]:
+    """Return the `CorpusStatistics.changed_files` and `marked_files`; `read` covers the first of the files."""
+    marked = {
+        place.name: each.encoding
+        for file, place, each in zip(files, on_disk, read, strict=False)
+        if file.encoding is None and each.encoding != "utf-8"  # known only from its byte order mark
+    }
+    return {"changed_files": tuple(file.name for file in on_disk if file.has_changed()), "marked_files": marked}
 
 
 class ReadingNotes:

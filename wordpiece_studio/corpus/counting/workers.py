@@ -2,7 +2,7 @@
 
 Kernels run in parallel threads; Python code, such as a pattern, needs processes. Each child is driven by a thread here,
 so all workers are alike. A lost child costs nothing but time. Not here: which worker counts which segment, and what
-happens to the parts (`counting_run`).
+happens to the parts (`counting`).
 """
 
 from __future__ import annotations

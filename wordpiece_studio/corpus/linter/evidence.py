@@ -17,8 +17,8 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LARGEST_SAMPLE = 2_000_000
 """Characters of a text that are examined."""
@@ -124,7 +124,7 @@ def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_O
 
 def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextPart], bool]:
     """Return parts of a file of about `size` bytes each, and whether they are all of it."""
-    from wordpiece_studio.corpus.preview import preview
+    from wordpiece_studio.corpus.inspection import preview
 
     if _is_compressed(file):  # a later part can be read only through everything before it
         places, size = 1, places * size

@@ -10,8 +10,8 @@ import msgspec
 from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 

@@ -1,10 +1,11 @@
-"""Greedy longest match of words over a vocabulary, and the ids of a text assembled from those of its chunks.
+"""From chunks to ids: their words spelled out, greedy longest match over a vocabulary, and the ids of a text assembled.
 
-Words and tokens are UTF-8. `tokens` holds the tokens of a vocabulary one after the other, followed by the prefix of
-continuing tokens and a blank; `begins` says where each begins, the prefix and the blank too. `slots` is a hash table
-as in `chunks`: a tag and a row, which here is an id. The hash of a text grows byte by byte, so hashing all prefixes of
-a word costs no more than hashing the word; a match is compared before it is accepted. `beginnings` is a bit set with
-one bit for the tag of every prefix of a token: where it is not set, no longer token can follow.
+`words` normalizes and splits chunks in the same way to count their words; here the words are needed as text. Words and
+tokens are UTF-8. `tokens` holds the tokens of a vocabulary one after the other, followed by the prefix of continuing
+tokens and a blank; `begins` says where each begins, the prefix and the blank too. `slots` is a hash table as in
+`chunks`: a tag and a row, which here is an id. The hash of a text grows byte by byte, so hashing all prefixes of a word
+costs no more than hashing the word; a match is compared before it is accepted. `beginnings` is a bit set with one bit
+for the tag of every prefix of a token: where it is not set, no longer token can follow.
 """
 
 from __future__ import annotations
@@ -13,13 +14,89 @@ from typing import Any
 
 import numpy as np
 
-from wordpiece_studio.compiled.kernels import BYTES, I4, I8, I8_2, INT, NONE, U8, UNSIGNED, kernel
-from wordpiece_studio.text.kernels.chunks import BLANK, LINE_END
-from wordpiece_studio.text.kernels.lanes import LANE, bytes_before_blank, lane
+from wordpiece_studio.compiled.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel
+from wordpiece_studio.text.kernels.chunks import BLANK as BLANK_BYTE
+from wordpiece_studio.text.kernels.chunks import LINE_END
+from wordpiece_studio.text.kernels.lanes import LANE, bytes_before_blank, lane, put_lane
+from wordpiece_studio.text.kernels.words import (
+    ALONE,
+    BLANK,
+    BYTES_SHIFT,
+    DONE,
+    FULL,
+    HARD,
+    KIND_BITS,
+    LETTERS,
+    LONGEST_TEXT,
+    TEXT_SHIFT,
+    UNKNOWN,
+)
+
+# Entries of `cursor`.
+(
+    POSITION,  # where in `source` to continue
+    SPELLED,  # bytes of `words` that are done
+    CHUNK,  # the current chunk
+    CODE_POINT,  # the one that is UNKNOWN
+    CURSOR,
+) = range(5)
 
 _SEED, _FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x2545F4914F6CDD1D)
 _ZERO, _ONE, _SIX, _LOWER_SIX = np.uint64(0), np.uint64(1), np.uint64(6), np.uint64(63)
 _HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+@kernel(INT(BYTES, INT, I8, BYTES, U1, U1, I8))
+def spell(source: Any, size: int, actions: Any, texts: Any, words: Any, is_hard: Any, cursor: Any) -> int:
+    """Write the words of the chunks in the first `size` bytes of `source`, each chunk followed by a blank.
+
+    In `words`, blanks separate words and a line end follows each chunk. Returns DONE; FULL if `words` is full; UNKNOWN
+    at a code point whose action must be found out. The words of a chunk that `is_hard` depend on more than single
+    characters, and what is written for them is wrong.
+    """
+    position, place, chunk = cursor[POSITION], cursor[SPELLED], cursor[CHUNK]
+    answer = DONE
+    while position < size:
+        if place + LONGEST_TEXT + 2 > words.size:
+            answer = FULL
+            break
+        code_point, width = np.int64(source[position]), 1
+        if code_point == BLANK_BYTE:
+            words[place] = LINE_END
+            place += 1
+            chunk += 1
+            position += 1
+            continue
+        if code_point >= 0xF0:
+            high = (code_point & 7) << 18 | (source[position + 1] & 63) << 12
+            code_point, width = high | (source[position + 2] & 63) << 6 | source[position + 3] & 63, 4
+        elif code_point >= 0xE0:
+            high = (code_point & 15) << 12 | (source[position + 1] & 63) << 6
+            code_point, width = high | source[position + 2] & 63, 3
+        elif code_point >= 0x80:
+            code_point, width = (code_point & 31) << 6 | source[position + 1] & 63, 2
+        action = actions[code_point]
+        kind = action & KIND_BITS
+        if kind == UNKNOWN:
+            cursor[CODE_POINT] = code_point
+            answer = UNKNOWN
+            break
+        if kind == HARD:
+            is_hard[chunk] = 1
+        if kind == ALONE or kind == BLANK:
+            words[place] = BLANK_BYTE
+            place += 1
+        if kind == LETTERS or kind == ALONE:
+            text = action >> TEXT_SHIFT
+            put_lane(words, place, lane(texts, text))
+            put_lane(words, place + LANE, lane(texts, text + LANE))
+            place += action >> BYTES_SHIFT & 31
+        if kind == ALONE:
+            words[place] = BLANK_BYTE
+            place += 1
+        position += width
+    cursor[POSITION], cursor[SPELLED], cursor[CHUNK] = position, place, chunk
+    return answer
 
 
 @kernel(UNSIGNED(UNSIGNED))
@@ -96,11 +173,11 @@ def match_words(  # one function: a call per word with so many arrays would cost
         if text[position] == LINE_END:
             ends[chunk] = count
             chunk += 1
-        if text[position] == LINE_END or text[position] == BLANK:
+        if text[position] == LINE_END or text[position] == BLANK_BYTE:
             position += 1
             continue
         end, characters = position, 0
-        while end < size and text[end] != BLANK and text[end] != LINE_END:
+        while end < size and text[end] != BLANK_BYTE and text[end] != LINE_END:
             characters += (text[end] & 0xC0) != 0x80
             end += 1
         first, head, hashed = count, 0, _SEED
@@ -138,7 +215,7 @@ def gather(block: Any, record: Any, spans: Any, chunk_ids: Any, ids: Any, line_e
     """
     count = line = position = 0
     for chunk in record:
-        while block[position] == BLANK or block[position] == LINE_END:
+        while block[position] == BLANK_BYTE or block[position] == LINE_END:
             if block[position] == LINE_END:
                 line_ends[line] = count
                 line += 1

@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:
-    from wordpiece_studio.evaluation.dead_tokens import DeadReason
+    from wordpiece_studio.evaluation.usage import DeadReason
 
 _JOINERS = "\u200c\u200d"
 _NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}

@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-from wordpiece_studio.storage.verification.verification import verify
+from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
 from wordpiece_studio.ui.controllers import export_controller
 from wordpiece_studio.ui.dialogs.export import export_dialog, export_work

@@ -15,7 +15,7 @@ from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.errors import StudioError
 
 _STEPS = 1000

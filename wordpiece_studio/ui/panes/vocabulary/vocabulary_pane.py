@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.evaluation.dead_tokens import DeadReason
+from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.vocabulary_table import BY_USAGE, SPECIAL_BIRTH, VocabularyColumn, VocabularyTableModel

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HashingBeside, noted_files, record_of_files, record_of_text
 from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of, write_export
@@ -14,14 +14,14 @@ from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
-from wordpiece_studio.storage.verification.verification import first_difference, verify
+from wordpiece_studio.storage.verification import first_difference, verify
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.storage.verification.verification import Verification
+    from wordpiece_studio.storage.verification import Verification
 
 TEXT = "hug hugs pug pun bun puns\nhugging a pug is fun; a bun is not\n" * 3
 

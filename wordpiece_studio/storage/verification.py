@@ -19,6 +19,7 @@ from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
+from wordpiece_studio.storage.corpus_again import words_again
 from wordpiece_studio.storage.exports import BPE_FILES, Exported, write_export
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
@@ -31,7 +32,6 @@ from wordpiece_studio.storage.manifest import (
 )
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
-from wordpiece_studio.storage.verification.corpus_again import words_again
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
+    from wordpiece_studio.storage.corpus_again import WordsAgain
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_directory import Only
-    from wordpiece_studio.storage.verification.corpus_again import WordsAgain
 
 
 Outcome = Literal["agrees", "differs", "unchecked"]

@@ -18,13 +18,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.corpus_file import CorpusFile
-from wordpiece_studio.corpus.counting import counting_run, segments, word_counters, workers
-from wordpiece_studio.corpus.counting.counting import CountingProgress, CountingStopped, count_words
+from wordpiece_studio.corpus.counting import counting, segments, word_counters, workers
+from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counting.segment_counter import counter_for, written_order
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.workers import Answer
+from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system import child_process
 from wordpiece_studio.system.child_process import read_error, written_error
@@ -122,12 +123,12 @@ def outcome(count: Callable[[], WordCounts]) -> Any:
 
 def divide_small(patch: pytest.MonkeyPatch, size: int = 8, part: int = 20) -> None:
     """Make segments, parts and blocks so small that little text has many."""
-    patch.setattr(counting_run, "_LEAST_BYTES", 0)
-    patch.setattr(counting_run, "PART_BYTES", part)
-    patch.setattr(counting_run, "SEGMENT_BYTES", 4 * size)
-    patch.setattr(counting_run, "CHILD_SEGMENT_BYTES", 4 * size)
-    written = counting_run.written_order
-    patch.setattr(counting_run, "written_order", lambda *given, **how: written(*given, **{**how, "part_bytes": part}))
+    patch.setattr(counting, "_LEAST_BYTES", 0)
+    patch.setattr(counting, "PART_BYTES", part)
+    patch.setattr(counting, "SEGMENT_BYTES", 4 * size)
+    patch.setattr(counting, "CHILD_SEGMENT_BYTES", 4 * size)
+    written = counting.written_order
+    patch.setattr(counting, "written_order", lambda *given, **how: written(*given, **{**how, "part_bytes": part}))
     patch.setattr(segments, "SMALLEST_SEGMENT", size)
     patch.setattr(segments.raw_blocks, "__defaults__", (size,))
 
@@ -142,7 +143,7 @@ def divide_small(patch: pytest.MonkeyPatch, size: int = 8, part: int = 20) -> No
     seed=st.integers(0, 1 << 30),
     size=st.sampled_from([1, 4, 16]),
     part=st.sampled_from([1, 20, 1000]),
-    counting=st.integers(2, 4),
+    processes=st.integers(2, 4),
     deaths=st.sampled_from([0, 0.02, 0.3]),
 )
 def test_any_number_of_processes_gives_the_same(
@@ -155,7 +156,7 @@ def test_any_number_of_processes_gives_the_same(
     seed: int,
     size: int,
     part: int,
-    counting: int,
+    processes: int,
     deaths: float,
 ) -> None:
     folder = tmp_path_factory.mktemp("counting")
@@ -168,10 +169,10 @@ def test_any_number_of_processes_gives_the_same(
         divide_small(patch, size, part)
         patch.setattr(word_counters, "FEW_BYTES", 0 if is_compiled else 1 << 60)
         patch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0 if is_compiled else 1 << 60)
-        patch.setattr(workers, "Workers", PretendedWorkers)
+        patch.setattr(counting, "Workers", PretendedWorkers)
         patch.setattr(PretendedWorkers, "rng", random.Random(seed))
         patch.setattr(PretendedWorkers, "deaths", deaths)
-        assert outcome(lambda: count_words(paths, *pipeline, **options, processes=counting)) == expected
+        assert outcome(lambda: count_words(paths, *pipeline, **options, processes=processes)) == expected
 
 
 @given(seed=st.integers(0, 1 << 30), stops_after=st.integers(0, 30), processes=st.integers(1, 3))
@@ -184,7 +185,7 @@ def test_what_is_kept_when_stopped_is_the_beginning(
         divide_small(patch)
         patch.setattr(word_counters, "FEW_BYTES", 0 if seed % 2 else 1 << 60)
         patch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0 if seed % 2 else 1 << 60)
-        patch.setattr(workers, "Workers", PretendedWorkers)
+        patch.setattr(counting, "Workers", PretendedWorkers)
         patch.setattr(PretendedWorkers, "rng", random.Random(seed))
         asked = iter(range(1000))
         counts = count_words(
@@ -202,9 +203,9 @@ def test_what_is_kept_when_stopped_is_the_beginning(
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Files of several kinds; the first one is large enough to be divided, and for kernels."""
-    monkeypatch.setattr(counting_run, "_LEAST_BYTES", 0)
-    monkeypatch.setattr(counting_run, "SEGMENT_BYTES", 50_000)
-    monkeypatch.setattr(counting_run, "CHILD_SEGMENT_BYTES", 50_000)
+    monkeypatch.setattr(counting, "_LEAST_BYTES", 0)
+    monkeypatch.setattr(counting, "SEGMENT_BYTES", 50_000)
+    monkeypatch.setattr(counting, "CHILD_SEGMENT_BYTES", 50_000)
     monkeypatch.setattr(segments, "SMALLEST_SEGMENT", 20_000)
     monkeypatch.setattr(word_counters, "FEW_BYTES", 0)
     monkeypatch.setattr(word_counters, "FEW_BYTES_UNCOMPILED", 0)
@@ -359,7 +360,7 @@ def test_a_custom_pipeline_is_counted_here(corpus: list[Path]) -> None:
 
 
 def test_no_process_is_started_for_little_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "Workers", None)
+    monkeypatch.setattr(counting, "Workers", None)
     (tmp_path / "a.txt").write_text("a b a")
     for processes in (2, None):
         assert count_words(tmp_path / "a.txt", processes=processes).items() == [("a", 2), ("b", 1)]
@@ -391,7 +392,7 @@ def test_course_files_in_random_segments(is_compiled: bool, monkeypatch: pytest.
     expected = outcome(lambda: count_words(paths, "bert-uncased", max_word_length=30))
     rng = random.Random(5)
     monkeypatch.setattr(PretendedWorkers, "rng", rng)
-    monkeypatch.setattr(workers, "Workers", PretendedWorkers)
+    monkeypatch.setattr(counting, "Workers", PretendedWorkers)
     for name in ("FEW_BYTES", "FEW_BYTES_UNCOMPILED"):
         monkeypatch.setattr(word_counters, name, 0 if is_compiled else 1 << 60)
     for _ in range(2):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.corpus_file import KIND_OF_SUFFIX, CorpusFile
 from wordpiece_studio.corpus.counting.counting import count_words
+from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError

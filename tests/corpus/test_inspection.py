@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.corpus.reading import corpus_file, text_of
-from wordpiece_studio.corpus import preview as previews
-from wordpiece_studio.corpus.preview import preview
+from wordpiece_studio.corpus import inspection
+from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.corpus.corpus_file import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusFile
 
 LINES = [f"line {number} é한\n" for number in range(1, 5001)]
 
@@ -83,14 +83,14 @@ def test_a_compressed_file_is_shown_as_far_as_is_looked(tmp_path: Path, monkeypa
     shown = preview(file, 50_000, 100)
     assert data[shown.start : shown.end].decode() == shown.text
     assert (shown.total, shown.start <= 50_000 < shown.end + 100) == (len(data), True)
-    monkeypatch.setattr(previews, "SEARCHED_BYTES", 10_000)
+    monkeypatch.setattr(inspection, "SEARCHED_BYTES", 10_000)
     shown = preview(file, 50_000, 100)
     assert shown.start < 10_000 < shown.total
     assert shown.text in "".join(LINES)
 
 
 def test_the_number_of_a_line_far_into_a_file_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(previews, "SEARCHED_BYTES", 1000)
+    monkeypatch.setattr(inspection, "SEARCHED_BYTES", 1000)
     file = corpus_file(tmp_path / "a.txt", "".join(LINES))
     assert preview(file, 500).first_line is not None
     assert preview(file, 5000).first_line is None

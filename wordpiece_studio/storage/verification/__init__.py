@@ -1,1 +1,0 @@
-"""Reproducing exported files and reporting whether they are identical, byte for byte."""
