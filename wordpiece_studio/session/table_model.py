@@ -164,11 +164,25 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         self._records: Sequence[RecordT] = ()
         super().__init__(self._records, parent, locale=locale)
 
+    @property
+    def records(self) -> Sequence[RecordT]:
+        """The records shown."""
+        return self._records
+
     def set_records(self, records: Sequence[RecordT]) -> None:
         """Show these records."""
         self.beginResetModel()
         self._source = self._records = records
         self.endResetModel()
+
+    def extend_records(self, records: Sequence[RecordT]) -> None:
+        """Show these records, which begin with those shown; rows are only added."""
+        has_more = len(records) > len(self._records)
+        if has_more:
+            self.beginInsertRows(QModelIndex(), len(self._records), len(records) - 1)
+        self._source = self._records = records
+        if has_more:
+            self.endInsertRows()
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._records)

@@ -48,7 +48,7 @@ def test_from_a_token_in_the_history(everywhere: Driver) -> None:
 
 def test_from_every_candidate(driver: Driver) -> None:
     view = driver.window.scoreboard_pane._candidates_view
-    for row, candidate in enumerate(view.candidates.pairs[:6]):
+    for row, candidate in enumerate(view.candidates.records[:6]):
         driver.click_row(view, row)
         assert_all_panes_look_at(driver, Selection("pair", left=candidate.left, right=candidate.right))
         assert marked_candidate(driver.window) == candidate.token

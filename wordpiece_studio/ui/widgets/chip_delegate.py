@@ -18,16 +18,28 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _Index = QModelIndex | QPersistentModelIndex
-_MARGIN, _GAP = 6.0, 7.0
+_MARGIN = 6.0
 Variants = Callable[[_Index], Iterable[Sequence[FlowItem]]]
 """Returns what a cell may show, the longest first: it shows the first that fits, or else the last, cut off."""
 
 
 class ChipDelegate(QStyledItemDelegate):
-    """Draws the cells of one column as chips and text, and the others as usual, without a frame around the focus."""
+    """Draws the cells of one column as chips and text, and the others as usual, without a frame around the focus.
 
-    def __init__(self, theme: Theme, column: int, variants: Variants, table: QTableView) -> None:
+    Parameters
+    ----------
+    points
+        How much larger the font is than the window's.
+    gap
+        The distance in pixels between two items.
+    """
+
+    def __init__(
+        self, theme: Theme, column: int, variants: Variants, table: QTableView, *, points: float = -1, gap: float = 7
+    ) -> None:
         super().__init__(table)
+        self._points = points
+        self._gap = gap
         self._theme = theme
         self._column = column
         self._variants = variants
@@ -38,9 +50,13 @@ class ChipDelegate(QStyledItemDelegate):
         """The height of a chip in pixels."""
         return self._style.height
 
+    def width(self, items: Sequence[FlowItem]) -> float:
+        """Return the width in pixels of items beside each other."""
+        return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
+
     def restyle(self) -> None:
         """Apply the theme's current fonts and colors."""
-        self._style = ChipStyle(self._theme, -1)
+        self._style = ChipStyle(self._theme, self._points)
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
         super().initStyleOption(option, index)
@@ -61,9 +77,8 @@ class ChipDelegate(QStyledItemDelegate):
                 rect.setRight(min(rect.left() + self._style.item_width(item), cell.right()))
                 if rect.width() > 0:
                     self._style.paint_item(painter, rect, item)
-                rect.moveLeft(rect.right() + _GAP)
+                rect.moveLeft(rect.right() + self._gap)
 
     def _fitting(self, index: _Index, width: float) -> Sequence[FlowItem]:
         variants = list(self._variants(index))
-        widths = (sum(self._style.item_width(item) + _GAP for item in items) - _GAP for items in variants)
-        return next((items for items, needed in zip(variants, widths, strict=True) if needed <= width), variants[-1])
+        return next((items for items in variants if self.width(items) <= width), variants[-1])

@@ -214,19 +214,6 @@ class ChipStyle:
     def _font_of(self, item: FlowItem) -> QFont:
         return self.strong_font if item.kind == "strong" else self.font
 
-    def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
-        """Draw the chips of some tokens side by side from `at`, at most to `right`; return where they end."""
-        x = at.x()
-        for token in tokens:
-            width = self.width(token)
-            if x + width > right and x > at.x():
-                painter.setPen(self._theme.muted)
-                painter.drawText(QPointF(x, at.y() + self._metrics.ascent() + 3), "…")
-                return x + self._metrics.horizontalAdvance("…")
-            self.paint(painter, QRectF(x, at.y(), min(width, right - x), self.height), token)
-            x += width + 3
-        return x - 3
-
     def _paint_unknown_ground(self, painter: QPainter, rect: QRectF, token: str) -> None:
         edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)
         inner = rect.adjusted(0.5, 0.5, -0.5, -0.5)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
 
+from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.live_text import LiveLine
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
-_Index = QModelIndex | QPersistentModelIndex
 _TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
 _AT_ONCE = 200
 """Rows made at a time; the next ones follow when the table is scrolled to its end."""
@@ -65,19 +67,30 @@ class TokenCopy(QObject):
         self.finished.emit(count)
 
 
-class TokenModel(QAbstractTableModel):
+class TokenModel(TableModel["PieceTexts"]):
     """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(texts, parent)
         self._texts = texts
         self._lines: Sequence[LiveLine] = ()
         self._ends: list[int] = []  # the number of tokens up to the end of each line read so far
         self._is_growing = False
+        self._describe()
+
+    def _describe(self) -> None:
+        self._columns = (
+            TableColumn(self.tr("token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
+            TableColumn(self.tr("id"), self._text_of(_ID)),
+            TableColumn(self._texts.unit_name, self._text_of(_OFFSETS)),
+            TableColumn(self.tr("born"), self._text_of(_BORN)),
+            TableColumn(self.tr("word"), self._text_of(_WORD), align=LEFT),
+        )
 
     def set_lines(self, lines: Sequence[LiveLine]) -> None:
-        """Show the tokens of these lines."""
+        """Show the tokens of these lines, with offsets in the unit chosen."""
         self.beginResetModel()
+        self._describe()
         self._lines = lines
         self._ends = self._further_ends([])
         self.endResetModel()
@@ -92,17 +105,14 @@ class TokenModel(QAbstractTableModel):
             chip -= len(word.pieces)
         raise IndexError(row)
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         return self._ends[-1] if self._ends and not parent.isValid() else 0
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else _WORD + 1
-
-    def canFetchMore(self, parent: _Index) -> bool:
+    def canFetchMore(self, parent: Index) -> bool:
         has_more = len(self._ends) < len(self._lines)
         return has_more and not parent.isValid() and not self._is_growing
 
-    def fetchMore(self, _parent: _Index) -> None:
+    def fetchMore(self, _parent: Index) -> None:
         ends = self._further_ends(self._ends)
         before, after = self.rowCount(), ends[-1] if ends else 0
         if self._is_growing or after == before:
@@ -114,29 +124,17 @@ class TokenModel(QAbstractTableModel):
         self.endInsertRows()
         self._is_growing = False
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            place = self.place_of(index.row())
-            line = self._lines[place.line]
-            return self._texts.row(line, line.words[place.word], place.chip)[index.column()]
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == _TOKEN:
-            place = self.place_of(index.row())
-            line = self._lines[place.line]
-            return self._texts.spoken(line, line.words[place.word], place.chip)
-        return None
+    def _text_of(self, column: int) -> Callable[[PieceTexts, int], str]:
+        """Return a function that gives the text of a column for a row."""
+        return lambda texts, row: texts.row(*self._token(row))[column]
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (self.tr("token"), self.tr("id"), self._texts.unit_name, self.tr("born"), self.tr("word"))[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def _spoken(self, texts: PieceTexts, row: int) -> str:
+        return texts.spoken(*self._token(row))
+
+    def _token(self, row: int) -> tuple[LiveLine, TokenizedWord, int]:
+        place = self.place_of(row)
+        line = self._lines[place.line]
+        return line, line.words[place.word], place.chip
 
     def _further_ends(self, ends: list[int]) -> list[int]:
         further = list(ends)
@@ -165,8 +163,3 @@ class LiveTokenTable(QuietTable):
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 8)
         for column, width in enumerate((12, 6, 14, 7)):
             self.setColumnWidth(column, metrics.horizontalAdvance("n") * width)
-
-
-def _alignment(column: int) -> int:
-    side = Qt.AlignmentFlag.AlignLeft if column in (_TOKEN, _WORD) else Qt.AlignmentFlag.AlignRight
-    return int(side | Qt.AlignmentFlag.AlignVCenter)

@@ -9,21 +9,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_Index = QModelIndex | QPersistentModelIndex
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
@@ -41,54 +39,32 @@ class Rung:
     candidate: str = ""
 
 
-class LadderModel(QAbstractTableModel):
+class LadderModel(RecordTableModel["Rung"]):
     """The rungs as rows: tried piece, mark, birth."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._headings = (self.tr("tried piece"), self.tr("matches"), self.tr("born"))
-        self._rows: Sequence[Rung] = ()
+        self._columns = (
+            TableColumn(
+                self.tr("tried piece"),
+                lambda rungs, row: rungs[row].texts[0],
+                align=LEFT,
+                spoken=lambda rungs, row: rungs[row].spoken,
+            ),
+            TableColumn(self.tr("matches"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
+            TableColumn(self.tr("born"), lambda rungs, row: rungs[row].texts[2], align=LEFT),
+        )
 
-    @property
-    def rows(self) -> Sequence[Rung]:
-        """The rows shown."""
-        return self._rows
+    def tooltip(self, item: int) -> str:
+        """Return what a screen reader says."""
+        return tooltip_text(self.records[item].spoken)
 
-    def set_rows(self, rows: Sequence[Rung]) -> None:
-        """Show these rows."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._headings)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row.texts[column]
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return getattr(self._theme.colors, row.colors[column]) if row.colors else None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT
-        if role == Qt.ItemDataRole.AccessibleTextRole and column == 0 and row.spoken:
-            return row.spoken
-        if role == Qt.ItemDataRole.ToolTipRole and row.spoken:
-            return tooltip_text(row.spoken)
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._headings[section]
-        return _LEFT if role == Qt.ItemDataRole.TextAlignmentRole else None
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
+            colors = self.records[index.row()].colors
+            return getattr(self._theme.colors, colors[index.column()]) if colors else None
+        return super().data(index, role)
 
 
 class WhyHere(QWidget):
@@ -117,18 +93,18 @@ class WhyHere(QWidget):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The texts of the rungs: tried piece, mark, when it was born."""
-        return [row.texts for row in self._table.ladder.rows]
+        return [row.texts for row in self._table.ladder.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
         """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
-        rungs = len(self._table.ladder.rows)
+        rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
         set_plain_text(self._title, text.format(token=token_text(token)))
-        self._table.ladder.set_rows(())
+        self._table.ladder.set_records(())
 
     def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
         """Show the ladder of one token of a word.
@@ -160,7 +136,7 @@ class WhyHere(QWidget):
                     word=word, position=number_text(place.start if place is not None else 0)
                 )
         set_plain_text(self._title, title)
-        self._table.ladder.set_rows(self._rows(place, birth_step) if place is not None else ())
+        self._table.ladder.set_records(self._rows(place, birth_step) if place is not None else ())
         self._table.scrollToTop()
 
     def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[Rung]:
@@ -184,7 +160,7 @@ class WhyHere(QWidget):
         return self.tr("in the alphabet")
 
     def _on_table_row_chosen(self, row: int) -> None:
-        self.token_chosen.emit(self._table.ladder.rows[row].candidate)
+        self.token_chosen.emit(self._table.ladder.records[row].candidate)
 
 
 class _LadderTable(QuietTable):
