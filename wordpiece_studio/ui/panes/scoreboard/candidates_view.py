@@ -12,8 +12,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, Q
 from PySide6.QtWidgets import QHeaderView, QStyleOptionViewItem, QTableView, QToolButton, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
-from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.formula import RULES, Formula, formula_of
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.painting import saved
