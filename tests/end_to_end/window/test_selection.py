@@ -14,7 +14,7 @@ from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.scoreboard.wording import ratio_line, ratio_sentences, tie_rule_sentence, value_name
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.formula import Formula, formula_of
 from wordpiece_studio.ui.widgets.labels import wrapped_height

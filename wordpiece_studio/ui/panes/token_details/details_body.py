@@ -19,7 +19,7 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
     word_item,
 )
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.labels import WholeLabel
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text

@@ -14,8 +14,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from wordpiece_studio.session.live_text import LiveLines
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted, KnownBlocks, place_at
-from wordpiece_studio.ui.widgets.chip_area import ChipArea
-from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing
+from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing
 from wordpiece_studio.ui.widgets.chip_style import ChipLook
 from wordpiece_studio.ui.widgets.kept_keys import is_alone
 
