@@ -29,8 +29,14 @@ from wordpiece_studio.ui.dialogs.export.export_work import KINDS, files_of, is_f
 from wordpiece_studio.ui.dialogs.export.file_preview import FilePreview
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.labels import CutLabel, WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.plain import (
+    CutLabel,
+    WholeLabel,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    set_role,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

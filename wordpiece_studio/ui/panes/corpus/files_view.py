@@ -12,8 +12,7 @@ from wordpiece_studio.ui.panes.corpus.file_list import FileList
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
 from wordpiece_studio.ui.panes.corpus.reading_form import ReadingForm
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip, set_role
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 _LEAST_LIST, _LEAST_PREVIEW = 84, 76  # pixels

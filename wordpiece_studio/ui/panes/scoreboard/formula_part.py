@@ -13,8 +13,7 @@ from wordpiece_studio.ui.panes.scoreboard.wording import ratio_line, ratio_sente
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.formula import Formula, formula_of
-from wordpiece_studio.ui.widgets.labels import wrapped_height
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig

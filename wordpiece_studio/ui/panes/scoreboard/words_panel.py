@@ -22,8 +22,13 @@ from wordpiece_studio.ui.panes.scoreboard.pair_words import (
 )
 from wordpiece_studio.ui.panes.scoreboard.wording import short_words_title, words_title
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
-from wordpiece_studio.ui.widgets.labels import wrapped_height
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tooltip_text
+from wordpiece_studio.ui.widgets.plain import (
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tooltip_text,
+    wrapped_height,
+)
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 

@@ -21,8 +21,7 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.widgets.labels import wrapped_height
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:

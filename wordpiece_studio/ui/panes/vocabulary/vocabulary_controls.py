@@ -10,8 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from wordpiece_studio.session.vocabulary_table import VocabularyFilter
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
