@@ -20,9 +20,8 @@ from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPar
 from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
 from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_names, tie_rule_sentence, tie_text, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 

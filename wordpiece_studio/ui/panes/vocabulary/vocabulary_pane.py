@@ -15,8 +15,7 @@ from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.vocabulary_table import BY_USAGE, SPECIAL_BIRTH, VocabularyColumn, VocabularyTableModel
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_controls import VocabularyControls
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import dead_words, number_text
 
