@@ -12,9 +12,8 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.selection import SelectionStep
-from wordpiece_studio.ui.panes.timeline.mark_words import MarkerLine, hit_words, markers_words
-from wordpiece_studio.ui.panes.timeline.plot_marks import Legend, PlotMarks
 from wordpiece_studio.ui.panes.timeline.timeline_buttons import TimelineButtons
+from wordpiece_studio.ui.panes.timeline.timeline_marks import Legend, MarkerLine, PlotMarks, hit_words, markers_words
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
-    from wordpiece_studio.ui.panes.timeline.plot_marks import MarkKind
+    from wordpiece_studio.ui.panes.timeline.timeline_marks import MarkKind
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _BUSY_DELAY_MS = 33

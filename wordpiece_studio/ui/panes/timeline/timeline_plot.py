@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from wordpiece_studio.ui.panes.timeline.plot_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
+from wordpiece_studio.ui.panes.timeline.timeline_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
