@@ -57,7 +57,7 @@ BANNED_NAMES = {
 }
 MAY_USE = {
     # A small field of special tokens, one a line: no corpus, and trimmed anyway.
-    ("toPlainText", "ui/panes/training_bar/training_settings.py"),
+    ("toPlainText", "ui/panes/training_bar/training_bar.py"),
     # It shows our own pages.
     ("QTextBrowser", "ui/dialogs/help_window.py"),
 }

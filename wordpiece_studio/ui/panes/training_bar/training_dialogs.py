@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.messages import add_button, plain_box
-from wordpiece_studio.ui.panes.training_bar.training_settings import NUMBERS
+from wordpiece_studio.ui.panes.training_bar.training_bar import NUMBERS
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
 
 _LARGEST_SIZE = 10_000_000
