@@ -12,11 +12,11 @@ from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
-from wordpiece_studio.ui.panes.corpus.encodings import reading_words
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
+from wordpiece_studio.ui.panes.corpus.reading import reading_words
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text

@@ -27,7 +27,7 @@ from wordpiece_studio.session.file_table import FileColumn, FileTable
 from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
-from wordpiece_studio.ui.panes.corpus.reading_form import ReadingForm
+from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
