@@ -1,6 +1,6 @@
 """A file of the corpus as the window shows it: how it is read, what is known about it, how far its count is.
 
-Plain records; `file_table` is the list of them, and `corpus_files` edits the list.
+Plain records; `corpus_files` has the list of them, and its table.
 """
 
 from __future__ import annotations

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.corpus_files import FileColumn, FileTable
 from wordpiece_studio.session.file_rows import FileRow, FileState
-from wordpiece_studio.session.file_table import FileColumn, FileTable
 from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
