@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.counts import PartsReader
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.counting_child import (
+from wordpiece_studio.session.corpus_child import (
     KEEP,
     PAUSE,
     RESUME,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.corpus.corpus_file import CorpusFile
 from wordpiece_studio.corpus.counts import PartsReader, parts_of
 from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
-from wordpiece_studio.session.counting_child import TEXT_PIECE
+from wordpiece_studio.session.corpus_child import TEXT_PIECE
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 
