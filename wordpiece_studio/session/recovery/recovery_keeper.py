@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery.about import About, is_worth_keeping
+from wordpiece_studio.session.recovery.journal import About, is_worth_keeping
 
 if TYPE_CHECKING:
     import threading

@@ -12,7 +12,7 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.recovery.about import About
+    from wordpiece_studio.session.recovery.journal import About
 
 _LONGEST_NAME = 60
 _MOST_ROWS = 6
