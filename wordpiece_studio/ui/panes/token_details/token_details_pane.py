@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
-from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState
-from wordpiece_studio.ui.panes.token_details.details_text import Subject, subject_of
+from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
