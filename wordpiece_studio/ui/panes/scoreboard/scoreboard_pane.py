@@ -16,9 +16,15 @@ from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart
+from wordpiece_studio.ui.panes.scoreboard.formula_part import (
+    Detail,
+    FormulaPart,
+    tie_rule_names,
+    tie_rule_sentence,
+    tie_text,
+    value_name,
+)
 from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
-from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_names, tie_rule_sentence, tie_text, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMargins, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
 
 from wordpiece_studio.session.background_job import BackgroundJob
@@ -20,7 +20,6 @@ from wordpiece_studio.ui.panes.scoreboard.pair_words import (
     changed_tokens,
     find_words,
 )
-from wordpiece_studio.ui.panes.scoreboard.wording import short_words_title, words_title
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
 WORD, COUNT, CHANGE = range(3)
@@ -175,6 +175,64 @@ class WordsView(ChoosingTable):
 
     def _on_self_row_chosen(self, row: int) -> None:
         self.word_chosen.emit(self._words.words.words[row].word)
+
+
+def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str:
+    """Return the title of the words found for `wish`."""
+    selection = wish.selection
+    if selection.kind == "word":
+        return _word_title(selection.text, wish, found)
+    name = (
+        token_text(selection.text)
+        if selection.kind == "token"
+        else f"{token_text(selection.left)} + {token_text(selection.right)}"
+    )
+    count, shown = number_text(found.total), number_text(len(found.words))
+    if found.total == 1:
+        text = _tr("In one word: {name}")
+    elif found.total == len(found.words) > 0:
+        text = _tr("In {count} words, most frequent first: {name}")
+    elif found.total:
+        text = _tr("In {count} words, of which the {shown} most frequent: {name}")
+    elif selection.kind == "token":
+        return _absent_title(selection.text, name, history, wish.step)
+    else:
+        text = _tr("In no word at this step: {name}")
+    return text.format(count=count, shown=shown, name=name)
+
+
+def short_words_title(wish: WordsWish, found: PairWords) -> str:
+    """Return, as briefly as possible, how many words there are, or what happens to the only one."""
+    if wish.selection.kind == "word":
+        return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changes")
+    if found.total == 1:
+        return _tr("In 1 word")
+    return _tr("In {count} words").format(count=number_text(found.total))
+
+
+def _word_title(word: str, wish: WordsWish, found: PairWords) -> str:
+    if not found.words:
+        text = _tr("{word} is not a word of this corpus")
+    elif found.words[0].before != found.words[0].after:
+        text = _tr("{word} is changed by this merge")
+    else:
+        text = _tr("{word} is unchanged by this merge") if wish.step else _tr("{word} before the first merge")
+    return text.format(word=token_text(word))
+
+
+def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> str:
+    """Return why no word contains a token: it is not a token, not learned yet, or was absorbed by longer ones."""
+    token_id = history.vocabulary(len(history)).id_of(token)
+    if token_id is None:
+        return _tr("{name} is not a token of this run").format(name=name)
+    birth = history.birth_step(token_id)
+    if birth > step:
+        return _tr("{name} is not learned until step {step}").format(name=name, step=number_text(birth))
+    return _tr("In no word at this step: {name}").format(name=name)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("scoreboard", text)
 
 
 class WordsPanel(QWidget):
