@@ -15,8 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob, Report
-from wordpiece_studio.session.pacing import Turn
+from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, manifest_of
 from wordpiece_studio.storage.manifest import Origin

@@ -23,8 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.background_job import BackgroundJob, Report
-from wordpiece_studio.session.pacing import Turn
+from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
 from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, set_role
 from wordpiece_studio.ui.widgets.token_text import number_text
