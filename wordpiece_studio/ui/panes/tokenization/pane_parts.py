@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
     from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
-    from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
-    from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
+    from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, WhyHere
 
 _LEAST_HEIGHT = 60
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
