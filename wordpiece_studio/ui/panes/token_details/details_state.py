@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.session.records import Candidates
-    from wordpiece_studio.session.token_details import TokenWords, WordGrowth
-    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory, MergeTree

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.records import Candidates
-    from wordpiece_studio.session.token_details import TokenWords, WordGrowth
-    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
