@@ -29,6 +29,7 @@ from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_wor
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import (
+    RecoveryDialog,
     changed_box,
     place_dialog,
     replace_box,
@@ -36,7 +37,6 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     unsaved_work_box,
     with_suffix,
 )
-from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
 from wordpiece_studio.ui.widgets.later import later
 
