@@ -29,8 +29,7 @@ from wordpiece_studio.ui.panes.tokenization.tokenization_pane import Tokenizatio
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.dock_area import DockArea
-from wordpiece_studio.ui.widgets.pane import EmptyState
-from wordpiece_studio.ui.widgets.panel import PanelDock
+from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:

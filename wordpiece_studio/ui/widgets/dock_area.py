@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 
     from wordpiece_studio.ui.layouts import Column
-    from wordpiece_studio.ui.widgets.panel import PanelDock
+    from wordpiece_studio.ui.widgets.pane import PanelDock
 
 _AREA = Qt.DockWidgetArea
 _ACROSS, _DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
