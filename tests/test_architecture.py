@@ -47,7 +47,7 @@ BANNED_NAMES = {
     "QSaveFile": "replaces a good file by a truncated one on a full disk; see system/atomic_write.py",
     "QSortFilterProxyModel": "takes seconds over a Python model; sort and filter by index arrays",
     "toPlainText": "changes the text; Document.text is the truth",
-    "singleShot": "calls a method of what is deleted by then; see ui/widgets/later.py",
+    "singleShot": "calls a method of what is deleted by then; see session/timers.py",
     "setHtml": "shows text from outside as markup",
     "RichText": "shows text from outside as markup",
     "AutoText": "shows text from outside as markup",

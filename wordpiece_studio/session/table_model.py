@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     import threading
@@ -342,10 +343,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.running_changed.connect(self.busy_changed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(self.least_interval_ms)
-        self._timer.timeout.connect(self._on_timer_timeout)
+        self._timer = single_shot(self, self._on_timer_timeout, self.least_interval_ms)
 
     # Rows and items.
 

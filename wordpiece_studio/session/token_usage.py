@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.dead_tokens import DeadReason, DeadTokens, WordTexts
 from wordpiece_studio.evaluation.usage import Usage, count_usage
 from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -215,9 +216,7 @@ class TokenUsage(QObject):
         self._job = BackgroundJob(_counted, "The counting of tokens", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_timer_timeout)
+        self._timer = single_shot(self, self._on_timer_timeout)
         model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)
 

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, manifest_of
 from wordpiece_studio.storage.manifest import Origin
@@ -34,7 +35,6 @@ from wordpiece_studio.ui.dialogs.export.export_work import (
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 

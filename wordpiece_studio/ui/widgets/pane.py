@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -55,11 +55,8 @@ class Pane(QWidget):
         self._title = ""
         self._hint = ""
         self._is_stale = True
-        self._refresh_timer = QTimer(self)
-        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
         self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._refresh_timer.setInterval(0)
-        self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
@@ -272,10 +269,7 @@ class PaneArea(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
-        self._fit_timer = QTimer(self)
-        self._fit_timer.setSingleShot(True)
-        self._fit_timer.setInterval(0)
-        self._fit_timer.timeout.connect(self._fit_pane)
+        self._fit_timer = single_shot(self, self._fit_pane)
         self._pane = pane  # before the next line, which makes this the pane's event filter
         self.setWidget(pane)
         pane.setAutoFillBackground(False)  # the panel's own background shows through

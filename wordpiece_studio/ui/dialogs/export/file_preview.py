@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     ExactEdit,

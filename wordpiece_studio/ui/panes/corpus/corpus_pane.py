@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
@@ -22,7 +23,7 @@ from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
@@ -124,8 +125,8 @@ class CorpusPane(QWidget):
         self._note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
         self._samples_button = QToolButton(self._header)
-        self._line_timer = self._make_timer(0, self._show_line)
-        self._search_timer = self._make_timer(_SEARCH_DELAY_MS, self._search_again)
+        self._line_timer = single_shot(self, self._show_line)
+        self._search_timer = single_shot(self, self._search_again, _SEARCH_DELAY_MS)
         self._lay_out()
         self._connect()
         self._on_document_reset()
@@ -414,10 +415,3 @@ class CorpusPane(QWidget):
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
         self._session.corpus_taken.connect(self.heading_changed)
         self._theme.changed.connect(self._on_theme_changed)
-
-    def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(delay_ms)
-        timer.timeout.connect(slot)
-        return timer

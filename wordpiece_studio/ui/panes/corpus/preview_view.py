@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
 from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_text, set_plain_tooltip, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -74,10 +75,7 @@ class PreviewView(QWidget):
         self._place_label = plain_label("", self, role="hint")
         self._earlier_button = self._button("‹", self.tr("Previous part"), self._on_earlier_clicked)
         self._later_button = self._button("›", self.tr("Next part"), self._on_later_clicked)
-        self._impatience = QTimer(self)
-        self._impatience.setSingleShot(True)
-        self._impatience.setInterval(_PATIENCE_MS)
-        self._impatience.timeout.connect(self._on_impatience_timeout)
+        self._impatience = single_shot(self, self._on_impatience_timeout, _PATIENCE_MS)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._lay_out()

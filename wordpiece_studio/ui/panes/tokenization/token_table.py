@@ -9,9 +9,10 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QModelIndex, QObject, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, Signal
 
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -139,10 +140,7 @@ class TokenCopy(QObject):
         self._what: Literal["tokens", "ids"] = "tokens"
         self._next = 0
         self._gathered: list[str] = []
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE_MS)
-        self._timer.timeout.connect(self._gather)
+        self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
         """Copy the tokens or ids of these lines, unchanged and separated by spaces."""

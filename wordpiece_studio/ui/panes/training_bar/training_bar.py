@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 

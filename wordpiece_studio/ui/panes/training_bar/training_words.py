@@ -8,9 +8,10 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.training_bar.training_bar import NUMBERS
@@ -183,10 +184,7 @@ class EngineNotice(QObject):
         super().__init__(parent)
         self._forms: tuple[str, ...] = ()
         self._is_preparing = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_READY_MS)
-        self._timer.timeout.connect(self._on_timer_timeout)
+        self._timer = single_shot(self, self._on_timer_timeout, _READY_MS)
 
     def take_status(self, status: str) -> None:
         """Take the status of the warm-up: "compiling", "loading", "ready" or "failed"."""

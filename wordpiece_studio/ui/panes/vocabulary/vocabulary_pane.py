@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.dead_tokens import DeadReason
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.vocabulary_table import (
     BY_USAGE,
     SPECIAL_BIRTH,
@@ -74,11 +75,8 @@ class VocabularyControls(QWidget):
         self.error = WholeLabel(role="error")
         """The error in the regular expression; the pane places it."""
         self.error.hide()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE_MS)
+        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
         self._lay_out()
-        self._timer.timeout.connect(self._on_timer_timeout)
         self._field.textChanged.connect(self._on_field_text_changed)
         self._pattern.toggled.connect(self._on_pattern_toggled)
         self._kinds.activated.connect(self._on_kinds_activated)
