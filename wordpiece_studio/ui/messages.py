@@ -15,10 +15,10 @@ import traceback
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QWidget
 
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -167,9 +167,7 @@ class Banner(QFrame):
         self._label = plain_label("", self, wrap=True)
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
-        self._close_button = QToolButton(self)
-        self._close_button.setAccessibleName(self.tr("Dismiss this message"))
-        set_plain_tooltip(self._close_button, self.tr("Dismiss this message"))
+        self._close_button = tool_button("", self.tr("Dismiss this message"), self)
         self._close_button.clicked.connect(self.clear)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)

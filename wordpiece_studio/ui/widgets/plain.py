@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
 from wordpiece_studio.session.view_text import utf16_length
 
@@ -104,6 +104,15 @@ def set_plain_text(label: QLabel, text: str) -> None:
 def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
     """Give `target` a tooltip that shows `text` as it is."""
     target.setToolTip(tooltip_text(text))
+
+
+def tool_button(text: str, tip: str, parent: QWidget, *, name: str = "") -> QToolButton:
+    """Return a small button with a tooltip, which screen readers say too unless there is a `name`."""
+    button = QToolButton(parent)
+    button.setText(text)
+    button.setAccessibleName(name or tip)
+    set_plain_tooltip(button, tip)
+    return button
 
 
 def tooltip_text(text: str) -> str:

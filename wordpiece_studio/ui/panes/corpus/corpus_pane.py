@@ -19,7 +19,7 @@ from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import reading_words
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -48,15 +48,10 @@ class PageBar(QWidget):
         super().__init__(parent)
         self._document = document
         self._label = plain_label("", self, role="hint")
-        earlier, later = QToolButton(self), QToolButton(self)
-        for button, text, name, slot in (
-            (earlier, "‹", self.tr("Previous page"), self._on_earlier_clicked),
-            (later, "›", self.tr("Next page"), self._on_later_clicked),
-        ):
-            button.setText(text)
-            button.setAccessibleName(name)
-            set_plain_tooltip(button, name)
-            button.clicked.connect(slot)
+        earlier = tool_button("‹", self.tr("Previous page"), self)
+        earlier.clicked.connect(self._on_earlier_clicked)
+        later = tool_button("›", self.tr("Next page"), self)
+        later.clicked.connect(self._on_later_clicked)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
         layout.addWidget(earlier)

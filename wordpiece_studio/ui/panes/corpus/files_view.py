@@ -35,6 +35,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_plain_text,
     set_plain_tooltip,
     set_role,
+    tool_button,
     tooltip_text,
 )
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -391,10 +392,7 @@ class FilesView(QWidget):
         return empty
 
     def _tool_button(self, text: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setAccessibleName(name)
-        set_plain_tooltip(button, name)
+        button = tool_button(text, name, self)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button
 

@@ -12,7 +12,14 @@ from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QW
 from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
-from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_text, set_plain_tooltip, whole
+from wordpiece_studio.ui.widgets.plain import (
+    ExactEdit,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+    whole,
+)
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -190,10 +197,7 @@ class PreviewView(QWidget):
         set_plain_text(self._place_label, words)
 
     def _button(self, text: str, name: str, slot: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setAccessibleName(name)
-        set_plain_tooltip(button, name)
+        button = tool_button(text, name, self)
         button.clicked.connect(slot)
         return button
 

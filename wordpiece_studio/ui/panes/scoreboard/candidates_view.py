@@ -16,7 +16,7 @@ from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.formula import RULES, Formula, formula_of
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.painting import saved
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip, tooltip_text
+from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -212,10 +212,8 @@ class CandidatesView(ChoosingTable):
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
-        self._more = QToolButton(self)
-        self._more.setText(self.tr("More"))
-        set_plain_tooltip(self._more, self.tr("Show more candidates. Scrolling to the last one does the same."))
-        self._more.setAccessibleName(self.tr("More candidates"))
+        tip = self.tr("Show more candidates. Scrolling to the last one does the same.")
+        self._more = tool_button(self.tr("More"), tip, self, name=self.tr("More candidates"))
         self._more.hide()
         self.restyle()
         theme.changed.connect(self.on_theme_changed)

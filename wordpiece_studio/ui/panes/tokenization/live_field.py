@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizeP
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -145,14 +145,14 @@ class TokenOptions(QWidget):
         return entry
 
     def _switch(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
-        button = self._button(text, tip)
+        button = tool_button(text, tip, self)
         button.setCheckable(True)
         button.setChecked(checked)
         button.toggled.connect(self._on_switch_toggled)
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = self._button("", self.tr("Unit of the offsets"))
+        button = tool_button("", self.tr("Unit of the offsets"), self)
         menu = QMenu(button)
         names: dict[TextUnit, str] = {
             "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
@@ -171,7 +171,7 @@ class TokenOptions(QWidget):
         return button
 
     def _more_button(self) -> QToolButton:
-        button = self._button(self.tr("more ▾"), self.tr("Copy tokens or ids, decode ids"))
+        button = tool_button(self.tr("more ▾"), self.tr("Copy tokens or ids, decode ids"), self)
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
         self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
@@ -184,13 +184,6 @@ class TokenOptions(QWidget):
 
     def _add(self, menu: QMenu, text: str, on_triggered: Callable[[], None]) -> None:
         menu.addAction(text).triggered.connect(on_triggered)
-
-    def _button(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setAccessibleName(tip)
-        set_plain_tooltip(button, tip)
-        return button
 
     def _on_switch_toggled(self, _checked: bool) -> None:
         self._unit.setVisible(self._offsets.isChecked())

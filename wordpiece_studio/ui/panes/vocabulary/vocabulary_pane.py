@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.dead_tokens import DeadReason
 from wordpiece_studio.session.records import Selection, TrainerState
@@ -26,7 +26,7 @@ from wordpiece_studio.session.vocabulary_table import (
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
-from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import dead_words, number_text
 
 if TYPE_CHECKING:
@@ -62,11 +62,9 @@ class VocabularyControls(QWidget):
         self._field.setMinimumWidth(70)
         self._field.setMaximumWidth(260)
         self._field.installEventFilter(self)
-        self._pattern = QToolButton(self)
-        self._pattern.setText(".*")
+        tip = self.tr("Search with a regular expression, such as ^##.*ing$")
+        self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))
         self._pattern.setCheckable(True)
-        self._pattern.setAccessibleName(self.tr("Search with a regular expression"))
-        set_plain_tooltip(self._pattern, self.tr("Search with a regular expression, such as ^##.*ing$"))
         self._kinds = QComboBox(self)
         self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
         self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
