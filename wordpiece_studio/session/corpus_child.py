@@ -1,4 +1,4 @@
-"""Work on the corpus in a child process: listing and describing files, reading parts for a preview, and counting words.
+"""Work on the corpus in a child process: listing and describing files, previews, counting words, looking for problems.
 
 Foreign files may be huge, broken or hostile, and guessing an encoding is pure Python: neither belongs in the window's
 process. The result of a count comes in blocks of long byte strings, because receiving millions of small objects, or one
@@ -9,21 +9,26 @@ Qt.
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import threading
 import time
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.corpus_file import CorpusFile
-from wordpiece_studio.corpus.counts import CountingProgress, parts_of
+from wordpiece_studio.corpus.counts import CountingProgress, PartsReader, parts_of
+from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.corpus.preview import Preview
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -99,12 +104,12 @@ PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters
 PAUSE, RESUME, KEEP = b"p", b"r", b"k"
 """The window's commands to a running count: pause, resume, and stop but keep what has been counted."""
-TEXT = b"t"
-"""Precedes each piece of the text; an empty piece ends the text."""
+READY, TEXT = b"?", b"t"
+"""Message kinds: ready to receive; a piece of the text, in a count an empty one at its end."""
 
 
 def count_in_child(connection: ParentConnection, order: str) -> None:
-    """Carry out `order`, see `written_order`, and send the blocks of the result.
+    """Carry out `order`, see `written_count_order`, and send the blocks of the result.
 
     Message kinds: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
     their counts, ``s`` statistics and the rest.
@@ -118,7 +123,7 @@ def count_in_child(connection: ParentConnection, order: str) -> None:
     progress, commands = _Progress(connection), _Commands(connection)
     commands.start()
     if wanted["files"] is None:
-        connection.send_bytes(b"?")
+        connection.send_bytes(READY)
         text = commands.text()
         counts = count_texts(
             [text], normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], progress=progress,
@@ -134,7 +139,7 @@ def count_in_child(connection: ParentConnection, order: str) -> None:
         connection.send_bytes(kind + content)
 
 
-def written_order(
+def written_count_order(
     normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
 ) -> str:
     """Return an order as JSON; without files, the text is sent once the child is ready.
@@ -211,3 +216,82 @@ class _Progress:
         if now >= self._next or progress.bytes_done >= progress.bytes_total:
             self._next = now + PROGRESS_INTERVAL_SECONDS
             self._connection.send_bytes(b"p" + json.dumps(dataclasses.asdict(progress)).encode())
+
+
+END, FINDINGS = b".", b"f"
+"""Message kinds of a check besides those of word counts: end of input, the findings."""
+
+
+def lint_in_child(connection: ParentConnection, order: str) -> None:
+    """Check the corpus received, or files, and send the findings."""
+    from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
+    from wordpiece_studio.corpus.linter.linter import findings
+
+    gc.disable()  # a million words are many small objects, and the child ends soon
+    wanted = json.loads(order)
+    pipeline = Pipeline(normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"]))
+    reader = PartsReader(pipeline.normalizer, pipeline.pre_tokenizer)
+    connection.send_bytes(READY)
+    text = _received(connection, reader)
+    files = [CorpusFile(**file) for file in wanted["files"]]
+    sample = sample_of_files(files) if files else sample_of_text(text)
+    found = findings(sample, reader.counts(), pipeline)
+    connection.send_bytes(FINDINGS + json.dumps([as_data(finding) for finding in found]).encode())
+
+
+def repair_in_child(connection: ParentConnection, repair: str) -> None:
+    """Repair the text received, and send it back."""
+    from wordpiece_studio.corpus.linter.linter import repaired
+
+    connection.send_bytes(READY)
+    text = repaired(_received(connection, None), TextFix(repair))  # type: ignore[arg-type]
+    for piece in pieces_of(text):
+        connection.send_bytes(TEXT + piece)
+
+
+def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
+    """Return an order for `lint_in_child` as JSON.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    return json.dumps(
+        {
+            "normalizer": normalizers.to_spec(pipeline.normalizer),
+            "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+            "files": [dataclasses.asdict(file) for file in files],
+        }
+    )
+
+
+def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
+    """Yield the messages that send the text and the word counts to the child."""
+    for piece in pieces_of(text):
+        yield TEXT + piece
+    for kind, content in parts_of(counts) if counts is not None else ():
+        yield kind + content
+    yield END
+
+
+def pieces_of(text: str) -> Iterator[bytes]:
+    """Yield a text in pieces."""
+    for start in range(0, len(text), TEXT_PIECE):
+        yield text[start : start + TEXT_PIECE].encode("utf-8", "surrogatepass")
+
+
+def read_findings(content: bytes) -> tuple[Finding, ...]:
+    """Return the content of a message of kind `FINDINGS`."""
+    return tuple(map(from_data, json.loads(content)))
+
+
+def _received(connection: ParentConnection, reader: PartsReader | None) -> str:
+    """Return the text received, and pass word counts to the reader."""
+    pieces: list[str] = []
+    while (message := connection.recv_bytes())[:1] != END:
+        if message[:1] == TEXT:
+            pieces.append(message[1:].decode("utf-8", "surrogatepass"))
+        elif reader is not None:
+            reader.take(message[:1], message[1:])
+    return "".join(pieces)
