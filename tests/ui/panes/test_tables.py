@@ -11,8 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex,
 
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesModel
-from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsModel
+from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, PairWords, WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel

@@ -25,8 +25,7 @@ from wordpiece_studio.ui.panes.scoreboard.formula_part import (
     tie_text,
     value_name,
 )
-from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsWish
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
