@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMainWindow,
     QPushButton,
     QScrollArea,
@@ -27,7 +26,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.timers import later, single_shot
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
@@ -192,36 +191,20 @@ _SHORTEST_HINT = 6
 """Characters: a hint cut shorter than this says nothing."""
 
 
-class HintLabel(QLabel):
-    """Muted text at the right, cut at its end if it does not fit; its tooltip shows all of it."""
+class HintLabel(CutLabel):
+    """Muted text at the right, cut at its end if it does not fit, or left out if little would remain."""
+
+    elide_mode = Qt.TextElideMode.ElideRight
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._hint = ""
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setProperty("role", "hint")
+        super().__init__(parent=parent, role="hint")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
-    def set_hint(self, hint: str) -> None:
-        """Show this text."""
-        self._hint = hint
-        set_plain_tooltip(self, hint)
-        self._cut()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._cut()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._cut()
-
     def _cut(self) -> None:
-        width = max(0, self.width() - 2)
-        text = self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, width)
-        set_plain_text(self, text if len(text) > _SHORTEST_HINT or text == self._hint else "")
+        super()._cut()
+        if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
+            set_plain_text(self, "")
 
 
 class TitleBar(QFrame):
@@ -243,7 +226,7 @@ class TitleBar(QFrame):
         """Show this title and this hint."""
         if title:
             set_plain_text(self._title_label, title)
-        self._hint_label.set_hint(hint)
+        self._hint_label.show_text(hint)
 
     def add_widget(self, widget: QWidget) -> None:
         """Put a control at the right end of the line."""

@@ -12,7 +12,7 @@ back it leaves out halves of surrogate pairs. Qt's own plain text of an editor h
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
@@ -152,7 +152,10 @@ _LONGEST_CUT = 5000
 
 
 class CutLabel(QLabel):
-    """Shows a text, cut in its middle if necessary; its tooltip and screen readers have all of it."""
+    """Shows one line of text, cut if necessary; its tooltip and screen readers have all of it."""
+
+    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle
+    """Where it is cut: both ends of a path matter."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
         super().__init__(parent)
@@ -164,11 +167,6 @@ class CutLabel(QLabel):
         if role:
             self.setProperty("role", role)
         self.show_text(text)
-
-    @property
-    def whole_text(self) -> str:
-        """The whole text."""
-        return self._whole
 
     def show_text(self, text: str) -> None:
         """Show `text`, cut where it does not fit."""
@@ -195,7 +193,7 @@ class CutLabel(QLabel):
 
     def _cut(self) -> None:
         room = self._most or self.width()
-        line = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideMiddle, room)
+        line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
         set_plain_text(self, line)
         set_plain_tooltip(self, self._whole if line != self._whole else "")
         self.updateGeometry()
