@@ -65,11 +65,6 @@ class LiveChanges(QObject):
         """How many words the text has."""
         return self._start.words
 
-    @property
-    def tokens_before(self) -> int:
-        """How many tokens the text has at step 0."""
-        return self._start.tokens
-
     def set_rows(
         self,
         rows: Sequence[TextChange],

@@ -49,11 +49,6 @@ class Messages(QObject):
         # Queued on purpose: an exception inside a paint event must not open a dialog inside that paint event.
         self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
 
-    @property
-    def open_box(self) -> QMessageBox | None:
-        """The message that is open now."""
-        return self._open_box
-
     def show_error(self, error: StudioError) -> None:
         """Show what happened and what to do; the window keeps working behind the message."""
         _log.info("shown to the user: %s", error)
