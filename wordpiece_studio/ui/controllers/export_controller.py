@@ -23,8 +23,8 @@ from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.export_dialog import ExportChoice, ExportDialog
-from wordpiece_studio.ui.dialogs.export.export_work import (
+from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
+from wordpiece_studio.ui.dialogs.export_work import (
     ExportOrder,
     InspectionOrder,
     InTheWay,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.dialogs.export.export_work import Inspection
+    from wordpiece_studio.ui.dialogs.export_work import Inspection
     from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6

@@ -20,7 +20,7 @@ from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
 from wordpiece_studio.ui.controllers import export_controller
-from wordpiece_studio.ui.dialogs.export import export_dialog, export_work
+from wordpiece_studio.ui.dialogs import export_dialog, export_work
 
 if TYPE_CHECKING:
     from pathlib import Path
