@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSizeF, Qt
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from wordpiece_studio.session.table_model import Index
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.token_text import token_text
 
@@ -264,9 +265,8 @@ def _edge(ground: QColor, look: Look) -> QColor:
     return ground.lighter(130) if look == "dark" else ground.darker(118)
 
 
-_Index = QModelIndex | QPersistentModelIndex
 _MARGIN = 6.0
-Variants = Callable[[_Index], Iterable[Sequence[FlowItem]]]
+Variants = Callable[[Index], Iterable[Sequence[FlowItem]]]
 """Returns what a cell may show, the longest first: it shows the first that fits, or else the last, cut off."""
 
 
@@ -305,13 +305,13 @@ class ChipDelegate(QStyledItemDelegate):
         """Apply the theme's current fonts and colors."""
         self._style = ChipStyle(self._theme, self._points)
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: _Index) -> None:
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
         option.state &= ~QStyle.StateFlag.State_HasFocus
         if index.column() == self._column:
             option.text = ""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         if index.column() != self._column:
             return
@@ -326,6 +326,6 @@ class ChipDelegate(QStyledItemDelegate):
                     self._style.paint_item(painter, rect, item)
                 rect.moveLeft(rect.right() + self._gap)
 
-    def _fitting(self, index: _Index, width: float) -> Sequence[FlowItem]:
+    def _fitting(self, index: Index, width: float) -> Sequence[FlowItem]:
         variants = list(self._variants(index))
         return next((items for items in variants if self.width(items) <= width), variants[-1])

@@ -44,14 +44,12 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PySide6.QtCore import QModelIndex, QPersistentModelIndex
     from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
-
-    Index = QModelIndex | QPersistentModelIndex
 
 _WIDTHS = {
     FileColumn.STATE: 2, FileColumn.SIZE: 7, FileColumn.WORDS: 12, FileColumn.DISTINCT: 10, FileColumn.ENCODING: 8,
