@@ -47,7 +47,7 @@ BANNED_NAMES = {
     "QSaveFile": "replaces a good file by a truncated one on a full disk; see system/atomic_write.py",
     "QSortFilterProxyModel": "takes seconds over a Python model; sort and filter by index arrays",
     "toPlainText": "changes the text; Document.text is the truth",
-    "singleShot": "calls a method of what is deleted by then; see ui/widgets/later.py",
+    "singleShot": "calls a method of what is deleted by then; see session/timers.py",
     "setHtml": "shows text from outside as markup",
     "RichText": "shows text from outside as markup",
     "AutoText": "shows text from outside as markup",
@@ -57,7 +57,7 @@ BANNED_NAMES = {
 }
 MAY_USE = {
     # A small field of special tokens, one a line: no corpus, and trimmed anyway.
-    ("toPlainText", "ui/panes/training_bar/training_settings.py"),
+    ("toPlainText", "ui/panes/training_bar/training_bar.py"),
     # It shows our own pages.
     ("QTextBrowser", "ui/dialogs/help_window.py"),
 }

@@ -100,7 +100,7 @@ def _read_scoreboard(window: MainWindow, found: Shown) -> None:
     said = pane._formula.accessibleName()
     found.tokens["formula"] = token_text(said.split(" → ")[1].split(", ")[0]) if " → " in said else ""
     found.values["formula"] = said.rsplit("= ", 1)[-1]
-    best = pane._candidates_view.candidates.pairs
+    best = pane._candidates_view.candidates.records
     if best and pane._middle.currentWidget() is pane._candidates_view:
         found.tokens["best candidate"] = token_text(best[0].token)
         found.values["best candidate"] = value_text(best[0].value)

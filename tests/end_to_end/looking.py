@@ -49,7 +49,7 @@ def marked_candidate(window: MainWindow) -> str:
     """Return the token of the candidate that is marked, empty if none is."""
     view = window.scoreboard_pane._candidates_view
     row = view.currentIndex().row()
-    return view.candidates.pairs[row].token if row >= 0 else ""
+    return view.candidates.records[row].token if row >= 0 else ""
 
 
 def _token_of(selection: Selection) -> str:

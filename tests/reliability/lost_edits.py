@@ -66,7 +66,7 @@ def _restored(window: MainWindow) -> bool:
 
     from tests.event_loop import wait
     from wordpiece_studio.session.records import TrainerState
-    from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
+    from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 
     def dialog() -> RecoveryDialog | None:
         shown = [one for one in window.findChildren(RecoveryDialog) if one.isVisible()]

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QMessageBox
 
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
-from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
+from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
+from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,9 +11,8 @@ from PySide6.QtGui import QUndoStack
 from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_files import CorpusFiles
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileTable
 from wordpiece_studio.session.file_rows import FileRow, FileState, read_rows, written_rows
-from wordpiece_studio.session.file_table import FileColumn, FileTable
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester

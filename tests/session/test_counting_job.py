@@ -63,7 +63,7 @@ def children() -> list[int]:
                     command = file.read()
             except OSError:
                 continue
-            if parent == os.getpid() and "counting_child" in command:
+            if parent == os.getpid() and "corpus_child" in command:
                 found.append(int(name))
     return found
 

@@ -199,4 +199,4 @@ def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel
     assert len(finder.unknown_words) == 3
     tokenizer = model.tokenizer_at(0)
     assert isinstance(tokenizer, Tokenizer)
-    assert changes.tokens_before == len(tokenizer.encode(MANY_WORDS))
+    assert changes.summary_at(0).tokens == len(tokenizer.encode(MANY_WORDS))

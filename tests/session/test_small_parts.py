@@ -10,8 +10,8 @@ import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import kernel_child, kernel_warmup
+from wordpiece_studio.session.background_job import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
-from wordpiece_studio.session.pacing import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.session.shown_run import TrainingPace
 from wordpiece_studio.session.training_job import sure_size
 from wordpiece_studio.training.config import TrainingConfig

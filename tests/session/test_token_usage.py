@@ -13,8 +13,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.session import token_usage
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.token_details import TokenWords, WordGrowth, grown
-from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth, grown
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from wordpiece_studio.session.records import Selection
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
-from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
-from wordpiece_studio.ui.widgets.chip_style import ChipStyle, FlowItem
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, ChipStyle, FlowItem
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.session.corpus_opening import Reading
 from wordpiece_studio.storage.project.project_file import open_project
-from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog
+from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
 
 from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
-from wordpiece_studio.session.file_table import FileColumn
+from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.widgets.pane import EmptyState
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

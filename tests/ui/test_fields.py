@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QAbstractSpinBox, QDialog, QDialogButtonBox, QLineEdit
 
-from wordpiece_studio.ui.panes.training_bar.training_settings import SpecialTokensDialog
+from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, line_field
 from wordpiece_studio.ui.widgets.plain import copy_text
 

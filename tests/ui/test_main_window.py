@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QTool
 
 from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog
+from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
-from wordpiece_studio.ui.panes.corpus.reading_form import ReadingForm
-from wordpiece_studio.ui.panes.training_bar.training_settings import SpecialTokensDialog
+from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
+from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     copy_text,

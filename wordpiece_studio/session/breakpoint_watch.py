@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.breakpoints import BreakpointSearch
 from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,10 +64,7 @@ class BreakpointWatch(QObject):
         self._steps = np.empty(0, dtype=np.int64)
         self._steps_of: list[NDArray[np.int64]] = []  # the parts that `_steps` was built from
         self._reported_at = 0.0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE_MS)
-        self._timer.timeout.connect(self._search)
+        self._timer = single_shot(self, self._search, _PAUSE_MS)
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.step_changed.connect(self._on_model_step_changed)

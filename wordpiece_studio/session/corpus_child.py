@@ -1,87 +1,227 @@
-"""Inspecting files in a child process: listing them, describing them, and reading any part for a preview.
+"""Work on the corpus in a child process: counting its words, looking for problems, repairing its text.
 
-Foreign files may be huge, broken or hostile, and guessing an encoding is pure Python: neither belongs in the window's
-process. This module is imported by the child, which has no window: it must not import Qt.
+The result of a count comes in blocks of long byte strings, because receiving millions of small objects, or one very
+long string, would stall the window. This module is imported by the child, which has no window: it must not import Qt.
+`file_rows` has what children do with single files.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
+import threading
 import time
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.corpus.counts import CountingProgress, PartsReader, parts_of
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.file_rows import FileRow, FileState, written_file, written_rows
+from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
+from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.system.child_process import lower_priority
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.inspection import Preview
+    from collections.abc import Iterator, Sequence
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.system.child_process import ParentConnection
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
-_BATCH_SECONDS = 0.1
+PROGRESS_INTERVAL_SECONDS = 0.05
+TEXT_PIECE = 1 << 20  # characters
+PAUSE, RESUME, KEEP = b"p", b"r", b"k"
+"""The window's commands to a running count: pause, resume, and stop but keep what has been counted."""
+READY, TEXT = b"?", b"t"
+"""Message kinds: ready to receive; a piece of the text, in a count an empty one at its end."""
 
 
-def describe_in_child(connection: ParentConnection, order: str) -> None:
-    """List the files that the paths in `order`, a JSON list, refer to, and send batches of described rows.
+def count_in_child(connection: ParentConnection, order: str) -> None:
+    """Carry out `order`, see `written_count_order`, and send the blocks of the result.
 
-    Message kinds: ``n`` the number of files, ``f`` a batch of them, see `file_rows.written_rows`.
+    Message kinds: ``?`` ready for the text, ``p`` progress, ``w`` words of a block, ``l`` their lengths, ``c``
+    their counts, ``s`` statistics and the rest.
     """
-    from wordpiece_studio.corpus.listing import listed_files
+    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 
-    lower_priority()
-    files = listed_files(json.loads(order))
-    connection.send_bytes(b"n" + str(len(files)).encode())
-    batch: list[FileRow] = []
-    due = time.monotonic()
-    for file in files:
-        batch.append(described_row(file))
-        if time.monotonic() >= due:
-            connection.send_bytes(b"f" + written_rows(batch))
-            batch, due = [], time.monotonic() + _BATCH_SECONDS
-    connection.send_bytes(b"f" + written_rows(batch))
-
-
-def described_row(file: CorpusFile) -> FileRow:
-    """Return a file with what its beginning reveals about it; never raises a `StudioError`."""
-    from wordpiece_studio.corpus.inspection import described
-
-    try:
-        found = described(file.path)
-    except StudioError as error:
-        return FileRow(file, state=FileState.FAULT, error=error)
-    return FileRow(
-        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns,
-        found.is_kind_guess,
-    )  # fmt: skip
+    wanted = json.loads(order)
+    normalizer = normalizers.from_spec(wanted["normalizer"])
+    pre_tokenizer = pre_tokenizers.from_spec(wanted["pre_tokenizer"])
+    lower_priority()  # the window comes first
+    progress, commands = _Progress(connection), _Commands(connection)
+    commands.start()
+    if wanted["files"] is None:
+        connection.send_bytes(READY)
+        text = commands.text()
+        counts = count_texts(
+            [text], normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], progress=progress,
+            should_stop=commands.should_stop,
+        )  # fmt: skip
+    else:
+        files = [CorpusFile(**file) for file in wanted["files"]]
+        counts = count_words(
+            files, normalizer, pre_tokenizer, max_word_length=wanted["max_word_length"], processes=None,
+            progress=progress, should_stop=commands.should_stop, keeps_when_stopped=True,
+        )  # fmt: skip
+    for kind, content in parts_of(counts):
+        connection.send_bytes(kind + content)
 
 
-def preview_in_child(connection: ParentConnection) -> None:
-    """Answer orders forever, each with a part of a file; an order is JSON with the file, the place and the size.
+def written_count_order(
+    normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
+) -> str:
+    """Return an order as JSON; without files, the text is sent once the child is ready.
 
-    Message kinds: ``v`` the part as JSON, ``x`` an error, as JSON with the two templates and the values.
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
     """
-    from wordpiece_studio.corpus.inspection import preview
+    return json.dumps(
+        {
+            "normalizer": normalizers.to_spec(normalizer),
+            "pre_tokenizer": pre_tokenizers.to_spec(pre_tokenizer),
+            "files": None if files is None else [written_file(file) for file in files],
+            "max_word_length": max_word_length,
+        }
+    )
 
-    while True:
-        wanted = json.loads(connection.recv_bytes())
-        try:
-            part = preview(CorpusFile(**wanted["file"]), wanted["at"], wanted["size"])
-        except StudioError as error:
-            values = {name: str(value) for name, value in error.values.items()}
-            connection.send_bytes(b"x" + json.dumps([error.what_template, error.advice_template, values]).encode())
+
+def read_progress(content: bytes) -> CountingProgress:
+    """Return the content of a message of kind ``p``."""
+    return CountingProgress(**json.loads(content))
+
+
+class _Commands(threading.Thread):
+    """Receives the window's messages: the text to count, and the commands to pause, resume, or stop and keep."""
+
+    def __init__(self, connection: ParentConnection) -> None:
+        super().__init__(daemon=True)
+        self._connection = connection
+        self._text: list[str] = []
+        self._text_is_complete = threading.Event()
+        self._is_unpaused = threading.Event()
+        self._is_unpaused.set()
+        self._is_stopped = False
+
+    def run(self) -> None:
+        """Listen forever."""
+        while True:
+            message = self._connection.recv_bytes()
+            self._obey(message[:1], message[1:])
+
+    def text(self) -> str:
+        """Wait for the text and return it."""
+        self._text_is_complete.wait()
+        return "".join(self._text)
+
+    def should_stop(self) -> bool:
+        """Return whether to stop now; block while the count is paused."""
+        self._is_unpaused.wait()
+        return self._is_stopped
+
+    def _obey(self, command: bytes, content: bytes) -> None:
+        if command == TEXT and content:
+            self._text.append(content.decode("utf-8", "surrogatepass"))
+        elif command == TEXT:
+            self._text_is_complete.set()
+        elif command == PAUSE:
+            self._is_unpaused.clear()
         else:
-            connection.send_bytes(b"v" + json.dumps(dataclasses.asdict(part)).encode())
+            self._is_stopped = self._is_stopped or command == KEEP
+            self._is_unpaused.set()
 
 
-def written_preview_order(file: CorpusFile, at: int, size: int) -> bytes:
-    """Return the order for a part of a file as JSON."""
-    return json.dumps({"file": written_file(file), "at": at, "size": size}).encode()
+class _Progress:
+    """Reports the progress to the parent, at most 20 times a second."""
+
+    def __init__(self, connection: ParentConnection) -> None:
+        self._connection = connection
+        self._next = 0.0
+
+    def __call__(self, progress: CountingProgress) -> None:
+        now = time.monotonic()
+        if now >= self._next or progress.bytes_done >= progress.bytes_total:
+            self._next = now + PROGRESS_INTERVAL_SECONDS
+            self._connection.send_bytes(b"p" + json.dumps(dataclasses.asdict(progress)).encode())
 
 
-def read_preview(content: bytes) -> Preview:
-    """Return the part that a message of kind ``v`` holds."""
-    from wordpiece_studio.corpus.inspection import Preview
+END, FINDINGS = b".", b"f"
+"""Message kinds of a check besides those of word counts: end of input, the findings."""
 
-    return Preview(**json.loads(content))
+
+def lint_in_child(connection: ParentConnection, order: str) -> None:
+    """Check the corpus received, or files, and send the findings."""
+    from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
+    from wordpiece_studio.corpus.linter.linter import findings
+
+    gc.disable()  # a million words are many small objects, and the child ends soon
+    wanted = json.loads(order)
+    pipeline = Pipeline(normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"]))
+    reader = PartsReader(pipeline.normalizer, pipeline.pre_tokenizer)
+    connection.send_bytes(READY)
+    text = _received(connection, reader)
+    files = [CorpusFile(**file) for file in wanted["files"]]
+    sample = sample_of_files(files) if files else sample_of_text(text)
+    found = findings(sample, reader.counts(), pipeline)
+    connection.send_bytes(FINDINGS + json.dumps([as_data(finding) for finding in found]).encode())
+
+
+def repair_in_child(connection: ParentConnection, repair: str) -> None:
+    """Repair the text received, and send it back."""
+    from wordpiece_studio.corpus.linter.linter import repaired
+
+    connection.send_bytes(READY)
+    text = repaired(_received(connection, None), TextFix(repair))  # type: ignore[arg-type]
+    for piece in pieces_of(text):
+        connection.send_bytes(TEXT + piece)
+
+
+def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
+    """Return an order for `lint_in_child` as JSON.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    return json.dumps(
+        {
+            "normalizer": normalizers.to_spec(pipeline.normalizer),
+            "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+            "files": [dataclasses.asdict(file) for file in files],
+        }
+    )
+
+
+def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
+    """Yield the messages that send the text and the word counts to the child."""
+    for piece in pieces_of(text):
+        yield TEXT + piece
+    for kind, content in parts_of(counts) if counts is not None else ():
+        yield kind + content
+    yield END
+
+
+def pieces_of(text: str) -> Iterator[bytes]:
+    """Yield a text in pieces."""
+    for start in range(0, len(text), TEXT_PIECE):
+        yield text[start : start + TEXT_PIECE].encode("utf-8", "surrogatepass")
+
+
+def read_findings(content: bytes) -> tuple[Finding, ...]:
+    """Return the content of a message of kind `FINDINGS`."""
+    return tuple(map(from_data, json.loads(content)))
+
+
+def _received(connection: ParentConnection, reader: PartsReader | None) -> str:
+    """Return the text received, and pass word counts to the reader."""
+    pieces: list[str] = []
+    while (message := connection.recv_bytes())[:1] != END:
+        if message[:1] == TEXT:
+            pieces.append(message[1:].decode("utf-8", "surrogatepass"))
+        elif reader is not None:
+            reader.take(message[:1], message[1:])
+    return "".join(pieces)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -73,13 +74,8 @@ class CorpusCounting(QObject):
         self._is_ending = False
         self._was_stopped = False  # by the user: no counts arrive unless asked for
         self._error: StudioError | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.count_now)
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(_PATIENCE_MS)
-        self._patience.timeout.connect(self._report_unknown)
+        self._timer = single_shot(self, self.count_now)
+        self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
         self._job = CountingJob(self)
         self._job.finished.connect(self._on_job_finished)

@@ -16,13 +16,14 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.files import kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.corpus_child import (
+from wordpiece_studio.session.file_rows import (
+    FileRow,
     describe_in_child,
     preview_in_child,
     read_preview,
+    read_rows,
     written_preview_order,
 )
-from wordpiece_studio.session.file_rows import FileRow, read_rows
 from wordpiece_studio.session.text_file import LARGEST_EDITED, TextFile, read_text_file
 from wordpiece_studio.system.child_process import ChildProcess
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 
 from wordpiece_studio.corpus.remote_files import is_url
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.storage.project.contents import CorpusReference
 
 if TYPE_CHECKING:
@@ -274,9 +275,7 @@ class FileWatch(QObject):
         self._watcher: QFileSystemWatcher | None = None
         self._job = BackgroundJob(_look, "Looking at the files", self)
         self._job.finished.connect(self._on_job_finished)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.check)
+        self._timer = single_shot(self, self.check)
 
     @property
     def paths(self) -> list[Path]:

@@ -15,15 +15,16 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.counts import PartsReader
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.counting_child import (
+from wordpiece_studio.session.corpus_child import (
     KEEP,
     PAUSE,
+    READY,
     RESUME,
     TEXT,
-    TEXT_PIECE,
     count_in_child,
+    pieces_of,
     read_progress,
-    written_order,
+    written_count_order,
 )
 from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.system.child_process import ChildProcess
@@ -175,7 +176,7 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
     if not is_small:
         try:
             files = order.files if order.text is None else None
-            written = written_order(normalizer, pre_tokenizer, files, order.max_word_length)
+            written = written_count_order(normalizer, pre_tokenizer, files, order.max_word_length)
         except StudioError:  # a custom pipeline cannot be sent: count here, though it slows the window
             is_small = True
     try:
@@ -201,7 +202,7 @@ def _counted_in_child(
         for kind, content in child.messages(stop):
             if kind == b"p":
                 report(read_progress(bytes(content)))
-            elif kind == b"?":
+            elif kind == READY:
                 _send_text(child, order.text or "", stop)
             else:
                 reader.take(kind, bytes(content))
@@ -217,10 +218,10 @@ def _counted_in_child(
 
 def _send_text(child: ChildProcess, text: str, stop: threading.Event) -> None:
     """Send a text in pieces, then an empty one to end it."""
-    for start in range(0, len(text), TEXT_PIECE):
+    for piece in pieces_of(text):
         if stop.is_set():
             return
-        child.send(TEXT + text[start : start + TEXT_PIECE].encode("utf-8", "surrogatepass"))
+        child.send(TEXT + piece)
     child.send(TEXT)
 
 

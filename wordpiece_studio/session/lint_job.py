@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.lint_child import (
+from wordpiece_studio.session.corpus_child import (
     FINDINGS,
     READY,
     TEXT,
@@ -19,7 +19,7 @@ from wordpiece_studio.session.lint_child import (
     messages_of,
     read_findings,
     repair_in_child,
-    written_order,
+    written_lint_order,
 )
 from wordpiece_studio.system.child_process import ChildProcess
 
@@ -108,7 +108,7 @@ def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Find
 
     if order.files or max(len(order.text), len(order.counts)) > LARGEST_IN_THREAD:
         try:
-            written = written_order(order.pipeline, order.files)
+            written = written_lint_order(order.pipeline, order.files)
         except StudioError:  # a custom pipeline cannot be sent: check here, though it slows the window
             pass
         else:

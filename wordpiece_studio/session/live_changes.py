@@ -10,12 +10,13 @@ import time
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -63,11 +64,6 @@ class LiveChanges(QObject):
     def words(self) -> int:
         """How many words the text has."""
         return self._start.words
-
-    @property
-    def tokens_before(self) -> int:
-        """How many tokens the text has at step 0."""
-        return self._start.tokens
 
     def set_rows(
         self,
@@ -125,8 +121,10 @@ class ChangesFinder(QObject):
         self._waits_since: float | None = None
         self._published: object = None
         self._is_late = False
-        self._timer = self._make_timer(_PAUSE_MS, self._on_timer_timeout)
-        self._growth_timer = self._make_timer(_GROWTH_MS, self._on_growth_timer_timeout)
+        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
+        self._growth_timer = single_shot(self, self._on_growth_timer_timeout, _GROWTH_MS)
+        for timer in (self._timer, self._growth_timer):
+            timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._on_model_run_reset)
         model.merges_appended.connect(self._on_model_merges_appended)
         self._begin()
@@ -212,11 +210,3 @@ class ChangesFinder(QObject):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         if not self._growth_timer.isActive():
             self._growth_timer.start()
-
-    def _make_timer(self, interval_ms: int, on_timeout: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setTimerType(Qt.TimerType.PreciseTimer)
-        timer.setInterval(interval_ms)
-        timer.timeout.connect(on_timeout)
-        return timer

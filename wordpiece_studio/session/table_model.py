@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     import threading
@@ -164,11 +165,25 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
         self._records: Sequence[RecordT] = ()
         super().__init__(self._records, parent, locale=locale)
 
+    @property
+    def records(self) -> Sequence[RecordT]:
+        """The records shown."""
+        return self._records
+
     def set_records(self, records: Sequence[RecordT]) -> None:
         """Show these records."""
         self.beginResetModel()
         self._source = self._records = records
         self.endResetModel()
+
+    def extend_records(self, records: Sequence[RecordT]) -> None:
+        """Show these records, which begin with those shown; rows are only added."""
+        has_more = len(records) > len(self._records)
+        if has_more:
+            self.beginInsertRows(QModelIndex(), len(self._records), len(records) - 1)
+        self._source = self._records = records
+        if has_more:
+            self.endInsertRows()
 
     def rowCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._records)
@@ -328,10 +343,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.running_changed.connect(self.busy_changed)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(self.least_interval_ms)
-        self._timer.timeout.connect(self._on_timer_timeout)
+        self._timer = single_shot(self, self._on_timer_timeout, self.least_interval_ms)
 
     # Rows and items.
 

@@ -18,8 +18,8 @@ import numpy as np
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.background_job import MAX_BATCH, Pacer
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
-from wordpiece_studio.session.pacing import MAX_BATCH, Pacer
 from wordpiece_studio.session.training_messages import (
     Batch,
     CandidatesAnswer,

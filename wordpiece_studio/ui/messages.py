@@ -2,7 +2,7 @@
 
 A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault in the program: it is logged
 with its traceback, one dialog reports it (no second one while the first is open, or within a few seconds), and the
-program carries on.
+program carries on. What asks for no decision is shown in a banner inside the window.
 """
 
 from __future__ import annotations
@@ -12,15 +12,19 @@ import sys
 import threading
 import time
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QWidget
+
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.ui.widgets.theme import Theme
 
 _log = logging.getLogger(__name__)
 _QUIET_SECONDS = 10.0
@@ -44,11 +48,6 @@ class Messages(QObject):
         self._last_fault_time = -_QUIET_SECONDS
         # Queued on purpose: an exception inside a paint event must not open a dialog inside that paint event.
         self.fault_happened.connect(self._on_fault_happened, Qt.ConnectionType.QueuedConnection)
-
-    @property
-    def open_box(self) -> QMessageBox | None:
-        """The message that is open now."""
-        return self._open_box
 
     def show_error(self, error: StudioError) -> None:
         """Show what happened and what to do; the window keeps working behind the message."""
@@ -144,3 +143,58 @@ def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = 
 def sentence(what: str) -> str:
     """Return `what` with a full stop, unless it already ends as a sentence does."""
     return what if what.endswith((".", "!", "?")) else f"{what}."
+
+
+_LONGEST_MESSAGE = 600
+BannerKind = Literal["info", "warning", "error"]
+
+
+class Banner(QFrame):
+    """A message in the layout of the window, hidden until there is one."""
+
+    action_requested = Signal()
+    """The button of the message was pressed."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self._theme = theme
+        self._label = plain_label("", self, wrap=True)
+        self._button = QPushButton(self)
+        self._button.clicked.connect(self.action_requested)
+        self._close_button = tool_button("", self.tr("Dismiss this message"), self)
+        self._close_button.clicked.connect(self.clear)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self._button)
+        layout.addWidget(self._close_button)
+        theme.changed.connect(self._draw_icon)
+        self._draw_icon()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The message shown; empty if there is none."""
+        return self._label.text() if not self.isHidden() else ""
+
+    def show_message(self, text: str, kind: BannerKind = "info", action: str = "") -> None:
+        """Show `text`, and a button with the text `action` if there is one."""
+        self.setProperty("kind", kind)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        for child in (self._label, self._button):
+            child.style().polish(child)
+        one_paragraph = shown(" ".join(text.split()), _LONGEST_MESSAGE)  # the work below needs the room
+        set_plain_text(self._label, one_paragraph)
+        self._label.setAccessibleName(one_paragraph)
+        self._button.setText(action)
+        self._button.setVisible(bool(action))
+        self.show()
+
+    def clear(self) -> None:
+        """Hide the message."""
+        self.hide()
+
+    def _draw_icon(self) -> None:
+        self._close_button.setIcon(icon("close", self._theme.muted))

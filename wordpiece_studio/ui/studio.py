@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.settings import SettingsStore, default_folder
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import start_log, stop_log
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.icons import program_icon
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.theme import Theme
 from wordpiece_studio.version import __version__
 

@@ -16,7 +16,7 @@ from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.menus import Menus
-from wordpiece_studio.ui.messages import Messages
+from wordpiece_studio.ui.messages import Banner, Messages
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
@@ -28,10 +28,8 @@ from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDeta
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
-from wordpiece_studio.ui.widgets.banner import Banner
 from wordpiece_studio.ui.widgets.dock_area import DockArea
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
-from wordpiece_studio.ui.widgets.panel import PanelDock
+from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:

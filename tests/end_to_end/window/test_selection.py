@@ -14,7 +14,7 @@ from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.ui.panes.charts.canvas import Canvas
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 
 if TYPE_CHECKING:
     from tests.end_to_end.driver import Driver
@@ -48,7 +48,7 @@ def test_from_a_token_in_the_history(everywhere: Driver) -> None:
 
 def test_from_every_candidate(driver: Driver) -> None:
     view = driver.window.scoreboard_pane._candidates_view
-    for row, candidate in enumerate(view.candidates.pairs[:6]):
+    for row, candidate in enumerate(view.candidates.records[:6]):
         driver.click_row(view, row)
         assert_all_panes_look_at(driver, Selection("pair", left=candidate.left, right=candidate.right))
         assert marked_candidate(driver.window) == candidate.token

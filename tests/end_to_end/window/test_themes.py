@@ -20,7 +20,7 @@ from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
-from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
+from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.recovery import recoverable_work, store
-from wordpiece_studio.session.recovery.about import About, from_json
+from wordpiece_studio.session.recovery.journal import About, from_json
 from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project

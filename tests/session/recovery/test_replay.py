@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.about import About
+    from wordpiece_studio.session.recovery.journal import About
     from wordpiece_studio.storage.project.contents import Project
 
 KINDS = {"edit": 12, "type": 8, "undo": 5, "redo": 3, "look": 8, "fail": 1, "set": 1, "take": 1, "files": 1, "save": 1}

@@ -26,7 +26,7 @@ LINES = [
 @pytest.mark.usefixtures("qapp")
 def test_the_model(qtmodeltester: ModelTester, theme: Theme) -> None:
     model = KeysModel(theme)
-    model.set_lines(matching_lines(LINES, ""))
+    model.set_records(matching_lines(LINES, ""))
     qtmodeltester.check(model)
     assert [model.data(model.index(row, 0)) for row in range(model.rowCount())] == [
         "File", "Öffnen", "Save", "Help", "Keys",

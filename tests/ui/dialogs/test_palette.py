@@ -92,7 +92,7 @@ def palette(studio: Studio) -> Palette:
 
 
 def shown(palette: Palette) -> list[str]:
-    return [palette.model.entry(row).title for row in range(palette.model.rowCount())]
+    return [palette.model.records[row].title for row in range(palette.model.rowCount())]
 
 
 def enter(studio: Studio, text: str) -> None:
@@ -104,10 +104,10 @@ def enter(studio: Studio, text: str) -> None:
 
 def test_the_model(qtmodeltester: ModelTester) -> None:
     model = PaletteModel()
-    model.set_entries([Entry("A", "File", "Ctrl+A"), Entry("B", refusal="not now")])
+    model.set_records([Entry("A", "File", "Ctrl+A"), Entry("B", refusal="not now")])
     qtmodeltester.check(model)
-    assert model.data(model.index(1), Qt.ItemDataRole.AccessibleTextRole) == "B, not now"
-    model.set_entries([])
+    assert model.data(model.index(1, 0), Qt.ItemDataRole.AccessibleTextRole) == "B, not now"
+    model.set_records([])
     assert model.rowCount() == 0
 
 
@@ -141,7 +141,7 @@ def test_arrows_move_and_escape_closes(studio: Studio, palette: Palette) -> None
 
 def test_a_command_that_cannot_be_done_says_why_and_stays(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "run to the next")
-    assert palette.model.entry(0).reason == "No breakpoint is set"
+    assert palette.model.records[0].reason == "No breakpoint is set"
     enter(studio, "")
     assert palette.isVisible()
     assert palette._note.text() == "No breakpoint is set"
@@ -184,7 +184,7 @@ def test_words_that_people_use_are_found(palette: Palette) -> None:
 def test_what_can_be_done_is_asked_when_it_is_chosen(studio: Studio, palette: Palette) -> None:
     QTest.keyClicks(palette.field, "run to the next")
     studio.window.actions_.run_to_breakpoint.setEnabled(True)
-    assert not palette.model.entry(0).reason
+    assert not palette.model.records[0].reason
     studio.window.actions_.run_to_breakpoint.setEnabled(False)
     QTest.keyClick(palette.field, _KEY.Key_Return)
     assert palette.isVisible()

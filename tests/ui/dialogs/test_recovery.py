@@ -10,10 +10,10 @@ from PySide6.QtTest import QTest
 
 from tests.ui.conftest import Studio
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
-from wordpiece_studio.session.recovery.about import About
+from wordpiece_studio.session.recovery.journal import About
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder
-from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
+from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
 from wordpiece_studio.ui.main_window import MainWindow
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from wordpiece_studio.session.live_text import LiveLines
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, UnknownReason
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips, kept_place
-from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing, lay_out
+from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
 from wordpiece_studio.ui.widgets.chip_style import PLAIN_CHIP, ChipLook, ChipStyle
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from PySide6.QtCore import Qt
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.pacing import Pacer
+from wordpiece_studio.session.background_job import Pacer
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
-from wordpiece_studio.ui.panes.scoreboard.pair_words import words_of_merge
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
+from wordpiece_studio.ui.panes.scoreboard.words_panel import words_of_merge
 from wordpiece_studio.ui.widgets.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.token_text import value_text
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def candidates_of(pane: ScoreboardPane) -> list[tuple[str, str]]:
-    return [(candidate.left, candidate.right) for candidate in pane._candidates_view.candidates.pairs]
+    return [(candidate.left, candidate.right) for candidate in pane._candidates_view.candidates.records]
 
 
 def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
@@ -58,7 +58,7 @@ def test_the_first_candidate_is_the_merge_of_the_history(bench: Bench, step: int
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, step)
     merge = bench.model.history[step - 1]
-    best = pane._candidates_view.candidates.pairs[0]
+    best = pane._candidates_view.candidates.records[0]
     assert (best.left, best.right, best.value) == (merge.left, merge.right, merge.value)
     assert Fraction(best.pair_frequency, best.left_frequency * best.right_frequency) == Fraction(
         merge.pair_frequency, merge.left_frequency * merge.right_frequency
@@ -292,7 +292,7 @@ def test_each_row_has_its_own_formula(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     candidates = pane._candidates_view.candidates
-    for row, candidate in enumerate(candidates.pairs):
+    for row, candidate in enumerate(candidates.records):
         numbers, reduced = (candidates.index(row, column).data() for column in (NUMBERS, REDUCED))
         assert numbers == f"{candidate.pair_frequency} / ({candidate.left_frequency} × {candidate.right_frequency})"
         assert float(Fraction(reduced)) == candidate.value

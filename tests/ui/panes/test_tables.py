@@ -11,8 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex,
 
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesModel
-from wordpiece_studio.ui.panes.scoreboard.pair_words import PairWord, PairWords
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsModel
+from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, PairWords, WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
@@ -52,7 +51,7 @@ def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTes
     with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
         assert model.add_candidates(candidates, "score", 9)
     assert caught.args[1:] == [3, 6]
-    assert model.pairs == tuple(candidates)
+    assert model.records == tuple(candidates)
     assert not model.add_candidates(candidates[1:], "score", 9)
     assert not model.add_candidates(candidates, "likelihood", 9)
 
@@ -88,7 +87,7 @@ def test_words(qtmodeltester: ModelTester) -> None:
 
 def test_the_rungs_of_a_ladder(qtmodeltester: ModelTester, theme: Theme) -> None:
     model = LadderModel(theme)
-    model.set_rows([Rung(("<b>", "✓", "2"), "said <b>")])
+    model.set_records([Rung(("<b>", "✓", "2"), "said <b>")])
     qtmodeltester.check(model)
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
 
@@ -134,7 +133,7 @@ def test_typing_letters_does_not_search_the_rows(qtbot: QtBot, theme: Theme) -> 
     table = QuietTable()
     qtbot.addWidget(table)
     model = LadderModel(theme, table)
-    model.set_rows([Rung(("x", "", "")), Rung(("y", "", ""))])
+    model.set_records([Rung(("x", "", "")), Rung(("y", "", ""))])
     table.setModel(model)
     qtbot.keyClicks(table, "y")
     assert not table.currentIndex().isValid()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from wordpiece_studio.ui.panes.scoreboard.pair_words import changed_tokens, joined
+from wordpiece_studio.ui.panes.scoreboard.words_panel import changed_tokens, joined
 from wordpiece_studio.ui.widgets.formula import formula_of
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 

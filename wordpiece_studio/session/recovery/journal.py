@@ -1,25 +1,31 @@
 """The journal: the changes since the text was last written in full, as records, each forced to disk.
 
 A record consists of its kind (one byte), its length in bytes (four), a checksum of all of it (eight) and its bytes. If
-a kill or a power cut leaves the last record incomplete, reading ends before it.
+a kill or a power cut leaves the last record incomplete, reading ends before it. One kind, `About`, says what is known
+about the work without opening it: its name, its time and its extent.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
+import logging
 import os
 import struct
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import decodable, display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     Record = tuple[bytes, bytes]
+    from wordpiece_studio.storage.project.contents import Project
 
 MAGIC = b"WPSJ\x01\x00"
 EDIT, SETTINGS, VIEW, LIVE_TEXT, ABOUT = b"e", b"s", b"v", b"w", b"a"
@@ -142,3 +148,77 @@ def _checksum(kind: bytes, content: bytes) -> bytes:
     digest = hashlib.blake2b(kind + len(content).to_bytes(4, "little"), digest_size=8)
     digest.update(content)
     return digest.digest()
+
+
+_log = logging.getLogger(__name__)
+
+_Kind = TypeVar("_Kind")
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
+@decodable
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user is told about the work, and which of the files kept belong together.
+
+    Attributes
+    ----------
+    name
+        The name of the corpus or the project.
+    project_path
+        The project file that the work belongs to; empty if it was never saved as one.
+    project_size, project_modified_ns
+        Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
+        or saved; -1 if unknown.
+    time
+        When this was written, in seconds since 1970.
+    edits
+        Number of unsaved changes to the text.
+    merges
+        Number of merges kept; the training may have had more.
+    run
+        The number of the file with the training; 0 if there is none.
+    is_edited
+        Whether the text has edits that are not in any file.
+    """
+
+    name: str = ""
+    project_path: str = ""
+    project_size: int = -1
+    project_modified_ns: int = -1
+    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0
+    edits: _Count = 0
+    merges: _Count = 0
+    run: _Count = 0
+    is_edited: bool = False
+
+
+def to_json(value: msgspec.Struct) -> bytes:
+    """Return a record as JSON, which may contain lone surrogates."""
+    return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
+    """Return the record that `to_json` wrote; None if the content is not a record of this kind."""
+    try:
+        value: Any = json.loads(content, parse_constant=_refuse)
+        return msgspec.convert(value, kind)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        _log.info("a record of the journal cannot be read: %s", error)
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number that this program writes")
+
+
+def is_worth_keeping(project: Project) -> bool:
+    """Return whether it holds any work of the user's: text, a list of files, a requested training, a mark."""
+    corpus, view, run = project.corpus, project.view, project.run
+    return bool(
+        (corpus.text is not None and corpus.is_edited)
+        or corpus.files
+        or (run is not None and run.is_wanted and len(run.history))
+        or view.notes
+        or view.breakpoints
+        or view.markers
+    )

@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery.about import About, from_json
-from wordpiece_studio.session.recovery.journal import ABOUT, EDIT, LIVE_TEXT, SETTINGS, VIEW, read_journal, text_after
+from wordpiece_studio.session.recovery.journal import (
+    ABOUT,
+    EDIT,
+    LIVE_TEXT,
+    SETTINGS,
+    VIEW,
+    About,
+    from_json,
+    read_journal,
+    text_after,
+)
 from wordpiece_studio.session.recovery.store import FolderLock, is_own_folder, numbered_files, remove_folder
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import display_name

@@ -11,12 +11,13 @@ import contextlib
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery.about import About, is_worth_keeping
+from wordpiece_studio.session.recovery.journal import About, is_worth_keeping
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     import threading
@@ -67,12 +68,8 @@ class RecoveryKeeper(QObject):
         self._kept_run = (0, 0)  # number and merges of the training that is kept
         self._run_due = 0.0
         self._project_stamp = _UNKNOWN_STAMP
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_timer_timeout)
-        self._run_timer = QTimer(self)
-        self._run_timer.setSingleShot(True)
-        self._run_timer.timeout.connect(self._on_state_changed)
+        self._timer = single_shot(self, self._on_timer_timeout)
+        self._run_timer = single_shot(self, self._on_state_changed)
         self._job = BackgroundJob(self._write, "Keeping unsaved work", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)

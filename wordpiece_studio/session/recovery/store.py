@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery.about import to_json
 from wordpiece_studio.session.recovery.journal import (
     ABOUT,
     LIVE_TEXT,
@@ -35,6 +34,7 @@ from wordpiece_studio.session.recovery.journal import (
     VIEW,
     JournalWriter,
     edit_record,
+    to_json,
 )
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.atomic_write import is_gone
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.about import About
-    from wordpiece_studio.session.recovery.journal import Record
+    from wordpiece_studio.session.recovery.journal import About, Record
     from wordpiece_studio.storage.project.contents import Project
 
 

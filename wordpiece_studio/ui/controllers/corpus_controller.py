@@ -27,7 +27,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
-from wordpiece_studio.ui.panes.corpus.encodings import EncodingDialog, is_about_decoding
+from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
 
 if TYPE_CHECKING:

@@ -15,16 +15,16 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob, Report
-from wordpiece_studio.session.pacing import Turn
+from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, manifest_of
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.export_dialog import ExportChoice, ExportDialog
-from wordpiece_studio.ui.dialogs.export.export_work import (
+from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
+from wordpiece_studio.ui.dialogs.export_work import (
     ExportOrder,
     InspectionOrder,
     InTheWay,
@@ -35,7 +35,6 @@ from wordpiece_studio.ui.dialogs.export.export_work import (
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -47,7 +46,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.dialogs.export.export_work import Inspection
+    from wordpiece_studio.ui.dialogs.export_work import Inspection
     from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6

@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow
 from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
@@ -21,7 +22,6 @@ from wordpiece_studio.ui.dialogs.palette import (
     step_entry,
     token_entries,
 )
-from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,10 +25,12 @@ from wordpiece_studio.session.project_saving import (
 from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import (
+    RecoveryDialog,
     changed_box,
     place_dialog,
     replace_box,
@@ -36,9 +38,7 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     unsaved_work_box,
     with_suffix,
 )
-from wordpiece_studio.ui.dialogs.recovery_dialog import RecoveryDialog
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
-from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
     import threading

@@ -14,7 +14,7 @@ from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
 from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
-from wordpiece_studio.ui.panes.timeline.mark_words import hit_words, merge_words
+from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

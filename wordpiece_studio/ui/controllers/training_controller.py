@@ -16,11 +16,13 @@ from wordpiece_studio.session.records import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.messages import add_button, plain_box
-from wordpiece_studio.ui.panes.training_bar.training_dialogs import FurtherDialog, discard_question, next_size
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
+    FurtherDialog,
+    discard_question,
     further_note,
     idle_words,
+    next_size,
     notice_words,
     outcome_words,
     why_no_words,

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 from shiboken6 import isValid
 
 from wordpiece_studio.session.settings import SavedLayout
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
-from wordpiece_studio.ui.widgets.later import later
-from wordpiece_studio.ui.widgets.panel import PanelDock
+from wordpiece_studio.ui.widgets.pane import PanelDock
 from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:

@@ -6,20 +6,13 @@ The shortcuts of the commands are read from the menus; the others are those that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QCoreApplication,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-)
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.dialogs.palette import folded
 from wordpiece_studio.ui.menus import plain_title
 from wordpiece_studio.ui.widgets.fields import line_field
@@ -31,11 +24,10 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QLineEdit
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _NATIVE = QKeySequence.SequenceFormat.NativeText
-_Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 _CHARACTERS, _LINES = 84, 30
 
 
@@ -120,51 +112,34 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("key_lines", text)
 
 
-class KeysModel(QAbstractTableModel):
-    """One row per line, two columns."""
+class KeysModel(RecordTableModel["KeyLine"]):
+    """One row per line, two columns; a line without keys is the name of a group."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._lines: Sequence[KeyLine] = ()
+        self._columns = (
+            TableColumn(self.tr("What happens"), lambda lines, row: lines[row].title, align=LEFT),
+            TableColumn(self.tr("Keys"), lambda lines, row: lines[row].keys, align=LEFT),
+        )
 
-    def set_lines(self, lines: Sequence[KeyLine]) -> None:
-        """Show these lines; one without keys is the name of a group."""
-        self.beginResetModel()
-        self._lines = lines
-        self.endResetModel()
+    def tooltip(self, item: int) -> str:
+        """Return what happens, in a sentence."""
+        return tooltip_text(self.records[item].tip)
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._lines)
-
-    def columnCount(self, parent: _Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else 2
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if not index.isValid() or not 0 <= index.row() < len(self._lines):
-            return None
-        line = self._lines[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return line.title if index.column() == 0 else line.keys
-        if role == Qt.ItemDataRole.FontRole and not line.keys:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.FontRole and self._is_group(index):
             return self._theme.font(0, bold=True)
-        if role == Qt.ItemDataRole.ForegroundRole and line.keys and index.column():
+        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 1 and not self._is_group(index):
             return self._theme.muted
-        if role == Qt.ItemDataRole.ToolTipRole and line.tip:
-            return tooltip_text(line.tip)
-        return None
+        return super().data(index, role)
 
-    def flags(self, index: _Index) -> Qt.ItemFlag:
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        is_line = bool(self._lines[index.row()].keys)
-        selectable = Qt.ItemFlag.ItemIsSelectable if is_line else Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren | selectable
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        return flags & ~Qt.ItemFlag.ItemIsSelectable if self._is_group(index) else flags
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return self.tr("What happens") if section == 0 else self.tr("Keys")
-        return None
+    def _is_group(self, index: Index) -> bool:
+        return index.isValid() and not self.records[index.row()].keys
 
 
 class KeysWindow(QDialog):
@@ -237,6 +212,6 @@ class KeysWindow(QDialog):
 
     def _show(self, text: str) -> None:
         found = matching_lines(self._lines, text)
-        self._model.set_lines(found)
+        self._model.set_records(found)
         self._table.setVisible(bool(found))
         self._empty.setVisible(not found)

@@ -15,12 +15,9 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QCoreApplication,
     QEvent,
-    QModelIndex,
     QObject,
-    QPersistentModelIndex,
     QRect,
     QSize,
     Qt,
@@ -39,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.menus import plain_title
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import saved
@@ -51,6 +49,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
     from PySide6.QtWidgets import QLineEdit
 
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -60,8 +59,6 @@ _SCANNED = 50_000
 """How many tokens are searched for a part of their text; those beyond are found by their whole text only."""
 _FEW_TOKENS, _MANY_TOKENS = 3, 20
 _NATIVE = QKeySequence.SequenceFormat.NativeText
-_Index = QModelIndex | QPersistentModelIndex
-_NOWHERE = QModelIndex()
 _PADDING, _GAP, _ROUND = 12, 14, 5
 _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _MOST_ROWS = 11
@@ -233,43 +230,22 @@ def _has(vocabulary: Vocabulary, token: str) -> bool:
     return vocabulary.id_of(token) is not None
 
 
-class PaletteModel(QAbstractListModel):
-    """One row per entry."""
+class PaletteModel(RecordTableModel["Entry"]):
+    """One row per entry. Unavailable entries can be reached too: they say why."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._entries: Sequence[Entry] = ()
+        self._columns = (TableColumn("", lambda entries, row: entries[row].title, align=LEFT, spoken=_spoken),)
 
-    def set_entries(self, entries: Sequence[Entry]) -> None:
-        """Show these entries."""
-        self.beginResetModel()
-        self._entries = entries
-        self.endResetModel()
+    def tooltip(self, item: int) -> str:
+        """Return why an entry is unavailable, or else what it does."""
+        entry = self.records[item]
+        return tooltip_text(entry.reason or entry.tip)
 
-    def entry(self, row: int) -> Entry:
-        """Return the entry of a row."""
-        return self._entries[row]
 
-    def rowCount(self, parent: _Index = _NOWHERE) -> int:
-        return 0 if parent.isValid() else len(self._entries)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        if not index.isValid() or not 0 <= index.row() < len(self._entries):
-            return None
-        entry = self._entries[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return entry.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip_text(entry.reason or entry.tip)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(part for part in (entry.title, entry.where, entry.keys, entry.reason) if part)
-        return None
-
-    def flags(self, index: _Index) -> Qt.ItemFlag:
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        # Unavailable entries can be reached too: they say why.
-        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
+def _spoken(entries: Sequence[Entry], row: int) -> str:
+    entry = entries[row]
+    return ", ".join(part for part in (entry.title, entry.where, entry.keys, entry.reason) if part)
 
 
 class PaletteDelegate(QStyledItemDelegate):
@@ -280,11 +256,11 @@ class PaletteDelegate(QStyledItemDelegate):
         self._model = model
         self._theme = theme
 
-    def sizeHint(self, option: QStyleOptionViewItem, _index: _Index) -> QSize:
+    def sizeHint(self, option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(200, QFontMetrics(option.font).height() + 12)
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        entry, theme = self._model.entry(index.row()), self._theme
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        entry, theme = self._model.records[index.row()], self._theme
         with saved(painter):
             painter.setFont(option.font)
             metrics = painter.fontMetrics()
@@ -386,9 +362,9 @@ class Palette(QFrame):
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
         """Show these matches, the first one selected."""
-        self._model.set_entries(entries)
+        self._model.set_records(entries)
         if entries:
-            self._list.setCurrentIndex(self._model.index(0))
+            self._list.setCurrentIndex(self._model.index(0, 0))
         self._list.setVisible(bool(entries))
         self._list.scrollToTop()
         set_plain_text(self._note, "" if entries else self.tr("No matches. Try a part of a word."))
@@ -431,18 +407,18 @@ class Palette(QFrame):
             row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
         else:
             row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))
-        self._list.setCurrentIndex(self._model.index(row))
+        self._list.setCurrentIndex(self._model.index(row, 0))
 
     def _on_field_text_changed(self, text: str) -> None:
         self.text_changed.emit(text)
 
-    def _on_list_clicked(self, index: QModelIndex) -> None:
+    def _on_list_clicked(self, index: Index) -> None:
         self._choose(index)
 
-    def _choose(self, index: QModelIndex | QPersistentModelIndex) -> None:
+    def _choose(self, index: Index) -> None:
         if not index.isValid():
             return
-        entry = self._model.entry(index.row())
+        entry = self._model.records[index.row()]
         if entry.reason:
             set_plain_text(self._note, entry.reason)
             self._note.show()

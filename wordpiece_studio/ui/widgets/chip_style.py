@@ -1,4 +1,4 @@
-"""How a token is drawn as a chip, and what stands beside chips.
+"""How a token is drawn as a chip, what stands beside chips, and both in a column of a table.
 
 This draws single chips, words and texts; a :class:`~wordpiece_studio.ui.widgets.chip_area.ChipArea` or a table decides
 where they lie.
@@ -9,17 +9,24 @@ and current chips have edges of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
+from wordpiece_studio.session.table_model import Index
+from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QTableView
+
     from wordpiece_studio.ui.widgets.colors import Look
     from wordpiece_studio.ui.widgets.theme import Theme
+
 
 _PADDING = 7.0
 _RADIUS = 5.0
@@ -214,19 +221,6 @@ class ChipStyle:
     def _font_of(self, item: FlowItem) -> QFont:
         return self.strong_font if item.kind == "strong" else self.font
 
-    def paint_row(self, painter: QPainter, at: QPointF, tokens: tuple[str, ...], right: float) -> float:
-        """Draw the chips of some tokens side by side from `at`, at most to `right`; return where they end."""
-        x = at.x()
-        for token in tokens:
-            width = self.width(token)
-            if x + width > right and x > at.x():
-                painter.setPen(self._theme.muted)
-                painter.drawText(QPointF(x, at.y() + self._metrics.ascent() + 3), "…")
-                return x + self._metrics.horizontalAdvance("…")
-            self.paint(painter, QRectF(x, at.y(), min(width, right - x), self.height), token)
-            x += width + 3
-        return x - 3
-
     def _paint_unknown_ground(self, painter: QPainter, rect: QRectF, token: str) -> None:
         edge = QPen(self._theme.muted, 1, Qt.PenStyle.DashLine)
         inner = rect.adjusted(0.5, 0.5, -0.5, -0.5)
@@ -269,3 +263,69 @@ def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> Non
 
 def _edge(ground: QColor, look: Look) -> QColor:
     return ground.lighter(130) if look == "dark" else ground.darker(118)
+
+
+_MARGIN = 6.0
+Variants = Callable[[Index], Iterable[Sequence[FlowItem]]]
+"""Returns what a cell may show, the longest first: it shows the first that fits, or else the last, cut off."""
+
+
+class ChipDelegate(QStyledItemDelegate):
+    """Draws the cells of one column as chips and text, and the others as usual, without a frame around the focus.
+
+    Parameters
+    ----------
+    points
+        How much larger the font is than the window's.
+    gap
+        The distance in pixels between two items.
+    """
+
+    def __init__(
+        self, theme: Theme, column: int, variants: Variants, table: QTableView, *, points: float = -1, gap: float = 7
+    ) -> None:
+        super().__init__(table)
+        self._points = points
+        self._gap = gap
+        self._theme = theme
+        self._column = column
+        self._variants = variants
+        self.restyle()
+
+    @property
+    def chip_height(self) -> int:
+        """The height of a chip in pixels."""
+        return self._style.height
+
+    def width(self, items: Sequence[FlowItem]) -> float:
+        """Return the width in pixels of items beside each other."""
+        return sum(self._style.item_width(item) + self._gap for item in items) - self._gap
+
+    def restyle(self) -> None:
+        """Apply the theme's current fonts and colors."""
+        self._style = ChipStyle(self._theme, self._points)
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus
+        if index.column() == self._column:
+            option.text = ""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        if index.column() != self._column:
+            return
+        cell = QRectF(option.rect).adjusted(_MARGIN, 0, -_MARGIN, 0)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setClipRect(option.rect)
+            rect = QRectF(cell.left(), cell.center().y() - self._style.height / 2, 0, self._style.height)
+            for item in self._fitting(index, cell.width()):
+                rect.setRight(min(rect.left() + self._style.item_width(item), cell.right()))
+                if rect.width() > 0:
+                    self._style.paint_item(painter, rect, item)
+                rect.moveLeft(rect.right() + self._gap)
+
+    def _fitting(self, index: Index, width: float) -> Sequence[FlowItem]:
+        variants = list(self._variants(index))
+        return next((items for items in variants if self.width(items) <= width), variants[-1])

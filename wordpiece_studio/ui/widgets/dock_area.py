@@ -12,9 +12,9 @@ from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QTabWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import TEACH, Layout
 from wordpiece_studio.ui.widgets.kept_keys import keep
-from wordpiece_studio.ui.widgets.later import later
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 
     from wordpiece_studio.ui.layouts import Column
-    from wordpiece_studio.ui.widgets.panel import PanelDock
+    from wordpiece_studio.ui.widgets.pane import PanelDock
 
 _AREA = Qt.DockWidgetArea
 _ACROSS, _DOWN = Qt.Orientation.Horizontal, Qt.Orientation.Vertical

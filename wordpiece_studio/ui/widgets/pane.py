@@ -1,7 +1,9 @@
-"""What all panes have in common: a heading for their panel, and one refresh for many changes.
+"""What all panes have in common: one refresh for many changes, an empty state, and the panel with their title line.
 
 A hidden pane does no work; it catches up when it is shown. Between a change and its refresh it keeps showing the old
 state with the run that this belongs to: what is painted, hovered or described never mixes two runs.
+
+A panel has the pane's title on the left of its line, a hint on the right, and the pane below.
 """
 
 from __future__ import annotations
@@ -9,11 +11,25 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QShowEvent
+    from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -38,11 +54,8 @@ class Pane(QWidget):
         self._title = ""
         self._hint = ""
         self._is_stale = True
-        self._refresh_timer = QTimer(self)
-        self._refresh_timer.setSingleShot(True)
+        self._refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
         self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._refresh_timer.setInterval(0)
-        self._refresh_timer.timeout.connect(self._on_refresh_timer_timeout)
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
@@ -125,3 +138,235 @@ def _until_frame(delay_ms: int) -> int:
     """Return the milliseconds until the next frame; a delay of several frames skips that many less one."""
     now = time.monotonic_ns() // 1_000_000
     return _FRAME_MS - now % _FRAME_MS + (max(delay_ms // _FRAME_MS, 1) - 1) * _FRAME_MS
+
+
+class EmptyState(QWidget):
+    """What a pane shows while it is empty: a sentence, and below it the command that would fill it, if any.
+
+    The pane decides when it is shown and what it says; the window sets the command with :meth:`offer`.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._action: QAction | None = None
+        self._label = plain_label("", self, role="hint", wrap=True)
+        self._label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._button = QPushButton(self)
+        self._button.setProperty("role", "button")
+        self._button.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(24, 8, 24, 8)
+        layout.setSpacing(8)
+        layout.addStretch(1)
+        layout.addWidget(self._label)
+        layout.addWidget(self._button, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._label.text()
+
+    def offer(self, action: QAction) -> None:
+        """Set `action` as the command that fills the pane."""
+        self._action = action
+        self._button.clicked.connect(action.trigger)
+        action.changed.connect(self._on_action_changed)
+        self._on_action_changed()
+
+    def show_text(self, text: str, *, offers: bool = False) -> None:
+        """Show `text`, with `offers` also the command below it."""
+        set_plain_text(self._label, text)
+        self._button.setVisible(offers and self._action is not None)
+
+    def _on_action_changed(self) -> None:
+        if self._action is not None:
+            self._button.setText(self._action.iconText())  # without the mnemonic, which belongs to the menu
+            self._button.setEnabled(self._action.isEnabled())
+            set_plain_tooltip(self._button, self._action.statusTip())
+
+
+_LEAST_TITLE_HEIGHT = 32
+_SHORTEST_HINT = 6
+"""Characters: a hint cut shorter than this says nothing."""
+
+
+class HintLabel(CutLabel):
+    """Muted text at the right, cut at its end if it does not fit, or left out if little would remain."""
+
+    elide_mode = Qt.TextElideMode.ElideRight
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent, role="hint")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    def _cut(self) -> None:
+        super()._cut()
+        if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
+            set_plain_text(self, "")
+
+
+class TitleBar(QFrame):
+    """The title line of a panel: title, hint and controls."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel_title_bar")
+        self._title_label = plain_label(title, self, role="title")
+        self._hint_label = HintLabel(self)
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(14, 0, 12, 0)
+        self._layout.setSpacing(10)
+        self._layout.addWidget(self._title_label)
+        self._layout.addWidget(self._hint_label, 1)
+        self._fit()
+
+    def set_heading(self, title: str, hint: str) -> None:
+        """Show this title and this hint."""
+        if title:
+            set_plain_text(self._title_label, title)
+        self._hint_label.show_text(hint)
+
+    def add_widget(self, widget: QWidget) -> None:
+        """Put a control at the right end of the line."""
+        self._layout.addWidget(widget)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            later(self, 0, self._fit)  # when the labels have their new font too
+
+    def _fit(self) -> None:
+        self.setFixedHeight(max(_LEAST_TITLE_HEIGHT, self.fontMetrics().height() + 14))
+
+
+class PaneArea(QScrollArea):
+    """Holds a pane: in a window too small for it the pane is scrolled rather than cut."""
+
+    _SMALLEST = QSize(180, 60)
+
+    def __init__(self, pane: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # Not setWidgetResizable: that would ask wrapped text for its height at its usual size, and scroll for it.
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
+        self._fit_timer = single_shot(self, self._fit_pane)
+        self._pane = pane  # before the next line, which makes this the pane's event filter
+        self.setWidget(pane)
+        pane.setAutoFillBackground(False)  # the panel's own background shows through
+
+    def minimumSizeHint(self) -> QSize:
+        return self._SMALLEST
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_pane()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._pane and event.type() == QEvent.Type.LayoutRequest:
+            self._fit_pane()
+            self._fit_timer.start()  # once more when the parts of the pane have settled
+        return super().eventFilter(watched, event)
+
+    def _fit_pane(self) -> None:
+        pane = self._pane
+        smallest = pane.minimumSizeHint().expandedTo(pane.minimumSize())
+        room = self.maximumViewportSize()
+        if smallest.height() > room.height():
+            room.setWidth(room.width() - self.verticalScrollBar().sizeHint().width())
+        pane.resize(room.expandedTo(smallest))
+
+    def sizeHint(self) -> QSize:
+        return self._pane.sizeHint()
+
+
+class Panel(QFrame):
+    """A frame that shows one pane under its title line.
+
+    A pane with ``title``, ``hint`` and the signal ``heading_changed`` sets its own title line; any other keeps the
+    title given here. The control that a pane's ``header_widget()`` returns goes into the title line.
+    """
+
+    def __init__(self, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("panel")
+        self._pane = pane
+        self._default_title = title
+        self._title_bar = TitleBar(title, self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 1, 1, 1)
+        layout.setSpacing(0)
+        layout.addWidget(self._title_bar)
+        self._area = PaneArea(pane, self)
+        layout.addWidget(self._area, 1)
+        for part in (self._title_bar, self._area):
+            policy = part.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            part.setSizePolicy(policy)
+        self._fill_title_bar()
+
+    @property
+    def pane(self) -> QWidget:
+        """The pane inside."""
+        return self._pane
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Show or hide title line and pane; their space is kept."""
+        self._title_bar.setVisible(is_seen)
+        self._area.setVisible(is_seen)
+
+    def _fill_title_bar(self) -> None:
+        header_widget = getattr(self._pane, "header_widget", None)
+        control = header_widget() if callable(header_widget) else None
+        if isinstance(control, QWidget):
+            self._title_bar.add_widget(control)
+        changed = getattr(self._pane, "heading_changed", None)
+        if changed is not None:
+            changed.connect(self._on_pane_heading_changed)
+        self._on_pane_heading_changed()
+
+    def _on_pane_heading_changed(self) -> None:
+        title = getattr(self._pane, "title", self._default_title)
+        hint = getattr(self._pane, "hint", "")
+        self._title_bar.set_heading(str(title), str(hint))
+
+
+class PanelDock(QDockWidget):
+    """A dock that holds one panel and has no title bar of its own: the panel's frame includes the title line.
+
+    Qt only moves a dock that lies behind another aside, and still calls it visible: the content of the panel is hidden
+    here, so that a pane that cannot be seen does no work.
+    """
+
+    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.setObjectName(name)
+        self.setTitleBarWidget(QWidget(self))
+        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.content = Panel(title, pane, self)
+        self.content.set_seen(False)
+        self.setWidget(self.content)
+        self.visibilityChanged.connect(self.notice)
+
+    @property
+    def is_in_front(self) -> bool:
+        """Whether it can be seen: shown, and not behind another dock."""
+        room = self.parentWidget()
+        if not self.isVisible() or not isinstance(room, QMainWindow):
+            return False
+        if all(each.isHidden() for each in room.tabifiedDockWidgets(self)):
+            return True
+        bars = room.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        return any(bar.tabText(bar.currentIndex()) == self.windowTitle() for bar in bars)
+
+    def come_to_front(self, is_wanted: bool) -> None:
+        """Show it in front of those in the same place, if `is_wanted`."""
+        if is_wanted:
+            self.show()
+            self.raise_()
+
+    def notice(self) -> None:
+        """Show or hide the content of the panel, as the dock can be seen or not."""
+        self.content.set_seen(self.is_in_front)

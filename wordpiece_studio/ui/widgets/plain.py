@@ -1,8 +1,9 @@
 """Text from outside, shown and copied as it is: a token ``<img src=…>`` must be shown, not obeyed, no character lost.
 
 Qt's labels and tooltips read a string that looks like HTML as HTML, fetch its images and lose its tags. Every label and
-tooltip of this program is made here. Buttons, line edits, combo boxes and item views' cells are plain by themselves;
-item views' *tooltips* are not: give them :func:`tooltip_text`.
+tooltip of this program is made here, also those for little space, which cut a text or grow with it. Buttons, line
+edits, combo boxes and item views' cells are plain by themselves; item views' *tooltips* are not: give them
+:func:`tooltip_text`.
 
 PySide takes a U+FEFF or U+FFFE at the start of a string for a byte order mark, and drops it or swaps bytes; on the way
 back it leaves out halves of surrogate pairs. Qt's own plain text of an editor has spaces for no-break spaces.
@@ -11,16 +12,16 @@ back it leaves out halves of surrogate pairs. Qt's own plain text of an editor h
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import QEvent, QLocale, QMimeData, Qt
+from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
 from wordpiece_studio.session.view_text import utf16_length
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction
+    from PySide6.QtGui import QAction, QResizeEvent
 
 _MARK = "\ufeff"
 _MARK_IS_TAKEN = not QLocale.c().toLower(_MARK)  # true of all versions from 6.8 to 6.12
@@ -105,6 +106,15 @@ def set_plain_tooltip(target: QWidget | QAction, text: str) -> None:
     target.setToolTip(tooltip_text(text))
 
 
+def tool_button(text: str, tip: str, parent: QWidget, *, name: str = "") -> QToolButton:
+    """Return a small button with a tooltip, which screen readers say too unless there is a `name`."""
+    button = QToolButton(parent)
+    button.setText(text)
+    button.setAccessibleName(name or tip)
+    set_plain_tooltip(button, tip)
+    return button
+
+
 def tooltip_text(text: str) -> str:
     """Return the HTML that a tooltip shows as exactly `text`; for ``ToolTipRole`` and ``setToolTip``.
 
@@ -136,3 +146,91 @@ def shown(text: str, limit: int) -> str:
 
 def _has_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+_LONGEST_CUT = 5000
+
+
+class CutLabel(QLabel):
+    """Shows one line of text, cut if necessary; its tooltip and screen readers have all of it."""
+
+    elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle
+    """Where it is cut: both ends of a path matter."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
+        super().__init__(parent)
+        self._whole = ""
+        self._most = most
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        policy = QSizePolicy.Policy.Preferred if most else QSizePolicy.Policy.Ignored
+        self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
+        if role:
+            self.setProperty("role", role)
+        self.show_text(text)
+
+    def show_text(self, text: str) -> None:
+        """Show `text`, cut where it does not fit."""
+        self._whole = text[:_LONGEST_CUT]
+        self.setAccessibleName(self._whole)
+        self._cut()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance(self._whole) + 2
+        return QSize(min(width, self._most) if self._most else width, metrics.height() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0 if not self._most else self.sizeHint().width(), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._cut()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._cut()
+
+    def _cut(self) -> None:
+        room = self._most or self.width()
+        line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
+        set_plain_text(self, line)
+        set_plain_tooltip(self, self._whole if line != self._whole else "")
+        self.updateGeometry()
+
+
+class WholeLabel(QLabel):
+    """Shows all of a text; its minimum height follows from its width: Qt would cut it off where space is short."""
+
+    def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
+        if role:
+            self.setProperty("role", role)
+
+    def show_text(self, text: str) -> None:
+        """Show `text`, also to screen readers."""
+        if text != self.text():
+            set_plain_text(self, text)
+            self.setAccessibleName(text)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        self.setMinimumHeight(0)  # else the old minimum would count as needed
+        self.setMinimumHeight(max(self.heightForWidth(self.width()), 0))
+
+
+def wrapped_height(label: QLabel, text: str, width: int) -> int:
+    """Return the height in pixels that a text needs in the font of a label, in lines of this width."""
+    return label.fontMetrics().boundingRect(0, 0, width, 10_000, int(Qt.TextFlag.TextWordWrap), text).height()

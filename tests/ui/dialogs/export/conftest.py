@@ -15,9 +15,8 @@ from wordpiece_studio.session.run import Run
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.controllers.export_controller import VocabularyExport
-from wordpiece_studio.ui.dialogs.export.export_dialog import ExportDialog
-from wordpiece_studio.ui.messages import Messages
-from wordpiece_studio.ui.widgets.banner import Banner
+from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
+from wordpiece_studio.ui.messages import Banner, Messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

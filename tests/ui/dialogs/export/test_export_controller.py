@@ -20,7 +20,7 @@ from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.storage.vocab_txt import read_vocabulary
 from wordpiece_studio.ui.controllers import export_controller
-from wordpiece_studio.ui.dialogs.export import export_dialog, export_work
+from wordpiece_studio.ui.dialogs import export_dialog, export_work
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,7 +145,7 @@ def test_long_and_strange_names_fit_in_and_are_shown_as_they_are(exporting: Expo
     dialog.kinds.choose("vocabulary")
     dialog.set_place("/" + "<b>folder&amp;</b>" * 40 + "/" + "ë" * 300 + ".txt")
     assert dialog.minimumSizeHint().width() <= width
-    assert dialog._place_note.whole_text == f"The file {dialog.place}"
+    assert dialog._place_note.accessibleName() == f"The file {dialog.place}"
     assert "…" in dialog._place_note.text()
     assert dialog.preview.names[0] == dialog.place.name
     dialog.reject()

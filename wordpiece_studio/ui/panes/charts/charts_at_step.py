@@ -10,9 +10,8 @@ from PySide6.QtGui import QKeyEvent
 
 from wordpiece_studio.evaluation.metrics import length_histogram, rank_frequency
 from wordpiece_studio.session.chart_source import spread_ranks
-from wordpiece_studio.ui.panes.charts.canvas import graph
+from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.panes.charts.ticks import linear_ticks, log_ticks
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 _BAR = 0.8

@@ -9,9 +9,8 @@ from PySide6.QtCore import Qt
 
 from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabulary_sizes_at
 from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
-from wordpiece_studio.ui.panes.charts.canvas import graph
+from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.panes.charts.ticks import linear_ticks, log_ticks
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QColor, QKeyEvent
 
-    from wordpiece_studio.ui.panes.charts.canvas import Range
-    from wordpiece_studio.ui.panes.charts.ticks import Ticks
+    from wordpiece_studio.ui.panes.charts.canvas import Range, Ticks
 
     Point = tuple[float, float]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.kept_keys import keep
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -173,9 +174,7 @@ class ChartsPane(Pane):
         self._save.setAccessibleName(self.tr("Save chart"))
         set_plain_tooltip(self._save, self.tr("Save the charts shown as a picture (PNG or SVG)"))
         self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
-        self._turn_timer = QTimer(self)
-        self._turn_timer.setSingleShot(True)
-        self._turn_timer.timeout.connect(self._on_turn_timer_timeout)
+        self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
         self._layout = QVBoxLayout(self)
         self._grid = QGridLayout()
         self._put_together()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QMimeData, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -32,9 +32,9 @@ from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.selection import made_by
+from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.session.view_text import common_ends, utf16_length
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
-from wordpiece_studio.ui.widgets.later import later
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, whole
 
 if TYPE_CHECKING:
@@ -382,9 +382,7 @@ class CorpusMarks(QObject):
         self._editor = editor
         self._tokenized: dict[str, list[TokenizedWord]] = {}
         self._tokenizer: Tokenizer | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._mark)
+        self._timer = single_shot(self, self._mark)
         model.selection_changed.connect(self._on_model_selection_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.run_reset.connect(self._on_model_run_reset)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -57,10 +58,7 @@ class CorpusFiguresView(QWidget):
         self._normalizer_box = self._make_normalizer_box()
         self._pre_tokenizer_box = self._make_pre_tokenizer_box()
         self._longest_word = LONGEST_WORD
-        self._longest_timer = QTimer(self)
-        self._longest_timer.setSingleShot(True)
-        self._longest_timer.setInterval(_CHOICE_DELAY_MS)
-        self._longest_timer.timeout.connect(self._on_longest_timer_timeout)
+        self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
         self._longest_edit = self._make_longest_edit()
         for caption, box in (
             (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),

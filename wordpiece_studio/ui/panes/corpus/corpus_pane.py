@@ -5,25 +5,25 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Signal
+from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
 from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
-from wordpiece_studio.ui.panes.corpus.encodings import reading_words
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
+from wordpiece_studio.ui.panes.corpus.reading import reading_words
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from PySide6.QtCore import QObject
     from PySide6.QtGui import QResizeEvent
@@ -48,15 +48,10 @@ class PageBar(QWidget):
         super().__init__(parent)
         self._document = document
         self._label = plain_label("", self, role="hint")
-        earlier, later = QToolButton(self), QToolButton(self)
-        for button, text, name, slot in (
-            (earlier, "‹", self.tr("Previous page"), self._on_earlier_clicked),
-            (later, "›", self.tr("Next page"), self._on_later_clicked),
-        ):
-            button.setText(text)
-            button.setAccessibleName(name)
-            set_plain_tooltip(button, name)
-            button.clicked.connect(slot)
+        earlier = tool_button("‹", self.tr("Previous page"), self)
+        earlier.clicked.connect(self._on_earlier_clicked)
+        later = tool_button("›", self.tr("Next page"), self)
+        later.clicked.connect(self._on_later_clicked)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 0, 14, 0)
         layout.addWidget(earlier)
@@ -125,8 +120,8 @@ class CorpusPane(QWidget):
         self._note_label.setContentsMargins(14, 2, 14, 4)
         self._header = QWidget(self)
         self._samples_button = QToolButton(self._header)
-        self._line_timer = self._make_timer(0, self._show_line)
-        self._search_timer = self._make_timer(_SEARCH_DELAY_MS, self._search_again)
+        self._line_timer = single_shot(self, self._show_line)
+        self._search_timer = single_shot(self, self._search_again, _SEARCH_DELAY_MS)
         self._lay_out()
         self._connect()
         self._on_document_reset()
@@ -415,10 +410,3 @@ class CorpusPane(QWidget):
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
         self._session.corpus_taken.connect(self.heading_changed)
         self._theme.changed.connect(self._on_theme_changed)
-
-    def _make_timer(self, delay_ms: int, slot: Callable[[], None]) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(delay_ms)
-        timer.timeout.connect(slot)
-        return timer

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.training_bar.training_bar import duration
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import WholeLabel, set_plain_tooltip
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress
@@ -49,10 +49,7 @@ class CountingBar(QWidget):
         self._keep_button.setText(self.tr("Stop and keep"))
         set_plain_tooltip(self._stop_button, self.tr("Stop counting and discard the result"))
         set_plain_tooltip(self._keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(_PATIENCE_MS)
-        self._patience.timeout.connect(self._show)
+        self._patience = single_shot(self, self._show, _PATIENCE_MS)
         self._lay_out()
         theme.changed.connect(self._draw_icons)
         counting.progress_changed.connect(self._on_counting_progress_changed)

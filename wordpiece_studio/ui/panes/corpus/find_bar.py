@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_text import ViewIndex, to_view, utf16_length
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, whole
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -94,14 +94,14 @@ class FindBar(QFrame):
         self._field.textChanged.connect(self._on_field_text_changed)
         self._field.installEventFilter(self)
         self._count_label = plain_label("", self, role="hint", wrap=True)
-        self._case_button = self._button("Aa", self.tr("Match case"))
+        self._case_button = tool_button("Aa", self.tr("Match case"), self)
         self._case_button.setCheckable(True)
         self._case_button.toggled.connect(self._on_case_button_toggled)
-        self._previous_button = self._button("", self.tr("Find previous (Shift+F3)"))
+        self._previous_button = tool_button("", self.tr("Find previous (Shift+F3)"), self)
         self._previous_button.clicked.connect(self.previous_requested)
-        self._next_button = self._button("", self.tr("Find next (F3, Enter)"))
+        self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self)
         self._next_button.clicked.connect(self.next_requested)
-        self._close_button = self._button("", self.tr("Close (Esc)"))
+        self._close_button = tool_button("", self.tr("Close (Esc)"), self)
         self._close_button.clicked.connect(self.close_bar)
         self._lay_out()
         theme.changed.connect(self._draw_icons)
@@ -172,13 +172,6 @@ class FindBar(QFrame):
                 self.close_bar()
                 return True
         return False
-
-    def _button(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setAccessibleName(tip)
-        set_plain_tooltip(button, tip)
-        return button
 
     def _draw_icons(self) -> None:
         for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self._close_button, "close")):

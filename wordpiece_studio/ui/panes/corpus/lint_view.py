@@ -11,11 +11,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
 from wordpiece_studio.session.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
@@ -313,9 +314,7 @@ class LintController(QObject):
         self._view = view
         self._job = LintJob(self)
         self._repair = RepairJob(self)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._check)
+        self._timer = single_shot(self, self._check)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         document.reset.connect(self._on_document_reset)
         view.fix_requested.connect(self._on_view_fix_requested)

@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
-from wordpiece_studio.ui.widgets.plain import ExactEdit, plain_label, set_plain_text, set_plain_tooltip, whole
+from wordpiece_studio.ui.widgets.plain import (
+    ExactEdit,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+    whole,
+)
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -74,10 +82,7 @@ class PreviewView(QWidget):
         self._place_label = plain_label("", self, role="hint")
         self._earlier_button = self._button("‹", self.tr("Previous part"), self._on_earlier_clicked)
         self._later_button = self._button("›", self.tr("Next part"), self._on_later_clicked)
-        self._impatience = QTimer(self)
-        self._impatience.setSingleShot(True)
-        self._impatience.setInterval(_PATIENCE_MS)
-        self._impatience.timeout.connect(self._on_impatience_timeout)
+        self._impatience = single_shot(self, self._on_impatience_timeout, _PATIENCE_MS)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._lay_out()
@@ -192,10 +197,7 @@ class PreviewView(QWidget):
         set_plain_text(self._place_label, words)
 
     def _button(self, text: str, name: str, slot: object) -> QToolButton:
-        button = QToolButton(self)
-        button.setText(text)
-        button.setAccessibleName(name)
-        set_plain_tooltip(button, name)
+        button = tool_button(text, name, self)
         button.clicked.connect(slot)
         return button
 

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
@@ -166,10 +166,8 @@ class HistoryControls(QWidget):
         self._export.setEnabled(is_enabled)
 
     def _button(self, name: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setAccessibleName(name)
+        button = tool_button("", tip, self, name=name)
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        set_plain_tooltip(button, tip)
         return button
 
     def _draw_icons(self) -> None:
@@ -296,12 +294,9 @@ class HistoryFilterRow(QWidget):
         super().keyPressEvent(event)
 
     def _toggle(self, text: str, name: str, tip: str) -> QToolButton:
-        toggle = QToolButton(self)
-        toggle.setText(text)
-        toggle.setAccessibleName(name)
+        toggle = tool_button(text, tip, self, name=name)
         toggle.setCheckable(True)
         toggle.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        set_plain_tooltip(toggle, tip)
         return toggle
 
     def _on_something_changed(self, _value: object) -> None:

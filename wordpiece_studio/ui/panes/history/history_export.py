@@ -18,15 +18,20 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QRadioButton,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from wordpiece_studio.session.background_job import BackgroundJob, Report
-from wordpiece_studio.session.pacing import Turn
+from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
-from wordpiece_studio.ui.widgets.plain import copy_text, plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.plain import (
+    copy_text,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    set_role,
+    tool_button,
+)
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -133,10 +138,8 @@ class ExportBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Export progress"))
-        self._stop = QToolButton(self)
-        self._stop.setText(self.tr("Cancel"))
-        self._stop.setAccessibleName(self.tr("Cancel the export"))
-        set_plain_tooltip(self._stop, self.tr("Write no file; an existing file stays unchanged"))
+        tip = self.tr("Write no file; an existing file stays unchanged")
+        self._stop = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
         self._stop.clicked.connect(self.stop_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 2, 10, 2)

@@ -16,8 +16,7 @@ from wordpiece_studio.session.table_model import VALUE_ROLE
 from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, HistoryFilterRow, HistoryMenu
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QModelIndex, QObject, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
-from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QWidget
+from PySide6.QtWidgets import QHeaderView, QStyleOptionViewItem, QTableView, QToolButton, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.ui.widgets.chip_style import ChipStyle
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.formula import RULES, Formula, formula_of
 from wordpiece_studio.ui.widgets.icons import icon
 from wordpiece_studio.ui.widgets.painting import saved
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip, tooltip_text
+from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -89,14 +89,11 @@ class CandidatesModel(RecordTableModel["Candidate"]):
 
     def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
         """Append what follows the candidates shown, if `candidates` begins with them; otherwise change nothing."""
-        count, is_same = len(self.pairs), (objective, symbols) == (self._objective, self._symbols)
-        if not count or not is_same or tuple(candidates[:count]) != self.pairs:
+        count, is_same = len(self.records), (objective, symbols) == (self._objective, self._symbols)
+        if not count or not is_same or tuple(candidates[:count]) != self.records:
             return False
-        if len(candidates) > count:
-            self.beginInsertRows(QModelIndex(), count, len(candidates) - 1)
-            self._source = self._records = tuple(candidates)
-            self._tied = sum(candidate.is_tied for candidate in candidates)
-            self.endInsertRows()
+        self._tied = sum(candidate.is_tied for candidate in candidates)
+        self.extend_records(tuple(candidates))
         return True
 
     def set_rule_named(self, is_named: bool) -> None:
@@ -111,30 +108,25 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         self._tie_rule = rule
 
     @property
-    def pairs(self) -> Sequence[Candidate]:
-        """The candidates shown."""
-        return self._records
-
-    @property
     def tied_rows(self) -> int:
         """How many of the first rows share the best value; 0 if the best has no equal."""
         return self._tied
 
     def row_of(self, left: str, right: str) -> int:
         """Return the row of a pair; -1 if it is not shown."""
-        for row, candidate in enumerate(self._records):
+        for row, candidate in enumerate(self.records):
             if candidate.left == left and candidate.right == right:
                 return row
         return -1
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
-        best = self._records[0].value
-        return min(max(self._records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
+        best = self.records[0].value
+        return min(max(self.records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def formula(self, row: int) -> Formula:
         """Return the formula of a row with its own numbers."""
-        return formula_of(self._objective, self._records[row], self._symbols)
+        return formula_of(self._objective, self.records[row], self._symbols)
 
     def _pair_text(self, pairs: Sequence[Candidate], row: int) -> str:
         return f"{token_text(pairs[row].left)} {token_text(pairs[row].right)}"
@@ -144,7 +136,7 @@ class CandidatesModel(RecordTableModel["Candidate"]):
 
     def tooltip(self, item: int) -> str:
         """Return the counts of a candidate and how its value comes about."""
-        candidate = self.pairs[item]
+        candidate = self.records[item]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
             *map(number_text, (candidate.pair_frequency, candidate.left_frequency, candidate.right_frequency))
@@ -153,47 +145,36 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return tooltip_text("\n".join(filter(None, (pair, self.formula(item).text, counts, rule))))
 
 
-class _CandidatesDelegate(QStyledItemDelegate):
+def _chips_of(candidate: Candidate) -> list[FlowItem]:
+    return [FlowItem(candidate.left, "chip"), FlowItem(candidate.right, "chip")]
+
+
+class _CandidatesDelegate(ChipDelegate):
     """Draws the pair of a candidate as chips and its value as a bar."""
 
-    def __init__(self, model: CandidatesModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, model: CandidatesModel, theme: Theme, table: QTableView) -> None:
+        super().__init__(theme, PAIR, lambda index: [_chips_of(model.records[index.row()])], table, points=0, gap=3)
         self._model = model
-        self._theme = theme
-        self.style_of_chips = ChipStyle(theme)
         self._tie_width = 0
 
     def leave_room_for(self, tie_width: int) -> None:
         """Keep this many pixels free to the right of the bars, for the text of the tie box."""
         self._tie_width = tie_width
 
-    def restyle(self) -> None:
-        """Apply the theme's current fonts and colors."""
-        self.style_of_chips = ChipStyle(self._theme)
-
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
         is_best = index.row() < max(self._model.tied_rows, 1)
         if is_best and index.column() in (RANK, VALUE):
             option.font.setBold(True)
-        if index.column() in (PAIR, BAR):
-            option.text = ""
-        elif index.column() in (RANK, NUMBERS):
+        if index.column() in (RANK, NUMBERS):
             option.palette.setColor(QPalette.ColorRole.Text, self._theme.muted)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
-        with saved(painter):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            cell = QRectF(option.rect)
-            if index.column() == PAIR:
-                candidate = self._model.pairs[index.row()]
-                top = cell.center().y() - self.style_of_chips.height / 2
-                at = QPointF(cell.left() + 6, top)
-                self.style_of_chips.paint_row(painter, at, (candidate.left, candidate.right), cell.right())
-            elif index.column() == BAR:
-                self._paint_bar(painter, cell, index)
+        if index.column() == BAR:
+            with saved(painter):
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                self._paint_bar(painter, QRectF(option.rect), index)
 
     def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
         is_best = index.row() < max(self._model.tied_rows, 1)
@@ -231,10 +212,8 @@ class CandidatesView(ChoosingTable):
         header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
-        self._more = QToolButton(self)
-        self._more.setText(self.tr("More"))
-        set_plain_tooltip(self._more, self.tr("Show more candidates. Scrolling to the last one does the same."))
-        self._more.setAccessibleName(self.tr("More candidates"))
+        tip = self.tr("Show more candidates. Scrolling to the last one does the same.")
+        self._more = tool_button(self.tr("More"), tip, self, name=self.tr("More candidates"))
         self._more.hide()
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
@@ -274,7 +253,7 @@ class CandidatesView(ChoosingTable):
         self._leave_room_for_tie()
         self._more.setIcon(icon("down", self._theme.muted))
         self._needs = {}
-        self.verticalHeader().setDefaultSectionSize(self._delegate.style_of_chips.height + 3)
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
         self._spread_columns()
 
     def show_rows(self, least: int) -> None:
@@ -357,9 +336,8 @@ class CandidatesView(ChoosingTable):
         return self.fontMetrics().horizontalAdvance(title) + _CELL_ROOM
 
     def _needed_pair_width(self) -> int:
-        width = self._delegate.style_of_chips.width
-        candidates = (self._candidates.pairs[row] for row in self._sampled_rows())
-        longest = max((width(candidate.left) + width(candidate.right) for candidate in candidates), default=80.0)
+        candidates = (self._candidates.records[row] for row in self._sampled_rows())
+        longest = max((self._delegate.width(_chips_of(candidate)) for candidate in candidates), default=80.0)
         return min(int(longest), _LONGEST_PAIR) + _CELL_ROOM
 
     def _tie_width(self) -> int:
@@ -415,7 +393,7 @@ class CandidatesView(ChoosingTable):
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
 
     def _on_self_row_chosen(self, row: int) -> None:
-        self.candidate_chosen.emit(self._candidates.pairs[row])
+        self.candidate_chosen.emit(self._candidates.records[row])
 
     def _on_scroll_bar_value_changed(self, value: int) -> None:
         if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:

@@ -1,25 +1,27 @@
 """The upper part of the scoreboard: a pair with its formula filled in, its ratio, and the tie rule if it was a tie.
 
-It has three levels of detail, each complete in itself; the pane decides which one there is room for.
+It has three levels of detail, each complete in itself; the pane decides which one there is room for. The sentences of
+the scoreboard about values, ties and ratios are here too.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.scoreboard.wording import ratio_line, ratio_sentences, tie_rule_sentence, value_name
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
-from wordpiece_studio.ui.widgets.formula import Formula, formula_of
-from wordpiece_studio.ui.widgets.labels import wrapped_height
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.formula import Formula, formula_of, fraction_text, ratio_of, ratio_over_neighbours
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
+from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.widgets.formula import PairNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
 
 Detail = Literal["all", "formula", "numbers"]
@@ -27,6 +29,72 @@ Detail = Literal["all", "formula", "numbers"]
 
 _SIDE, _SPACING = 14, 2
 _SLACK = 0.85
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("scoreboard", text)
+
+
+def value_name(objective: str) -> str:
+    """Return the name of the value of an objective."""
+    return {"score": _tr("score"), "likelihood": _tr("gain"), "count": _tr("count")}[objective]
+
+
+def tie_rule_names(tie: str) -> tuple[str, str]:
+    """Return the name of a tie rule, and a shorter form."""
+    if tie == "ids":
+        return _tr("ties go to the smallest ids"), _tr("ties: smallest ids")
+    return _tr("ties go to the pair that occurs first"), _tr("ties: first in the corpus")
+
+
+def tie_rule_sentence(tie: str, count: int) -> str:
+    """Return the tie rule explained in one sentence, for a tie of `count` pairs."""
+    if tie == "ids":
+        text = _tr(
+            "Tie of {count}: the pair with the smallest left id is merged; if these are equal, the smallest right id."
+        )
+    else:
+        text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost in it).")
+    return text.format(count=number_text(count))
+
+
+def tie_text(count: int, *, or_more: bool) -> str:
+    """Return the text of a tie box."""
+    text = _tr("tie of {count} or more") if or_more else _tr("tie of {count}")
+    return text.format(count=number_text(count))
+
+
+def ratio_line(pair: PairNumbers, symbols: int) -> str:
+    """Return the ratio of a pair in one line, with what it is normalized by."""
+    text = _tr("p(ab) / (p(a) × p(b)) = {ratio} (times as often as by chance), with p = n / N, N = {symbols}")
+    return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
+
+
+def ratio_sentences(pair: PairNumbers, symbols: int, words: int) -> str:
+    """Return the ratio worked out, and the other way to normalize it.
+
+    Parameters
+    ----------
+    symbols, words
+        N, and the number of words in the corpus, both weighted.
+    """
+    ratio, other = ratio_of(pair, symbols), ratio_over_neighbours(pair, symbols, words)
+    numbers = [number_text(n) for n in (pair.pair_frequency, symbols, pair.left_frequency, pair.right_frequency)]
+    exact, value = fraction_text(ratio), value_text(float(ratio))
+    equal = " = ".join(dict.fromkeys((exact, value)))
+    lines = [
+        "p(ab) / (p(a) × p(b)) = n(ab) × N / (n(a) × n(b)) = {} × {} / ({} × {}) = ".format(*numbers) + equal,
+        _tr(
+            "All three p are counts over N = {symbols}, the symbols in the corpus, so the ratio is the score times N."
+        ).format(symbols=numbers[1]),
+    ]
+    if other is not None:
+        text = _tr(
+            "With p(ab) taken over the P = {pairs} adjacent pairs (N minus the {words} words), it would be {other}."
+        )
+        counts = (number_text(symbols - words), number_text(words), value_text(float(other)))
+        lines.append(text.format(**dict(zip(("pairs", "words", "other"), counts, strict=True))))
+    return "\n".join(lines)
 
 
 class FormulaPart(QWidget):

@@ -9,20 +9,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
-from wordpiece_studio.ui.panes.scoreboard.formula_part import Detail, FormulaPart
-from wordpiece_studio.ui.panes.scoreboard.pair_words import WordsWish
-from wordpiece_studio.ui.panes.scoreboard.wording import tie_rule_names, tie_rule_sentence, tie_text, value_name
-from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel
-from wordpiece_studio.ui.widgets.empty_state import EmptyState
+from wordpiece_studio.ui.panes.scoreboard.formula_part import (
+    Detail,
+    FormulaPart,
+    tie_rule_names,
+    tie_rule_sentence,
+    tie_text,
+    value_name,
+)
+from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsWish
 from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -147,9 +152,7 @@ class ScoreboardPane(Pane):
         self._limit = _FIRST_CANDIDATES
         self._chosen: Selection | None = None  # at this step
         self._is_patient = False
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(_PATIENCE_MS)
+        self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
         self._top = FormulaPart(theme, self)
         self._formula = self._top.line
         self._middle = CandidatesPart(theme, self)
@@ -205,7 +208,6 @@ class ScoreboardPane(Pane):
         self._model.merges_appended.connect(self._on_model_merges_appended)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
-        self._patience.timeout.connect(self._on_patience_timeout)
         theme.changed.connect(self._share_room)
         self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
         self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)

@@ -7,30 +7,31 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.panes.token_details import details_text
 from wordpiece_studio.ui.panes.token_details.details_state import (
     MANY,
+    birth_text,
     chain_items,
     children_items,
+    children_of,
     chip,
+    growth_text,
     more_item,
+    other_origin,
     shortened,
     step_item,
     word_item,
 )
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
-from wordpiece_studio.ui.widgets.chip_flow import ChipFlow
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
-from wordpiece_studio.ui.widgets.labels import WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.panes.token_details.details_state import DetailsState
-    from wordpiece_studio.ui.panes.token_details.details_text import Subject
+    from wordpiece_studio.ui.panes.token_details.details_state import DetailsState, Subject
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _HEAD_POINTS, _LONG = 5, 18  # characters
@@ -149,9 +150,9 @@ class DetailsFiller:
     def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
         step, body, name = self._state.model.step, self._body, token_text(subject.text, _MOST_NAME)
         item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
-        body.show_head(item, name, details_text.summary(subject, self._state.number_of_special, step), subject.birth)
+        body.show_head(item, name, birth_text(subject, self._state.number_of_special, step), subject.birth)
         self._fill_formula(history, subject)
-        body.show_facts(details_text.other_origin(subject), self._state.use(subject))
+        body.show_facts(other_origin(subject), self._state.use(subject))
         body.tree.show_tree(history, history.merge_tree(subject.token_id), step)
         body.parts.show_items("", [])
         self._fill_children(history, subject)
@@ -171,7 +172,7 @@ class DetailsFiller:
 
     def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
         model, most = self._state.model, self._state.most_children
-        steps = details_text.children_of(history, subject.token_id, model.merge_count)
+        steps = children_of(history, subject.token_id, model.merge_count)
         items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
             items.append(more_item(len(steps) - most))
@@ -214,7 +215,7 @@ class DetailsFiller:
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
         state, body, now = self._state, self._body, self._state.model.step
         growth = state.growth_of(subject)
-        summary = details_text.growth_text(growth, now) if growth is not None else ""
+        summary = growth_text(growth, now) if growth is not None else ""
         body.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
         body.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
         body.show_facts(state.cut_otherwise(history, subject))
@@ -283,10 +284,10 @@ class DetailsLine(QWidget):
         state, step = self._state, self._state.model.step
         if subject.kind == "word":
             growth = state.growth_of(subject)
-            return details_text.growth_text(growth, step) if growth is not None else ""
+            return growth_text(growth, step) if growth is not None else ""
         if subject.kind != "token":
             return state.unlearned(history, subject)
-        summary = details_text.summary(subject, state.number_of_special, step)
+        summary = birth_text(subject, state.number_of_special, step)
         return f"{summary}\n{state.use(subject)}".strip()
 
     def _show_note(self, text: str, room: int) -> None:

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
-from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState
-from wordpiece_studio.ui.panes.token_details.details_text import Subject, subject_of
+from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.records import Candidates
-    from wordpiece_studio.session.token_details import TokenWords, WordGrowth
-    from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme

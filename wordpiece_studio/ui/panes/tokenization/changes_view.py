@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.widgets.chip_delegate import ChipDelegate
-from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -22,53 +22,39 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.live_timeline import TextChange
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT = range(4)
-_CHANGE_ROLE = int(Qt.ItemDataRole.UserRole)
-"""The :class:`TextChange` of a row, and whether it lies after the step."""
-
-_ROLES = frozenset(
-    map(int, (
-        Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ForegroundRole, Qt.ItemDataRole.ToolTipRole,
-        Qt.ItemDataRole.AccessibleTextRole, _CHANGE_ROLE,
-    ))
-)  # fmt: skip
-_Index = QModelIndex | QPersistentModelIndex
-_RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-class ChangesModel(QAbstractTableModel):
+class ChangesModel(RecordTableModel["TextChange"]):
     """One row per change: step, token, change in the number of tokens, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._rows: Sequence[TextChange] = ()
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._shown = 0  # rows that the views know
         self._step = 0
-
-    @property
-    def rows(self) -> Sequence[TextChange]:
-        """The rows shown."""
-        return self._rows
+        self._columns = (
+            TableColumn(
+                self.tr("step"),
+                lambda rows, row: number_text(rows[row].step),
+                spoken=lambda rows, row: self._spoken(rows[row]),
+            ),
+            TableColumn(self.tr("token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
+            TableColumn(self.tr("change"), lambda rows, row: _signed(rows[row].change)),
+            TableColumn(self.tr("tokens"), lambda rows, row: self._count(rows[row])),
+        )
 
     def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
         """Show these rows; `steps`: their steps, int64, shape (n,). Rows that are only appended move nothing."""
-        old = self._steps
+        old, self._steps = self._steps, steps
         if len(steps) < len(old) or not np.array_equal(steps[: len(old)], old):
-            self.beginResetModel()
-            self._rows, self._steps, self._shown = rows, steps, len(steps)
-            self.endResetModel()
-            return
-        self._rows, self._steps = rows, steps
-        if len(steps) > len(old):
-            self.beginInsertRows(QModelIndex(), len(old), len(steps) - 1)
-            self._shown = len(steps)
-            self.endInsertRows()
-        self.redraw()
+            self.set_records(rows)
+        else:
+            self.extend_records(rows)
+            self.redraw()
 
     def set_step(self, step: int) -> None:
         """Make the rows after `step` pale."""
@@ -80,66 +66,39 @@ class ChangesModel(QAbstractTableModel):
         """Return the index of the last row not after the step, or -1."""
         return int(np.searchsorted(self._steps, self._step, side="right")) - 1
 
+    def is_future(self, row: int) -> bool:
+        """Return whether a row lies after the step."""
+        return self.records[row].step > self._step
+
     def redraw(self) -> None:
         """Report that all rows may look different now."""
-        if self._shown:
-            self.dataChanged.emit(self.index(0, 0), self.index(self._shown - 1, COUNT))
+        self._emit_changed(0, self.rowCount() - 1)
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else self._shown
+    def tooltip(self, item: int) -> str:
+        """Return what a screen reader says."""
+        return tooltip_text(self._spoken(self.records[item]))
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else COUNT + 1
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
+            return self._theme.faint if self.is_future(index.row()) else self._theme.muted
+        return super().data(index, role)
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if index.column() == TOKEN else _RIGHT
-        if role not in _ROLES:
-            return None
-        row = self._rows[index.row()]
-        is_future = row.step > self._step
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._texts(row)[index.column()]
-        if role == _CHANGE_ROLE:
-            return row, is_future
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return self._theme.faint if is_future else self._theme.muted
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip_text(self._spoken(row))
-        return self._spoken(row) if index.column() == STEP else None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (self.tr("step"), self.tr("token"), self.tr("change"), self.tr("tokens"))[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section == TOKEN else _RIGHT
-        return None
-
-    def _texts(self, row: TextChange) -> tuple[str, str, str, str]:
-        count = self.tr("{count} tokens").format(count=number_text(row.tokens))
-        return number_text(row.step), token_text(row.token), _signed(row.change), count
+    def _count(self, row: TextChange) -> str:
+        return self.tr("{count} tokens").format(count=number_text(row.tokens))
 
     def _spoken(self, row: TextChange) -> str:
-        step, token, change, count = self._texts(row)
-        text = self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}")
-        parts = {"left": token_text(row.left), "right": token_text(row.right)}
-        return text.format(step=step, token=token, change=change, count=count, **parts)
+        return self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}").format(
+            step=number_text(row.step),
+            left=token_text(row.left),
+            right=token_text(row.right),
+            token=token_text(row.token),
+            change=_signed(row.change),
+            count=self._count(row),
+        )
 
 
 def _signed(change: int) -> str:
     return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
-
-
-def _chips_of(index: _Index) -> Iterator[list[FlowItem]]:
-    """Yield the token of a row as a chip with its pair, and without."""
-    row, is_future = index.data(_CHANGE_ROLE)
-    chip = FlowItem(row.token, "chip", faded=is_future)
-    yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]
-    yield [chip]
 
 
 class ChangesView(QWidget):
@@ -170,7 +129,7 @@ class ChangesView(QWidget):
     @property
     def rows(self) -> Sequence[TextChange]:
         """The rows shown."""
-        return self._table.changes.rows
+        return self._table.changes.records
 
     def needed_height(self, most_rows: int | None = None) -> int:
         """Return the height in pixels of the title and all rows, or the first `most_rows`."""
@@ -226,7 +185,7 @@ class _ChangesTable(QuietTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.changes = ChangesModel(theme, self)
-        self._delegate = ChipDelegate(theme, TOKEN, _chips_of, self)
+        self._delegate = ChipDelegate(theme, TOKEN, self._chips_at, self)
         self.setModel(self.changes)
         self.setItemDelegate(self._delegate)
         self.horizontalHeader().hide()
@@ -242,3 +201,10 @@ class _ChangesTable(QuietTable):
         self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 10)
         self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 10)
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
+
+    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
+        """Yield the token of a row as a chip with its pair, and without."""
+        row, is_future = self.changes.records[index.row()], self.changes.is_future(index.row())
+        chip = FlowItem(row.token, "chip", faded=is_future)
+        yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]
+        yield [chip]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from PySide6.QtCore import QRectF
 
-from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing, lay_out
+from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

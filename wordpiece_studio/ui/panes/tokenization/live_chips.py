@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted, KnownBlocks, place_at
-from wordpiece_studio.ui.widgets.chip_area import ChipArea
-from wordpiece_studio.ui.widgets.chip_flow import FlowSpacing
+from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing
 from wordpiece_studio.ui.widgets.chip_style import ChipLook
 from wordpiece_studio.ui.widgets.kept_keys import is_alone
 
@@ -86,9 +86,7 @@ class LiveChips(ChipArea[ChipPlace]):
         self._rings: Rings | None = None
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
-        self._settle_timer = QTimer(self)
-        self._settle_timer.setSingleShot(True)
-        self._settle_timer.timeout.connect(self._on_settle_timer_timeout)
+        self._settle_timer = single_shot(self, self._on_settle_timer_timeout)
         self.setObjectName("chips")
         self.setMinimumSize(80, 40)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -1,5 +1,6 @@
 """The framed field of the live tokenization: the text typed, the display options, and ids to decode.
 
+Where the row of options is too long for the pane, the last switches move into the menu at its end.
 Text that an input method has not committed yet stays in the editor and is not part of the text.
 """
 
@@ -9,21 +10,21 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSizeF, Qt, Signal
-from PySide6.QtGui import QFontMetricsF
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, QSizeF, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.ui.panes.tokenization.token_options import TokenOptions
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from PySide6.QtGui import QInputMethodEvent
+    from PySide6.QtGui import QInputMethodEvent, QResizeEvent
 
+    from wordpiece_studio.session.view_text import TextUnit
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_WRAPPED_LINE = 10_000
@@ -32,6 +33,167 @@ _MARGIN = 4
 _IDS = re.compile(r"[\s,;\[\]()]+")
 _LONGEST_NUMBER = 9
 _LINES, _LOW_LINES = (2, 4), (1, 3)
+_SPACING = 2
+
+
+class TokenOptions(QWidget):
+    """Switches for ids, offsets, birth steps and the table, and a menu to copy."""
+
+    changed = Signal()
+    """A switch has changed."""
+    copy_tokens_requested = Signal()
+    """The user asks to copy the tokens."""
+    copy_ids_requested = Signal()
+    """The user asks to copy the ids."""
+    decode_toggled = Signal(object)
+    """Whether (bool) the field to decode ids should be visible."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._ids = self._switch(self.tr("ids"), self.tr("Show the id of each token"), checked=True)
+        self._offsets = self._switch(
+            self.tr("offsets"), self.tr("Show the position of each token in the text, counted from 0")
+        )
+        self._units = QActionGroup(self)
+        self._unit = self._unit_button()
+        self._births = self._switch(
+            self.tr("born"), self.tr("Show the step at which each token was born; 0 is the alphabet")
+        )
+        self._table = self._switch(self.tr("table"), self.tr("Show the tokens as a table"))
+        self._decode = QAction(self.tr("&Decode ids"), self)
+        self._more = self._more_button()
+        self._in_menu = {
+            self._table: self._entry(self._table, self.tr("Show as &table")),
+            self._births: self._entry(self._births, self.tr("Show &birth steps")),
+        }
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_SPACING)
+        for button in (self._ids, self._offsets, self._unit, self._births):
+            layout.addWidget(button)
+        layout.addStretch(1)
+        layout.addWidget(self._table)
+        layout.addWidget(self._more)
+
+    @property
+    def ids(self) -> bool:
+        """Whether ids stand under the chips."""
+        return self._ids.isChecked()
+
+    @property
+    def offsets(self) -> bool:
+        """Whether offsets stand under the chips."""
+        return self._offsets.isChecked()
+
+    @property
+    def unit(self) -> TextUnit:
+        """The unit of offsets."""
+        unit: TextUnit = self._units.checkedAction().data()
+        return unit
+
+    @property
+    def unit_name(self) -> str:
+        """The name of the unit."""
+        return self._units.checkedAction().text().replace("&", "")
+
+    @property
+    def births(self) -> bool:
+        """Whether birth steps stand under the chips."""
+        return self._births.isChecked()
+
+    @property
+    def as_table(self) -> bool:
+        """Whether a table is shown instead of chips."""
+        return self._table.isChecked()
+
+    def minimumSizeHint(self) -> QSize:
+        least = [self._ids, self._offsets, *self._unit_shown, self._more]
+        return QSize(self._width_of(least), self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # also when the font changes
+            self._fit()
+        return super().event(event)
+
+    def _fit(self) -> None:
+        shown = [self._ids, self._offsets, *self._unit_shown, self._births, self._table, self._more]
+        for button, entry in self._in_menu.items():
+            fits = self._width_of(shown) <= self.width()
+            if not fits:
+                shown.remove(button)
+            button.setVisible(fits)
+            entry.setVisible(not fits)
+
+    @property
+    def _unit_shown(self) -> list[QToolButton]:
+        return [self._unit] if self.offsets else []
+
+    @staticmethod
+    def _width_of(buttons: list[QToolButton]) -> int:
+        return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
+
+    def _entry(self, button: QToolButton, text: str) -> QAction:
+        """Return a menu entry that mirrors the switch `button`."""
+        entry = QAction(text, self, checkable=True, checked=button.isChecked())
+        entry.toggled.connect(button.setChecked)
+        button.toggled.connect(entry.setChecked)
+        self._more.menu().insertAction(self._more.menu().actions()[0], entry)
+        return entry
+
+    def _switch(self, text: str, tip: str, *, checked: bool = False) -> QToolButton:
+        button = tool_button(text, tip, self)
+        button.setCheckable(True)
+        button.setChecked(checked)
+        button.toggled.connect(self._on_switch_toggled)
+        return button
+
+    def _unit_button(self) -> QToolButton:
+        button = tool_button("", self.tr("Unit of the offsets"), self)
+        menu = QMenu(button)
+        names: dict[TextUnit, str] = {
+            "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
+        }  # fmt: skip
+        for unit, name in names.items():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setData(unit)
+            action.setChecked(unit == "characters")
+            self._units.addAction(action)
+        self._units.triggered.connect(self._on_units_triggered)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setText(f"{self.unit_name} ▾")
+        button.hide()
+        return button
+
+    def _more_button(self) -> QToolButton:
+        button = tool_button(self.tr("more ▾"), self.tr("Copy tokens or ids, decode ids"), self)
+        menu = QMenu(button)
+        self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
+        self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
+        self._decode.setCheckable(True)
+        self._decode.toggled.connect(self.decode_toggled.emit)
+        menu.addAction(self._decode)
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        return button
+
+    def _add(self, menu: QMenu, text: str, on_triggered: Callable[[], None]) -> None:
+        menu.addAction(text).triggered.connect(on_triggered)
+
+    def _on_switch_toggled(self, _checked: bool) -> None:
+        self._unit.setVisible(self._offsets.isChecked())
+        self._fit()
+        self.changed.emit()
+
+    def _on_units_triggered(self, _action: QAction) -> None:
+        self._unit.setText(f"{self.unit_name} ▾")
+        self._fit()
+        self.changed.emit()
 
 
 class LiveEdit(LimitedEdit):

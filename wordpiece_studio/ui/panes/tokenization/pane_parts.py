@@ -8,15 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMargins, Qt, QTimer
+from PySide6.QtCore import QEvent, QMargins, Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
     from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
-    from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox
-    from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
+    from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, WhyHere
 
 _LEAST_HEIGHT = 60
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
@@ -94,9 +95,7 @@ class PaneParts(QSplitter):
         self._why, self._changes_view = why, changes
         self._is_low = False
         self._is_shared_by_hand = self._can_ask = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.share_room)
+        self._timer = single_shot(self, self.share_room)
         top = QWidget(self)
         above = QVBoxLayout(top)
         above.setContentsMargins(_SIDES)

@@ -1,31 +1,131 @@
-"""All tokens of the live text in order: as an ordinary table, for those who cannot see chips, and on the clipboard."""
+"""All tokens of the live text in order: as an ordinary table, for those who cannot see chips, and on the clipboard.
+
+The texts about a token are made here too: under its chip, in a row, for screen readers.
+"""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QObject, Signal
 
+from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtWidgets import QWidget
 
-    from wordpiece_studio.session.live_text import LiveLine
-    from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
+    from wordpiece_studio.session.live_text import LiveLine, LiveText
+    from wordpiece_studio.session.live_timeline import TextSummary
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _SLICE_SECONDS, _PAUSE_MS = 0.008, 4
-_Index = QModelIndex | QPersistentModelIndex
 _TOKEN, _ID, _OFFSETS, _BORN, _WORD = range(5)
+_NOTHING = "–"
 _AT_ONCE = 200
 """Rows made at a time; the next ones follow when the table is scrolled to its end."""
+
+
+class PieceTexts(QObject):
+    """Formats ids, offsets and birth steps; birth steps come from the run that made the tokens."""
+
+    def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._history: MergeHistory | None = None
+        self._merges = 0
+        self._live = live
+        self._options = options
+        self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
+        options.changed.connect(self._forget)
+
+    def show_run(self, history: MergeHistory | None, merges: int) -> None:
+        """Use the tokens of this run, up to this many merges."""
+        if history is not self._history:
+            self._forget()
+        self._history, self._merges = history, merges
+
+    def _forget(self) -> None:
+        self._captions = None if self._options.offsets else {}
+
+    @property
+    def unit_name(self) -> str:
+        """The name of the unit of offsets."""
+        return self._options.unit_name
+
+    def birth_step(self, token: str) -> int | None:
+        """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
+        history = self._history
+        if history is None:
+            return None
+        token_id = history.vocabulary(self._merges).id_of(token)
+        return history.birth_step(token_id) if token_id is not None else None
+
+    def summary(self, found: TextSummary) -> str:
+        """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
+        words = self.tr("1 word") if found.words == 1 else self.tr("{count} words")
+        tokens = self.tr("1 token") if found.tokens == 1 else self.tr("{count} tokens")
+        text = self.tr("{words}, {tokens} · {fertility} tokens per word · {unknown} unknown").format(
+            words=words.format(count=number_text(found.words)),
+            tokens=tokens.format(count=number_text(found.tokens)),
+            fertility=f"{found.fertility:.2f}",
+            unknown=number_text(found.unknown),
+        )
+        if not self._options.offsets:
+            return text
+        return text + " · " + self.tr("offsets in {unit}, from 0").format(unit=self.unit_name)
+
+    def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
+        """Return the lines under a chip, according to the options."""
+        known = self._captions.get(piece.id) if self._captions is not None else None
+        if known is not None:
+            return known
+        captions = []
+        if self._options.ids:
+            captions.append(_id_text(piece))
+        if self._options.offsets:
+            captions.append(self._offsets_text(line, piece))
+        if self._options.births:
+            captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
+        if self._captions is not None:
+            self._captions[piece.id] = tuple(captions)
+        return tuple(captions)
+
+    def row(self, line: LiveLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
+        """Return token, id, offsets, birth step and word of one token."""
+        piece = word.pieces[chip]
+        text = token_text(word.word.text) if word.word is not None else ""
+        offsets = self._offsets_text(line, piece)
+        return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
+
+    def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
+        """Return the text about one token for screen readers."""
+        token, number, offsets, born, text = self.row(line, word, chip)
+        said = self.tr("token {token}, id {id}, {unit} {offsets}, born at step {born}, in the word {word}")
+        return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
+
+    def _born_text(self, piece: Piece) -> str:
+        history = self._history
+        return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
+
+    def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
+        start, end = self._live.offsets_in(self._options.unit, line, piece.start, piece.end)
+        return f"{number_text(start)}–{number_text(end)}"
+
+
+def _id_text(piece: Piece) -> str:
+    return number_text(piece.id) if piece.id >= 0 else _NOTHING
 
 
 class TokenCopy(QObject):
@@ -40,10 +140,7 @@ class TokenCopy(QObject):
         self._what: Literal["tokens", "ids"] = "tokens"
         self._next = 0
         self._gathered: list[str] = []
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PAUSE_MS)
-        self._timer.timeout.connect(self._gather)
+        self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
         """Copy the tokens or ids of these lines, unchanged and separated by spaces."""
@@ -65,19 +162,30 @@ class TokenCopy(QObject):
         self.finished.emit(count)
 
 
-class TokenModel(QAbstractTableModel):
+class TokenModel(TableModel["PieceTexts"]):
     """One row per token: token, id, offsets, birth step, word; rows of later lines are made on request."""
 
     def __init__(self, texts: PieceTexts, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(texts, parent)
         self._texts = texts
         self._lines: Sequence[LiveLine] = ()
         self._ends: list[int] = []  # the number of tokens up to the end of each line read so far
         self._is_growing = False
+        self._describe()
+
+    def _describe(self) -> None:
+        self._columns = (
+            TableColumn(self.tr("token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
+            TableColumn(self.tr("id"), self._text_of(_ID)),
+            TableColumn(self._texts.unit_name, self._text_of(_OFFSETS)),
+            TableColumn(self.tr("born"), self._text_of(_BORN)),
+            TableColumn(self.tr("word"), self._text_of(_WORD), align=LEFT),
+        )
 
     def set_lines(self, lines: Sequence[LiveLine]) -> None:
-        """Show the tokens of these lines."""
+        """Show the tokens of these lines, with offsets in the unit chosen."""
         self.beginResetModel()
+        self._describe()
         self._lines = lines
         self._ends = self._further_ends([])
         self.endResetModel()
@@ -92,17 +200,14 @@ class TokenModel(QAbstractTableModel):
             chip -= len(word.pieces)
         raise IndexError(row)
 
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
         return self._ends[-1] if self._ends and not parent.isValid() else 0
 
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else _WORD + 1
-
-    def canFetchMore(self, parent: _Index) -> bool:
+    def canFetchMore(self, parent: Index) -> bool:
         has_more = len(self._ends) < len(self._lines)
         return has_more and not parent.isValid() and not self._is_growing
 
-    def fetchMore(self, _parent: _Index) -> None:
+    def fetchMore(self, _parent: Index) -> None:
         ends = self._further_ends(self._ends)
         before, after = self.rowCount(), ends[-1] if ends else 0
         if self._is_growing or after == before:
@@ -114,29 +219,17 @@ class TokenModel(QAbstractTableModel):
         self.endInsertRows()
         self._is_growing = False
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
-        if role == Qt.ItemDataRole.DisplayRole:
-            place = self.place_of(index.row())
-            line = self._lines[place.line]
-            return self._texts.row(line, line.words[place.word], place.chip)[index.column()]
-        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == _TOKEN:
-            place = self.place_of(index.row())
-            line = self._lines[place.line]
-            return self._texts.spoken(line, line.words[place.word], place.chip)
-        return None
+    def _text_of(self, column: int) -> Callable[[PieceTexts, int], str]:
+        """Return a function that gives the text of a column for a row."""
+        return lambda texts, row: texts.row(*self._token(row))[column]
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (self.tr("token"), self.tr("id"), self._texts.unit_name, self.tr("born"), self.tr("word"))[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def _spoken(self, texts: PieceTexts, row: int) -> str:
+        return texts.spoken(*self._token(row))
+
+    def _token(self, row: int) -> tuple[LiveLine, TokenizedWord, int]:
+        place = self.place_of(row)
+        line = self._lines[place.line]
+        return line, line.words[place.word], place.chip
 
     def _further_ends(self, ends: list[int]) -> list[int]:
         further = list(ends)
@@ -165,8 +258,3 @@ class LiveTokenTable(QuietTable):
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 8)
         for column, width in enumerate((12, 6, 14, 7)):
             self.setColumnWidth(column, metrics.horizontalAdvance("n") * width)
-
-
-def _alignment(column: int) -> int:
-    side = Qt.AlignmentFlag.AlignLeft if column in (_TOKEN, _WORD) else Qt.AlignmentFlag.AlignRight
-    return int(side | Qt.AlignmentFlag.AlignVCenter)

@@ -19,10 +19,8 @@ from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
-from wordpiece_studio.ui.panes.tokenization.token_options import PieceTexts
-from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, TokenCopy
-from wordpiece_studio.ui.panes.tokenization.unknown_box import UnknownBox, UnknownNote, unknown_note
-from wordpiece_studio.ui.panes.tokenization.why_here import WhyHere
+from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy
+from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text

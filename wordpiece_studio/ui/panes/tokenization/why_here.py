@@ -1,6 +1,8 @@
-"""Why here? The ladder of pieces that longest match tried at one place in a word, down to the one it took.
+"""Why is the text split in this way? The ladder of pieces tried at one place in a word, and why a word is `[UNK]`.
 
-It shows a trace of the tokenizer; a tried piece that only later becomes a token shows when.
+The ladder, below a chip or gap that was chosen, shows a trace of the tokenizer: what longest match tried, down to what
+it took; a tried piece that only later becomes a token shows when. The box below the chips gives the exact reason why a
+word is unknown, in sentences.
 """
 
 from __future__ import annotations
@@ -9,21 +11,29 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+import numpy as np
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.ui.widgets.plain import (
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tooltip_text,
+    wrapped_height,
+)
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, UnknownReason, WordTrace
+    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_Index = QModelIndex | QPersistentModelIndex
-_LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
@@ -41,54 +51,32 @@ class Rung:
     candidate: str = ""
 
 
-class LadderModel(QAbstractTableModel):
+class LadderModel(RecordTableModel["Rung"]):
     """The rungs as rows: tried piece, mark, birth."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._headings = (self.tr("tried piece"), self.tr("matches"), self.tr("born"))
-        self._rows: Sequence[Rung] = ()
+        self._columns = (
+            TableColumn(
+                self.tr("tried piece"),
+                lambda rungs, row: rungs[row].texts[0],
+                align=LEFT,
+                spoken=lambda rungs, row: rungs[row].spoken,
+            ),
+            TableColumn(self.tr("matches"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
+            TableColumn(self.tr("born"), lambda rungs, row: rungs[row].texts[2], align=LEFT),
+        )
 
-    @property
-    def rows(self) -> Sequence[Rung]:
-        """The rows shown."""
-        return self._rows
+    def tooltip(self, item: int) -> str:
+        """Return what a screen reader says."""
+        return tooltip_text(self.records[item].spoken)
 
-    def set_rows(self, rows: Sequence[Rung]) -> None:
-        """Show these rows."""
-        self.beginResetModel()
-        self._rows = rows
-        self.endResetModel()
-
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        return 0 if parent.isValid() else len(self._headings)
-
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return row.texts[column]
-        if role == Qt.ItemDataRole.ForegroundRole:
-            return getattr(self._theme.colors, row.colors[column]) if row.colors else None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT
-        if role == Qt.ItemDataRole.AccessibleTextRole and column == 0 and row.spoken:
-            return row.spoken
-        if role == Qt.ItemDataRole.ToolTipRole and row.spoken:
-            return tooltip_text(row.spoken)
-        return None
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._headings[section]
-        return _LEFT if role == Qt.ItemDataRole.TextAlignmentRole else None
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
+            colors = self.records[index.row()].colors
+            return getattr(self._theme.colors, colors[index.column()]) if colors else None
+        return super().data(index, role)
 
 
 class WhyHere(QWidget):
@@ -117,18 +105,18 @@ class WhyHere(QWidget):
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The texts of the rungs: tried piece, mark, when it was born."""
-        return [row.texts for row in self._table.ladder.rows]
+        return [row.texts for row in self._table.ladder.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
         """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
-        rungs = len(self._table.ladder.rows)
+        rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
         set_plain_text(self._title, text.format(token=token_text(token)))
-        self._table.ladder.set_rows(())
+        self._table.ladder.set_records(())
 
     def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
         """Show the ladder of one token of a word.
@@ -160,7 +148,7 @@ class WhyHere(QWidget):
                     word=word, position=number_text(place.start if place is not None else 0)
                 )
         set_plain_text(self._title, title)
-        self._table.ladder.set_rows(self._rows(place, birth_step) if place is not None else ())
+        self._table.ladder.set_records(self._rows(place, birth_step) if place is not None else ())
         self._table.scrollToTop()
 
     def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[Rung]:
@@ -184,7 +172,7 @@ class WhyHere(QWidget):
         return self.tr("in the alphabet")
 
     def _on_table_row_chosen(self, row: int) -> None:
-        self.token_chosen.emit(self._table.ladder.rows[row].candidate)
+        self.token_chosen.emit(self._table.ladder.records[row].candidate)
 
 
 class _LadderTable(QuietTable):
@@ -205,3 +193,187 @@ class _LadderTable(QuietTable):
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 4)
         self.setColumnWidth(0, metrics.horizontalAdvance("n") * 18)
         self.setColumnWidth(1, metrics.horizontalAdvance("✓") + 16)
+
+
+_SIDE, _TOP = 8, 5
+_LOW_LINES = 2
+
+
+class UnknownNote:
+    """Writes the reasons for the unknown words of one run, and caches what it finds out about a symbol.
+
+    Parameters
+    ----------
+    counts, history
+        The corpus and the history that the vocabulary was learned from.
+    """
+
+    def __init__(self, counts: WordCounts | None, history: MergeHistory | None, max_word_length: int = 100) -> None:
+        self._counts = counts
+        self._history = history
+        self._max_word_length = max_word_length
+        self._places: dict[str, tuple[int, int]] = {}
+
+    def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
+        """Return one sentence on which symbol, at which position, made the word unknown."""
+        if unknown.kind == "too-long":
+            text = _tr("“{word}” is {unk}: it has {length} characters, and words of more than {limit} are not split.")
+            return text.format(
+                word=token_text(word, 30),
+                unk=unk_token,
+                length=number_text(len(word)),
+                limit=number_text(self._max_word_length),
+            )
+        if self._history is not None and not self._history.is_whole:  # the words are still being read
+            text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position} (from 0) on.")
+            return text.format(
+                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position)
+            )  # fmt: skip
+        character = word[unknown.position] if unknown.position < len(word) else unknown.symbol
+        return self._template(character, unknown).format(
+            word=token_text(word, 40),
+            unk=unk_token,
+            symbol=token_text(unknown.symbol),
+            character=token_text(character),
+            position=number_text(unknown.position),
+            count=number_text(sum(self._words_with(character))),
+        )
+
+    def _template(self, character: str, unknown: UnknownReason) -> str:
+        first, later = self._words_with(character)
+        if not first + later and unknown.position:
+            return _tr(
+                "“{word}” is {unk}: {character}, at character {position} (from 0),"
+                " occurs in no word of the training corpus."
+            )
+        if not first + later:
+            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word of the training corpus.")
+        if unknown.position and not later:
+            return _tr(
+                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word of the"
+                " training corpus, where {character} occurs only at the start of words ({count} of them)."
+            )
+        if not unknown.position and not first:
+            return _tr(
+                "“{word}” is {unk}: no word of the training corpus begins with {symbol},"
+                " which occurs there only inside words ({count} of them)."
+            )
+        return _tr(
+            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"
+            " corpus, but was left out of the alphabet."
+        )
+
+    def _words_with(self, character: str) -> tuple[int, int]:
+        """Return how many distinct words begin with the character, and how many have it later on."""
+        found = self._places.get(character)
+        if found is None:
+            found = _trained_words_with(character, self._history.input) if self._history is not None else (0, 0)
+            if found == (0, 0) and self._has_dropped_words():
+                words = self._counts.words if self._counts is not None else []
+                found = (0, sum(character in word for word in words))
+            self._places[character] = found
+        return found
+
+    def _has_dropped_words(self) -> bool:
+        """Return whether words were dropped from training because a character was left out of the alphabet."""
+        if self._counts is None or self._history is None:
+            return False
+        return self._history.word_count < len(self._counts)
+
+
+def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, int]:
+    """Return how many words of a run begin with a character, and how many have it later on."""
+    spelled = {character, character + (trained.config.end_of_word_suffix or "")}
+    symbols = [index for index, symbol in enumerate(trained.symbols) if symbol.text in spelled]
+    if not symbols:
+        return 0, 0
+    places = np.concatenate([np.flatnonzero(trained.cells == symbol) for symbol in symbols])
+    words = np.searchsorted(trained.word_starts, places, side="right") - 1
+    begins = places == trained.word_starts[words]
+    return len(np.unique(words[begins])), len(np.unique(words[~begins]))
+
+
+def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int) -> str:
+    """Return the note under the chips: why this word is unknown, and what becomes of unknown words.
+
+    Parameters
+    ----------
+    total
+        The number of unknown words in the text.
+    """
+    if trace.unknown is None:
+        return ""
+    lines = [note.reason(trace.word, trace.unknown, unk_token)]
+    if total > 1:
+        lines.append(_tr("The text has {count} unknown words in all.").format(count=number_text(total)))
+    lines.append(_tr("The whole word becomes unknown, not only the missing part."))
+    return "\n".join(lines)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("UnknownNote", text)
+
+
+class UnknownBox(QFrame):
+    """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        self.setProperty("kind", "error")
+        self._text = ""
+        self._is_low = False
+        self._gives_way = False
+        self.label = plain_label("", self, wrap=True)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
+        self._layout.addWidget(self.label)
+        self.hide()
+
+    def show_text(self, text: str) -> None:
+        """Show these sentences, one per line; an empty text hides the box."""
+        self._text = text
+        set_plain_tooltip(self, text)
+        self._fit()
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything to show."""
+        return bool(self._text)
+
+    def give_way(self, gives_way: bool) -> None:
+        """Hide to make room for other parts, or show again if there is anything to show."""
+        self._gives_way = gives_way
+        self._fit()
+
+    def set_low(self, is_low: bool) -> None:
+        """Save height, or show everything."""
+        self._is_low = is_low
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.LayoutRequest):  # the latter also when the font changes
+            self._fit()
+        return super().event(event)
+
+    def needed_height(self, width: int) -> int:
+        """Return the height in pixels that the box needs at this width."""
+        return wrapped_height(self.label, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
+
+    def _shown(self, width: int) -> str:
+        """Return the text shown at this width; in a low pane, the first sentence in two lines."""
+        if not self._is_low:
+            return self._text
+        metrics, first = self.label.fontMetrics(), self._text.split("\n")[0]
+        # A little less than two lines, because lines break between words.
+        room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
+        return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
+
+    def _fit(self) -> None:
+        """Keep the whole text visible: otherwise a wrapped label may become lower than its text."""
+        shown = self._shown(self.width())
+        if shown != self.label.text():
+            set_plain_text(self.label, shown)
+        self.setVisible(bool(self._text) and not self._gives_way)
+        self.setFixedHeight(self.needed_height(self.width()))
+        self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout

@@ -25,12 +25,18 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export.export_work import KINDS, files_of, is_folder, usage_lines
-from wordpiece_studio.ui.dialogs.export.file_preview import FilePreview
+from wordpiece_studio.ui.dialogs.export_preview import FilePreview
+from wordpiece_studio.ui.dialogs.export_work import KINDS, files_of, is_folder, usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.labels import CutLabel, WholeLabel
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, set_role
+from wordpiece_studio.ui.widgets.plain import (
+    CutLabel,
+    WholeLabel,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    set_role,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +46,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.storage.exports import ExportKind
-    from wordpiece_studio.ui.dialogs.export.export_work import Inspection
+    from wordpiece_studio.ui.dialogs.export_work import Inspection
 
 _SEPARATORS = ("/", "\\")
 _INDENT = 22

@@ -16,11 +16,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.widgets.labels import CutLabel
-from wordpiece_studio.ui.widgets.later import later
-from wordpiece_studio.ui.widgets.plain import ExactEdit, copy_text, plain_label, set_plain_tooltip, set_role, shown
+from wordpiece_studio.ui.widgets.plain import (
+    CutLabel,
+    ExactEdit,
+    copy_text,
+    plain_label,
+    set_plain_tooltip,
+    set_role,
+    shown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What was scheduled for later is not done once its owner is gone."""
+"""Timers that call once; what was scheduled for later is not done once its owner is gone."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
 
-from wordpiece_studio.ui.widgets.later import later
+from wordpiece_studio.session.timers import later, single_shot
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
@@ -32,3 +32,15 @@ def test_only_the_living_are_called(qtbot: QtBot) -> None:
     qtbot.wait(60)
     assert calls == ["stays"]
     assert not stays.children()
+
+
+def test_a_timer_calls_once_each_time_it_is_started(qtbot: QtBot) -> None:
+    calls: list[str] = []
+    caller = Caller(calls, "called")
+    timer = single_shot(caller, caller.call, 1)
+    assert not timer.isActive()
+    for count in (1, 2):
+        with qtbot.waitSignal(timer.timeout, timeout=2000):
+            timer.start()
+        assert calls == ["called"] * count
+        assert not timer.isActive()

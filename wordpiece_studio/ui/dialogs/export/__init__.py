@@ -1,1 +1,0 @@
-"""Writing vocabularies for other programs: what, in which format, and where."""
