@@ -77,7 +77,7 @@ class Actions(QObject):
         )
         self.save_vocabulary = self._action(
             self.tr("Export &vocabulary…"), ("Ctrl+Shift+E",),
-            self.tr("Write the vocabulary at the current step for use in other programs"),
+            self.tr("Write the trained vocabulary, or that of the step shown, for use in other programs"),
         )  # fmt: skip
         self.save_corpus = self._action(
             self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus to a text file")

@@ -121,7 +121,7 @@ class VocabularyExport(QObject):
             return
         shown, last = self._model.step, self._model.merge_count
         history = project.run.history
-        steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((shown, last))]
+        steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((last, shown))]
         self._open(_Question(project, tuple(steps)))
 
     def _open(self, question: _Question, before: ExportChoice | None = None, trouble: str = "") -> None:

@@ -210,7 +210,7 @@ class ExportDialog(QDialog):
     Parameters
     ----------
     steps
-        ``(step, vocabulary size)`` of the step shown, and of the last one if that is different.
+        ``(step, vocabulary size)`` of the last step, which is proposed, and of the one shown if that is different.
     folder
         The folder of the place that is suggested.
     fixed_font
@@ -312,10 +312,10 @@ class ExportDialog(QDialog):
         column.addWidget(plain_label(self.tr("Which format?"), left, role="heading"))
         column.addWidget(self.kinds)
         column.addWidget(plain_label(self.tr("Which step?"), left, role="heading"))
-        sentences = [
-            self.tr("The one &shown: after merge {step:,}, {size:,} tokens"),
-            self.tr("The &last one: after merge {step:,}, {size:,} tokens"),
-        ]
+        last = self.tr("The &last one: after merge {step:,}, {size:,} tokens")
+        if len(steps) == 1:
+            last = self.tr("The &last one, which is shown: after merge {step:,}, {size:,} tokens")
+        sentences = [last, self.tr("The one &shown: after merge {step:,}, {size:,} tokens")]
         for text, (step, size) in zip(sentences, steps, strict=False):
             button = QRadioButton(text.format(step=step, size=size), left)
             button.setChecked(not self._steps.buttons())

@@ -86,6 +86,16 @@ class Exporting:
         self.actions.save_vocabulary.trigger()
         return self.dialog
 
+    def ask_for_shown(self) -> ExportDialog:
+        """Open the dialog, and choose the step shown in place of the last one."""
+        self.ask()._steps.button(SHOWN).click()
+        return self.dialog
+
+    @property
+    def last(self) -> int:
+        """The last step of the run."""
+        return self.model.merge_count
+
     def export(self, kind: ExportKind, place: Path) -> None:
         """Answer the question with a kind and a place."""
         dialog = self.ask()

@@ -33,22 +33,39 @@ def test_the_examples_hold(module: object) -> None:
     assert not doctest.testmod(module).failed
 
 
-def test_the_tokenizer_of_the_step_shown_is_exported(exporting: Exporting, tmp_path: Path) -> None:
+def test_the_tokenizer_of_the_last_step_is_exported(exporting: Exporting, tmp_path: Path) -> None:
     folder = tmp_path / "my <b>tokenizer & co</b>"  # two folders
     exporting.export_whole("folder", folder)
     assert sorted(path.name for path in folder.iterdir()) == sorted([*TOKENIZER_FILES, MANIFEST_FILE])
-    size = exporting.model.history.vocabulary_size(SHOWN)
-    assert exporting.banner.text == f"Exported {size} tokens, the vocabulary after merge {SHOWN}, to {folder}"
-    shown = exporting.model.tokenizer_at(SHOWN)
-    assert load_tokenizer(folder).encode(_TEXT) == shown.encode(_TEXT)
+    last = exporting.last
+    size = exporting.model.history.vocabulary_size(last)
+    assert exporting.banner.text == f"Exported {size} tokens, the vocabulary after merge {last}, to {folder}"
+    assert load_tokenizer(folder).encode(_TEXT) == exporting.model.tokenizer_at(last).encode(_TEXT)
     manifest = read_manifest(folder / MANIFEST_FILE)
-    assert (manifest.merges, manifest.corpus.sha256_of) == (SHOWN, "text")
+    assert (manifest.merges, manifest.corpus.sha256_of) == (last, "text")
     assert manifest.corpus.sha256 is not None
 
 
-def test_the_last_step_can_be_exported_with_the_words_to_verify_it(exporting: Exporting, tmp_path: Path) -> None:
+def test_the_last_step_is_proposed_and_the_one_shown_is_a_click_away(exporting: Exporting) -> None:
     dialog = exporting.ask()
-    dialog._steps.buttons()[1].setChecked(True)
+    history = exporting.model.history
+    texts = [button.text().replace("&", "") for button in dialog._steps.buttons()]
+    assert dialog.step == exporting.last != SHOWN
+    assert texts == [
+        f"The last one: after merge {exporting.last}, {history.vocabulary_size(exporting.last)} tokens",
+        f"The one shown: after merge {SHOWN}, {history.vocabulary_size(SHOWN)} tokens",
+    ]
+    dialog.reject()
+    exporting.model.seek(exporting.last)
+    dialog = exporting.ask()
+    assert [button.text().replace("&", "").partition(":")[0] for button in dialog._steps.buttons()] == [
+        "The last one, which is shown"
+    ]
+    dialog.reject()
+
+
+def test_the_step_shown_can_be_exported_with_the_words_to_verify_it(exporting: Exporting, tmp_path: Path) -> None:
+    dialog = exporting.ask_for_shown()
     dialog._counts_box.setChecked(True)
     exporting.wait(lambda: dialog._inspection is not None)
     assert "word-counts.tsv" in dialog.preview.names
@@ -56,7 +73,7 @@ def test_the_last_step_can_be_exported_with_the_words_to_verify_it(exporting: Ex
     dialog.accept()
     exporting.wait_exported(tmp_path / "out")
     result = verify(tmp_path / "out")
-    assert (result.agrees, result.merges) == (True, exporting.model.merge_count)
+    assert (result.agrees, result.merges) == (True, SHOWN)
 
 
 def test_nothing_is_replaced_without_a_question(exporting: Exporting, tmp_path: Path) -> None:
@@ -69,11 +86,11 @@ def test_nothing_is_replaced_without_a_question(exporting: Exporting, tmp_path: 
     exporting.answer(QMessageBox.StandardButton.Cancel)
     assert place.read_text(encoding="utf-8") == "mine\n"
     dialog = exporting.dialog  # back to the question, with the same answers
-    assert (dialog.kinds.kind, dialog.place, dialog.step) == ("vocabulary", place, SHOWN)
+    assert (dialog.kinds.kind, dialog.place, dialog.step) == ("vocabulary", place, exporting.last)
     dialog.accept()
     exporting.answer(QMessageBox.StandardButton.Yes)
     exporting.wait_exported(place)
-    assert read_vocabulary(place) == exporting.model.history.vocabulary(SHOWN).tokens
+    assert read_vocabulary(place) == exporting.model.history.vocabulary(exporting.last).tokens
     assert (tmp_path / "vocab.txt.card.json").exists()
 
 
@@ -81,9 +98,12 @@ def test_only_an_export_of_all_that_was_learned_counts_as_saved(exporting: Expor
     exporting.export_whole("word-counts", tmp_path / "words.csv")
     assert read_manifest(tmp_path / "words.csv.card.json").kind == "word-counts"
     assert "5 distinct words" in exporting.banner.text
-    exporting.export_whole("vocabulary", tmp_path / "early.txt")
+    dialog = exporting.ask_for_shown()
+    dialog.kinds.choose("vocabulary")
+    dialog.set_place(str(tmp_path / "early.txt"))
+    dialog.accept()
+    exporting.wait_exported(tmp_path / "early.txt")
     assert not exporting.saved
-    exporting.model.seek(exporting.model.merge_count)
     exporting.export_whole("vocabulary", tmp_path / "vocab.txt")
     assert len(exporting.saved) == 1
 
@@ -92,10 +112,10 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
     dialog = exporting.ask()
     assert dialog.preview.names == [*TOKENIZER_FILES, MANIFEST_FILE]
     manifest = json.loads(dialog.preview.manifest.json)
-    assert (manifest["merges"], manifest["corpus"]["words"]) == (SHOWN, 36)
+    assert (manifest["merges"], manifest["corpus"]["words"]) == (exporting.last, 36)
     assert manifest["corpus"]["sha256"] is None
     rows = dict(dialog.preview.manifest.rows)
-    assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {SHOWN}"
+    assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {exporting.last}"
     assert rows["Corpus"] == "course: 36 words, 5 distinct"
     assert manifest["vocabulary_sha256"].startswith(rows["Hash of the tokens"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))
@@ -168,16 +188,16 @@ def test_the_lines_that_load_it_are_copied(exporting: Exporting, tmp_path: Path)
 
 def test_what_is_copied_tokenizes_as_the_window_does(exporting: Exporting, tmp_path: Path) -> None:
     exporting.open(run_of(objective="count", continuing_subword_prefix="", special_tokens=("[UNK]",)))
-    shown = exporting.model.tokenizer_at(SHOWN).encode("hug pug")
+    expected = exporting.model.tokenizer_at(exporting.last).encode("hug pug")
     for kind, name in (("vocabulary", "my.txt"), ("folder", "folder"), ("bpe", "bpe")):
         exporting.export_whole(kind, tmp_path / name)
         if kind == "folder":
-            assert load_tokenizer(tmp_path / name).encode("hug pug").tokens == shown.tokens
+            assert load_tokenizer(tmp_path / name).encode("hug pug").tokens == expected.tokens
             continue
         exporting.banner._button.click()
         found = {}
         exec(QGuiApplication.clipboard().text(), found)
-        assert found["tokenizer"].encode("hug pug").tokens == shown.tokens
+        assert found["tokenizer"].encode("hug pug").tokens == expected.tokens
     exporting.export_whole("word-counts", tmp_path / "words.tsv")
     exporting.banner._button.click()
     exec(QGuiApplication.clipboard().text(), found)
