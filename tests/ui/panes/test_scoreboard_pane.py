@@ -324,7 +324,9 @@ def test_the_ratio_says_what_it_is_normalized_by(bench: Bench) -> None:
     ratio = p_both / (p_left * p_right)
     assert ratio_of(merge, symbols) == ratio
     assert float(ratio) == pytest.approx(merge.value * symbols, rel=1e-15)
-    assert f"= {value_text(float(ratio))} (times" in pane._top.ratio.text()
+    assert (
+        f"The pair occurs {value_text(float(ratio))} times as often as chance would have it" in pane._top.ratio.text()
+    )
     assert f"N = {symbols}" in pane._top.ratio.text()
     neighbours = sum(count * (len(history.segmentation(word, 11)) - 1) for word, count in bench.model.counts.items())
     over_neighbours = Fraction(merge.pair_frequency, neighbours) / (p_left * p_right)

@@ -65,8 +65,10 @@ def tie_text(count: int, *, or_more: bool) -> str:
 
 
 def ratio_line(pair: PairNumbers, symbols: int) -> str:
-    """Return the ratio of a pair in one line, with what it is normalized by."""
-    text = _tr("p(ab) / (p(a) × p(b)) = {ratio} (times as often as by chance), with p = n / N, N = {symbols}")
+    """Return the ratio of a pair in one plain sentence, with what it is normalized by."""
+    text = _tr(
+        "The pair occurs {ratio} times as often as chance would have it: p(ab) / (p(a) × p(b)), where N = {symbols}."
+    )
     return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
 
 
@@ -85,7 +87,8 @@ def ratio_sentences(pair: PairNumbers, symbols: int, words: int) -> str:
     lines = [
         "p(ab) / (p(a) × p(b)) = n(ab) × N / (n(a) × n(b)) = {} × {} / ({} × {}) = ".format(*numbers) + equal,
         _tr(
-            "All three p are counts over N = {symbols}, the symbols in the corpus, so the ratio is the score times N."
+            "All three p are counts over N = {symbols}, the symbols in the corpus, so the ratio is the score times N. "
+            "By chance, p(ab) would be p(a) × p(b): as often as if the symbols were drawn independently."
         ).format(symbols=numbers[1]),
     ]
     if other is not None:
