@@ -310,7 +310,17 @@ def test_a_sample_is_trained_at_once_with_a_sentence_of_its_own(studio: Studio) 
         studio.window.corpus_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert [merge.token for merge in studio.window.model.history][:3] == ["##gs", "hu", "hugs"]
-    studio.wait(lambda: studio.window.tokenization_pane.text == "hugs bugs mug")
+    studio.wait(lambda: studio.window.tokenization_pane.text == "hugs pug puns mug")
+
+
+def test_the_smallest_sample_opens_at_its_first_step_and_the_others_at_their_last(studio: Studio) -> None:
+    model = studio.window.model
+    for name, shown in (("hug.txt", 1), ("spanish.txt", None)):
+        with studio.qtbot.waitSignal(model.run_reset):
+            studio.window.corpus_controller.open_sample(name)
+        studio.wait_finished()
+        studio.wait(lambda shown=shown: model.step == (model.merge_count if shown is None else shown))
+        assert model.merge_count > 1
 
 
 def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(studio: Studio) -> None:
@@ -328,6 +338,16 @@ def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(s
     studio.wait_finished()
     assert "hug" in studio.window.model.counts.words
     assert studio.window.tokenization_pane.text == "my own"
+    offer = studio.window.tokenization_pane._field.offer
+    assert [item.text for item in offer.items] == ["Try: hugs pug puns mug"]
+    studio.qtbot.mouseClick(offer.viewport(), Qt.MouseButton.LeftButton, pos=offer.rect_of(0).center().toPoint())
+    studio.wait(lambda: studio.window.tokenization_pane.text == "hugs pug puns mug")
+    assert not offer.items
+    assert offer.isHidden()
+    with studio.qtbot.waitSignal(studio.window.model.run_reset):
+        studio.window.corpus_controller.open_sample("spanish.txt")
+    assert studio.window.tokenization_pane.text == "La niña contaba los niños."  # it was suggested, not typed
+    assert not offer.items
 
 
 def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio: Studio) -> None:

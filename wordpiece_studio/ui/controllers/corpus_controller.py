@@ -53,8 +53,8 @@ class CorpusController(QObject):
         Reports files of the corpus that are missing or changed.
     """
 
-    sample_loaded = Signal()
-    """The corpus is now a sample."""
+    sample_loaded = Signal(object)
+    """The corpus is now a sample; the step at which it should be shown, an int, or None for the last one."""
 
     def __init__(self, window: Workspace, project: ProjectController) -> None:
         super().__init__(window)
@@ -177,7 +177,7 @@ class CorpusController(QObject):
         settings.set_config(replace(settings.valid_config(), vocab_size=chosen.size or None, min_frequency=0))
         settings.suggestion.withdraw()
         self._suggest_text(chosen.sentence)
-        self.sample_loaded.emit()
+        self.sample_loaded.emit(chosen.step)
 
     def _on_new_triggered(self) -> None:
         self._project.when_safe(self._begin_empty, Loss.ALL)
@@ -246,6 +246,7 @@ class CorpusController(QObject):
 
     def _on_session_corpus_taken(self) -> None:
         self._awaits_preview = self._document.is_files
+        self._window.tokenization_pane.offer_text("")  # it was about the previous corpus
         if self._document.path is not None:
             self._suggest_text(first_sentence(self._document.text))
 
@@ -255,11 +256,15 @@ class CorpusController(QObject):
             self._suggest_text(first_sentence(text))
 
     def _suggest_text(self, text: str) -> None:
-        """Suggest a text to tokenize, unless the user has typed one."""
+        """Suggest a text to tokenize; if the user has typed one, only offer it."""
         pane = self._window.tokenization_pane
-        if text and pane.text in (self._suggested_text, ""):
-            pane.set_text(text)
+        is_own = pane.text not in (self._suggested_text, "")
+        if text:
             self._suggested_text = text
+        if is_own:
+            pane.offer_text(text)
+        elif text:
+            pane.set_text(text)
 
     # -- what cannot be decoded
 

@@ -29,6 +29,8 @@ class SampleCorpus:
         The vocabulary size to train to; 0 trains as far as possible.
     normalizer, pre_tokenizer
         The names of its normalizer and pre-tokenizer.
+    step
+        The step shown when it is trained; None is the last one.
     """
 
     name: str
@@ -37,6 +39,7 @@ class SampleCorpus:
     size: int = 0
     normalizer: str = "bert-cased"
     pre_tokenizer: str = "bert"
+    step: int | None = None
 
 
 def samples() -> list[SampleCorpus]:
@@ -51,7 +54,7 @@ def sample(name: str) -> SampleCorpus:
     known = {
         # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
         "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
-        "hug.txt": ("hug, pug, pun, bun, hugs", "hugs bugs mug", 0),
+        "hug.txt": ("hug, pug, pun, bun, hugs", "hugs pug puns mug", 0),
         "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
         "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
         "korean.txt": (_tr("Korean: the grandmother's stories"), "할머니는 꽃에 물을 주셨다.", 110),
@@ -59,7 +62,8 @@ def sample(name: str) -> SampleCorpus:
     title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
     # BERT makes every Chinese character a word, which leaves no pair to learn.
     normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
-    return SampleCorpus(name, title, sentence, size, normalizer)
+    step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
+    return SampleCorpus(name, title, sentence, size, normalizer, step=step)
 
 
 def first_sentence(text: str) -> str:

@@ -15,6 +15,8 @@ from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui.widgets.chip_area import ChipFlow
+from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
@@ -337,6 +339,8 @@ class LiveField(QFrame):
         self.edit.setPlaceholderText(self.tr("Type a text to see its tokens at this step"))
         self._limit = plain_label("", self, role="hint", wrap=True)
         self._limit.hide()
+        self.offer = ChipFlow(theme, self, points=-1)
+        self.offer.chosen.connect(self._on_offer_chosen)
         self.options = TokenOptions(self)
         self.decode_box = DecodeBox(decode, self)
         inside = QVBoxLayout(self)
@@ -344,6 +348,7 @@ class LiveField(QFrame):
         inside.setSpacing(0)
         inside.addWidget(self.edit)
         inside.addWidget(self._limit)
+        inside.addWidget(self.offer)
         inside.addWidget(self.options)
         inside.addWidget(self.decode_box)
         self.decode_box.hide()
@@ -356,10 +361,24 @@ class LiveField(QFrame):
         """Save height, or use the usual height."""
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
+    def offer_text(self, text: str) -> None:
+        """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""
+        items = []
+        if text not in ("", self.edit.text):
+            tip = self.tr("Tokenize this text, which suits the corpus, in place of your own; Undo brings yours back")
+            items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
+        self.offer.show_items(items, self.tr("Suggested text"))
+        self.height_changed.emit()
+
     @property
     def limit_note(self) -> str:
         """The note about a text that is too long; empty if the text is complete."""
         return self._limit.text()
+
+    def _on_offer_chosen(self, text: str) -> None:
+        self.edit.setFocus()  # the link, which had it, goes
+        self.edit.set_text(text)
+        self.offer_text("")
 
     def _on_edit_left_out_changed(self, count: int) -> None:
         text = ""

@@ -117,6 +117,10 @@ class TokenizationPane(Pane):
         """Set the live text."""
         self._edit.set_text(text)
 
+    def offer_text(self, text: str) -> None:
+        """Offer another live text, one click away; with an empty one, offer none any more."""
+        self._field.offer_text(text)
+
     @property
     def live(self) -> LiveText:
         """The text with its words, as of the last refresh."""
