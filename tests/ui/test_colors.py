@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import subprocess
 import sys
@@ -10,7 +11,17 @@ import numpy as np
 import pytest
 
 from tests.ui.color_vision import VISIONS, difference, seen
-from wordpiece_studio.ui.widgets.colors import LOOKS, Look, contrast, token_color, token_colors, token_text_color
+from wordpiece_studio.resources import resource_path
+from wordpiece_studio.ui.widgets import colors
+from wordpiece_studio.ui.widgets.colors import (
+    LOOKS,
+    Look,
+    TokenStyles,
+    contrast,
+    shade_color,
+    token_colors,
+    token_text_color,
+)
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -55,15 +66,60 @@ def test_edges_that_carry_meaning_are_visible_in_every_look(look: Look) -> None:
 
 @looks
 def test_tokens_use_all_colours(look: Look) -> None:
-    used = {token_color(token, look).name() for token in _TOKENS}
+    used = {shade_color(TokenStyles().of(token).shade, look).name() for token in _TOKENS}
     assert used == {color.name() for color in token_colors(look)}
     assert len(used) == 8
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:
-    code = "from wordpiece_studio.ui.widgets.colors import token_color; print(token_color('##hug', 'dark').name())"
+    code = "from wordpiece_studio.ui.widgets.colors import TokenStyles; print(TokenStyles().of('##hug').shade)"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.strip() == token_color("##hug", "dark").name()
+    assert int(output) == TokenStyles().of("##hug").shade
+
+
+def test_the_examples_hold() -> None:
+    assert not doctest.testmod(colors).failed
+
+
+def test_the_symbols_of_the_smallest_sample_all_differ_in_colour() -> None:
+    symbols = ["##g", "##n", "##s", "##u", "b", "h", "p"]
+    styles = TokenStyles(["hug", "pug", "pun", "bun", "hugs"], "##")
+    assert len({styles.of(symbol).shade for symbol in symbols}) == len(symbols)
+    assert {styles.of(symbol).border for symbol in symbols} == {"thin"}
+    other = TokenStyles(["bun", "hugs", "pun", "hug", "pug"], "##")
+    assert [other.of(symbol) for symbol in symbols] == [styles.of(symbol) for symbol in symbols]
+
+
+@pytest.mark.parametrize(
+    ("token", "symbols"),
+    [
+        ("##gs", ["##g", "##s"]),
+        ("hu", ["h", "##u"]),
+        ("hugs", ["h", "##u", "##g", "##s"]),
+        ("pun", ["p", "##u", "##n"]),
+    ],
+)
+def test_a_longer_token_has_none_of_the_colours_of_its_symbols(token: str, symbols: list[str]) -> None:
+    styles = TokenStyles(["hug", "pug", "pun", "bun", "hugs"], "##")
+    assert styles.of(token).shade not in {styles.of(symbol).shade for symbol in symbols}
+
+
+@pytest.mark.parametrize("name", ["course-en", "hug", "spanish", "chinese", "korean"])
+def test_no_two_symbols_side_by_side_in_a_word_of_a_sample_look_alike(name: str) -> None:
+    words = resource_path(f"samples/{name}.txt").read_text(encoding="utf-8").split()
+    styles = TokenStyles(words, "##")
+    for word in words:
+        symbols = [word[0], *(f"##{character}" for character in word[1:])]
+        for left, right in itertools.pairwise(symbols):
+            assert left == right or styles.of(left) != styles.of(right), (word, left, right)
+
+
+def test_more_symbols_beside_each_other_than_there_are_colours_differ_in_their_borders() -> None:
+    words = ["".join(pair) for pair in itertools.permutations("abcdefghijkl", 2)]
+    styles = TokenStyles(words)
+    found = {styles.of(symbol) for symbol in "abcdefghijkl"}
+    assert len(found) == 12
+    assert len({style.shade for style in found}) == 8
 
 
 @pytest.mark.parametrize(

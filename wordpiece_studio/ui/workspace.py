@@ -28,6 +28,7 @@ from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDeta
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
+from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
 from wordpiece_studio.ui.widgets.theme import PaneTheme
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
 _MARGIN = 10
+_MOST_COLORED_WORDS = 5000
+"""With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _SAME_LINE = 12
 """Pixels: the height of a line, for the order in which Tab visits the controls."""
 
@@ -77,6 +80,7 @@ class Workspace(QMainWindow):
         self.banner = Banner(theme, self)
         self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
+        self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
@@ -107,6 +111,14 @@ class Workspace(QMainWindow):
             self.messages.show_error(error)
 
     # -- construction
+
+    def _on_model_run_reset(self) -> None:
+        """Give the symbols of a small corpus their colors."""
+        counts, config = self.model.counts, self.model.config
+        if counts is None or config is None or len(counts.counts) > _MOST_COLORED_WORDS:
+            self.theme.set_token_styles(TokenStyles())
+        else:
+            self.theme.set_token_styles(TokenStyles(counts.words, config.continuing_subword_prefix))
 
     def _make_panes(self) -> None:
         session, themes, model = self.session, self.pane_themes, self.model

@@ -24,7 +24,7 @@ from wordpiece_studio.ui.widgets.token_text import token_text
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QTableView
 
-    from wordpiece_studio.ui.widgets.colors import Look
+    from wordpiece_studio.ui.widgets.colors import Border, Look, TokenStyle
     from wordpiece_studio.ui.widgets.theme import Theme
 
 
@@ -111,7 +111,7 @@ class ChipStyle:
         self._caption_metrics = QFontMetricsF(self.caption_font)
         self._widths: dict[str, float] = {}
         self._caption_widths: dict[str, float] = {}
-        self._pictures: dict[tuple[str, ChipLook, float, float], QPixmap] = {}
+        self._pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
         self.caption_height = round(self._caption_metrics.height())
 
@@ -139,7 +139,7 @@ class ChipStyle:
             self._paint_anew(painter, rect, token, look)
             return
         ratio = painter.device().devicePixelRatio()
-        key = token, look, rect.width(), ratio
+        key = token, self._theme.token_style(token), look, rect.width(), ratio
         picture = self._pictures.get(key)
         if picture is None:
             if len(self._pictures) >= _MOST_PICTURES:
@@ -171,9 +171,11 @@ class ChipStyle:
             painter.setBrush(self._theme.surface)
             _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
         else:
-            painter.setPen(QPen(_edge(ground, self._theme.look), 1))
+            edge = _edge_pen(ground, self._theme.look, self._theme.token_style(token).border)
+            inset = edge.widthF() / 2
+            painter.setPen(edge)
             painter.setBrush(ground)
-            _draw_shape(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), look.continues)
+            _draw_shape(painter, rect.adjusted(inset, inset, -inset, -inset), look.continues)
         if look.fresh:
             self._paint_corner(painter, rect)
         if look.selected or look.current:
@@ -261,8 +263,12 @@ def _draw_shape(painter: QPainter, rect: QRectF, is_square_at_left: bool) -> Non
     painter.drawPath(path)
 
 
-def _edge(ground: QColor, look: Look) -> QColor:
-    return ground.lighter(130) if look == "dark" else ground.darker(118)
+def _edge_pen(ground: QColor, look: Look, border: Border) -> QPen:
+    faint, strong = (130, 160) if look == "dark" else (118, 160)
+    color = ground.lighter if look == "dark" else ground.darker
+    if border == "thin":
+        return QPen(color(faint), 1)
+    return QPen(color(strong), 2, Qt.PenStyle.DotLine if border == "dotted" else Qt.PenStyle.SolidLine)
 
 
 _MARGIN = 6.0

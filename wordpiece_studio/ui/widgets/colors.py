@@ -1,7 +1,9 @@
 """The named colours of the window, light, dark and high-contrast, and the colour of a token. No widgets here.
 
 A token's colour is a function of its text alone, so a token looks the same in every pane, at every step and in every
-run. Colour never carries meaning by itself: the token's text is written on it.
+run. The symbols of a small corpus are an exception: they are coloured together, with three kinds of border, so that no
+two that stand side by side in a word look alike; runs on the same words share these colours too. Colour never carries
+meaning by itself: the token's text is written on it.
 
 The backgrounds of tokens were found by a search, not chosen by eye: among all colours of a look's lightness and chroma
 (dull olives left out), eight whose smallest difference is large. With normal vision and with simulated protanopia,
@@ -16,10 +18,15 @@ G. Sharma, W. Wu, E. N. Dalal: The CIEDE2000 Color-Difference Formula. Color Res
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from dataclasses import dataclass, fields
-from typing import Literal
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtGui import QColor, QPalette
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +105,91 @@ _SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.it
 _INKS: dict[Look, QColor] = {"light": QColor("#14181f"), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
 
 
-def token_color(token: str, look: Look) -> QColor:
-    """Return the background of the text `token`; the same text has the same background everywhere."""
-    shades = _SHADES[look]
-    # crc32 and not hash(): hash() differs from run to run. A jsonl file may hold a lone surrogate.
-    return shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)]
+Border = Literal["thin", "thick", "dotted"]
+_BORDERS: tuple[Border, ...] = ("thin", "thick", "dotted")
+_SHADE_COUNT = 8
+
+
+class TokenStyle(NamedTuple):
+    """Which of the backgrounds a token has, and the border around it."""
+
+    shade: int
+    border: Border = "thin"
+
+
+_STYLES = [TokenStyle(shade, border) for border, shade in product(_BORDERS, range(_SHADE_COUNT))]
+"""All of them; the first eight differ in colour."""
+
+
+class TokenStyles:
+    """The style of each token; the symbols of some words, which may be none, are coloured together.
+
+    Symbols side by side in a word get different colours while there are any left, then different borders; up to eight
+    symbols all differ in colour. A longer token has none of the colours of its symbols, if possible.
+
+    >>> styles = TokenStyles(["hug", "hugs", "pug"], "##")
+    >>> len({styles.of(symbol).shade for symbol in ("h", "p", "##u", "##g", "##s", "##gs")})
+    6
+    """
+
+    def __init__(self, words: Iterable[str] = (), prefix: str = "") -> None:
+        self._prefix = prefix
+        self._of_symbols = _symbol_styles(words, prefix)
+
+    def of(self, token: str) -> TokenStyle:
+        """Return the style of a token; it depends on nothing but its text and the words."""
+        own = self._of_symbols.get(token)
+        if own is not None:
+            return own
+        shades: Sequence[int] = range(_SHADE_COUNT)
+        if self._of_symbols:
+            styles = map(self._of_symbols.get, _symbols_of(token, self._prefix))
+            taken = {style.shade for style in styles if style is not None}
+            shades = [shade for shade in shades if shade not in taken] or shades
+        # crc32 and not hash(): hash() differs from run to run. A jsonl file may hold a lone surrogate.
+        return TokenStyle(shades[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(shades)])
+
+
+def _symbols_of(token: str, prefix: str) -> list[str]:
+    """Return the symbols that a word or token is made of.
+
+    >>> _symbols_of("hug", "##"), _symbols_of("##gs", "##")
+    (['h', '##u', '##g'], ['##g', '##s'])
+    """
+    text = token.removeprefix(prefix)
+    first = text[:1] if text == token else prefix + text[:1]
+    return [first, *(prefix + character for character in text[1:])]
+
+
+def _symbol_styles(words: Iterable[str], prefix: str) -> dict[str, TokenStyle]:
+    """Return the style of each symbol of some words, in whatever order they come."""
+    neighbours: dict[str, set[str]] = {}
+    for word in words:
+        symbols = [word[:1], *(prefix + character for character in word[1:])]  # a word may begin with the prefix
+        for symbol in symbols:
+            neighbours.setdefault(symbol, set())
+        for left, right in pairwise(symbols):
+            neighbours[left].add(right)
+            neighbours[right].add(left)
+    styles: dict[str, TokenStyle] = {}
+    used: Counter[TokenStyle] = Counter()
+    for symbol in sorted(neighbours, key=lambda each: (-len(neighbours[each]), each)):
+        beside = [styles[each] for each in neighbours[symbol] - {symbol} if each in styles]
+        style = _style_beside(beside, used)
+        styles[symbol] = style
+        used[style] += 1
+    return styles
+
+
+def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenStyle:
+    """Return the style that is least like those beside it; of several, the first of those that are used least."""
+    same, shades = Counter(beside), Counter(style.shade for style in beside)
+    return min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
+
+
+def shade_color(shade: int, look: Look) -> QColor:
+    """Return the background of tokens of a style."""
+    return _SHADES[look][shade]
 
 
 def token_colors(look: Look) -> tuple[QColor, ...]:

@@ -192,6 +192,7 @@ class Theme(QObject):
         self._choice: ThemeChoice = choice
         self._application: QApplication | None = None
         self._scale = 1.0
+        self._token_styles = named.TokenStyles()
         self._usual_font = QGuiApplication.font()
         self._look = self._wanted_look()
         # Else a font set on a widget does not reach what inside it has a style sheet.
@@ -279,9 +280,17 @@ class Theme(QObject):
         """All named colours of the present look."""
         return named.LOOKS[self._look]
 
+    def set_token_styles(self, styles: named.TokenStyles) -> None:
+        """Let tokens have these styles, from the next time they are drawn."""
+        self._token_styles = styles
+
+    def token_style(self, token: str) -> named.TokenStyle:
+        """Return the style of the token with this text; stable from run to run on the same words."""
+        return self._token_styles.of(token)
+
     def token_color(self, token: str) -> QColor:
-        """Return the background of the token with this text; stable from run to run."""
-        return named.token_color(token, self._look)
+        """Return the background of the token with this text."""
+        return named.shade_color(self.token_style(token).shade, self._look)
 
     def token_text_color(self, _token: str) -> QColor:
         """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
@@ -436,6 +445,10 @@ class PaneTheme(Theme):
     def scale(self) -> float:
         """How large the pane's text is: 1 is the system's size."""
         return self._base.scale * self._zoom
+
+    def token_style(self, token: str) -> named.TokenStyle:
+        """Return the style that the window's theme gives to the token with this text."""
+        return self._base.token_style(token)
 
     def font(self, points: float = 0, bold: bool = False) -> QFont:
         """Return the pane's font, `points` larger (or smaller) before it is zoomed."""
