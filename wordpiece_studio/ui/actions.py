@@ -273,7 +273,12 @@ class Actions(QObject):
         )
 
     def _make_help_actions(self) -> None:
-        self.shortcuts = self._action(self.tr("&Keyboard shortcuts"), ("F1",), self.tr("Show all keyboard shortcuts"))
+        self.shortcuts = self._action(
+            self.tr("&Keyboard shortcuts"), ("Shift+F1",), self.tr("Show all keyboard shortcuts")
+        )
+        self.explain = self._action(
+            self.tr("&Explain this"), ("F1",), self.tr("Show what the thing under the mouse, or with the focus, means")
+        )
         self.copy_diagnostics = self._action(
             self.tr("&Copy diagnostics"), (), self.tr("Copy versions, settings and the end of the log to the clipboard")
         )

@@ -153,7 +153,7 @@ class Menus(QObject):
 
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))
-        menu.addActions([actions.command_palette, actions.shortcuts])
+        menu.addActions([actions.command_palette, actions.explain, actions.shortcuts])
         menu.addSeparator()
         for page in help_pages():
             action = menu.addAction(menu_text(page.title))

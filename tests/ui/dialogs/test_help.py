@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QObject, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QHelpEvent
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.ui.dialogs.help_window import HelpWindow, help_pages
+from wordpiece_studio.ui.dialogs import help_window as help_module
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, entry_for, glossary_terms, help_pages, term_at
 from wordpiece_studio.ui.widgets.colors import LOOKS, palette
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
@@ -94,6 +96,73 @@ def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWi
     assert help_window.windowTitle() == "Large corpora and clusters"
     QTest.keyClick(browser, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
     assert help_window.windowTitle() == "Corpora"
+
+
+def test_the_examples_hold() -> None:
+    assert not doctest.testmod(help_module).failed
+
+
+@pytest.mark.parametrize(
+    ("said", "entry"),
+    [
+        ("Objective", "Objective"), ("n(ab)", "Pair"), ("Vocabulary size", "Vocabulary"), ("Merge history", "Merge"),
+        ("Pieces tried by longest match", "Longest match"), ("[UNK]", "Unknown token"),
+        ("Live tokenization", "Live text"), ("Stepping", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_name_leads_to_the_entry_of_its_first_term(said: str, entry: str) -> None:
+    assert entry_for(said) == entry
+
+
+def test_every_entry_is_shown_at_the_top_with_its_term_selected(help_window: HelpWindow) -> None:
+    entries_ = dict.fromkeys(glossary_terms().values())
+    assert len(entries_) > 30
+    for entry in entries_:
+        help_window.begin(page("glossary"), entry)
+        cursor = help_window.browser.textCursor()
+        assert cursor.selectedText() == entry
+        bar = help_window.browser.verticalScrollBar()
+        assert bar.value() == bar.maximum() or help_window.browser.cursorRect(cursor).top() in range(40)
+
+
+def test_everything_in_the_window_has_an_entry(studio: Studio) -> None:
+    nowhere = QPoint(-1, -1)
+    found = {
+        each: term_at(each, nowhere)
+        for part in (*studio.window.docks.panels, studio.window.bar.settings)
+        for each in part.findChildren(QWidget)
+        if each.focusPolicy() != Qt.FocusPolicy.NoFocus or isinstance(each, QLabel)
+    }
+    assert len(found) > 100
+    assert [(each.accessibleName(), each.toolTip()) for each, term in found.items() if not term] == []
+
+
+def test_the_columns_of_the_history_have_entries_of_their_own(studio: Studio) -> None:
+    view = studio.window.history_pane.view
+    header = view.horizontalHeader()
+    found = []
+    for column in range(view.model().columnCount()):
+        if not view.isColumnHidden(column) and 0 <= header.sectionViewportPosition(column) < header.width():
+            middle = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, 5)
+            found.append(term_at(header.viewport(), header.viewport().mapToGlobal(middle)))
+    assert {"Step", "Pair", "Score", "Tie"} <= set(found)
+
+
+def test_the_key_explains_what_has_the_focus(studio: Studio) -> None:
+    studio.window.bar.settings._objective_box.setFocus()
+    studio.window.actions_.explain.trigger()
+    pages = studio.window.findChild(HelpWindow)
+    assert pages.windowTitle() == "Glossary"
+    assert pages.browser.textCursor().selectedText() == "Objective"
+
+
+def test_a_caption_has_the_tooltip_of_its_field(studio: Studio) -> None:
+    captions = [label for label in studio.window.findChildren(QLabel) if label.buddy() is not None]
+    assert len(captions) >= 6
+    for caption in captions:
+        QApplication.sendEvent(caption, QHelpEvent(QEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1)))
+        assert caption.toolTip() == caption.buddy().toolTip(), caption.text()
+    assert sum(bool(caption.toolTip()) for caption in captions) >= 6
 
 
 def test_links_to_elsewhere_open_in_the_browser_of_the_system(help_window: HelpWindow, tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtGui import QCursor, QDesktopServices
+from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import HelpWindow
+from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, term_at
 from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
@@ -46,6 +48,7 @@ class HelpController(QObject):
         self._chosen: Entry | None = None
         actions = window.actions_
         actions.command_palette.triggered.connect(self._on_command_palette_triggered)
+        actions.explain.triggered.connect(self._on_explain_triggered)
         actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
         actions.about.triggered.connect(self._on_about_triggered)
         actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
@@ -72,9 +75,19 @@ class HelpController(QObject):
         self._keys.begin()
 
     def _on_help_page_chosen(self, page: Path) -> None:
+        self._show_page(page)
+
+    def _on_explain_triggered(self) -> None:
+        pointed = QApplication.widgetAt(QCursor.pos())
+        if pointed is None or pointed.window() is not self._window:
+            pointed = None
+        found = (term_at(each, QCursor.pos()) for each in (pointed, self._window.focusWidget()) if each is not None)
+        self._show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
+
+    def _show_page(self, page: Path, term: str = "") -> None:
         if self._pages is None:
             self._pages = HelpWindow(self._window.theme, self._window)
-        self._pages.begin(page)
+        self._pages.begin(page, term)
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()

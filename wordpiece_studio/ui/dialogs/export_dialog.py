@@ -30,6 +30,7 @@ from wordpiece_studio.ui.dialogs.export_work import KINDS, files_of, is_folder, 
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
     CutLabel,
     WholeLabel,
     plain_label,
@@ -337,9 +338,7 @@ class ExportDialog(QDialog):
         upper.addWidget(scrolled)
         upper.addWidget(self.preview, 1)
         place = QHBoxLayout()
-        caption = plain_label(self.tr("Where t&o?"), self, role="heading")
-        caption.setBuddy(self.place_edit)
-        place.addWidget(caption)
+        place.addWidget(BuddyLabel(self.tr("Where t&o?"), self.place_edit, self, role="heading"))
         place.addWidget(self.place_edit, 1)
         place.addWidget(self._browse)
         layout = QVBoxLayout(self)

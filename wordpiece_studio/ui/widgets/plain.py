@@ -95,6 +95,21 @@ def plain_label(text: str = "", parent: QWidget | None = None, *, role: str = ""
     return label
 
 
+class BuddyLabel(QLabel):
+    """The caption of a field: it has the field's tooltip, which may change, and leads to the field."""
+
+    def __init__(self, text: str, field: QWidget, parent: QWidget, *, role: str = "caption") -> None:
+        super().__init__(parent)
+        self.setProperty("role", role)
+        set_plain_text(self, text)
+        self.setBuddy(field)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip:
+            self.setToolTip(self.buddy().toolTip())
+        return super().event(event)
+
+
 def set_plain_text(label: QLabel, text: str) -> None:
     """Show `text` in `label` as it is, cut after 20,000 characters (longer text would hold up the window)."""
     label.setTextFormat(Qt.TextFormat.PlainText)

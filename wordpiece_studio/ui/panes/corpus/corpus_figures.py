@@ -13,7 +13,7 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class CorpusFiguresView(QWidget):
             (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
             (self.tr("Longest word"), self._longest_edit),
         ):  # fmt: skip
-            label = plain_label(caption, self, role="caption")
-            label.setBuddy(box)
-            self._rows.append((label, box))
+            self._rows.append((BuddyLabel(caption, box, self), box))
         for row, (label, widget) in enumerate(self._rows, 1):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.corpus_opening import Reading
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_tooltip, set_role, whole
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_tooltip, set_role, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -337,6 +337,5 @@ class ReadingForm(QWidget):
         return box
 
     def _label(self, caption: str, box: QComboBox) -> QLabel:
-        label = plain_label(caption, self, role="caption")
-        label.setBuddy(box)
+        label = BuddyLabel(caption, box, self)
         return label

@@ -29,7 +29,7 @@ from wordpiece_studio.session.timers import later
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown, whole
+from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -209,8 +209,7 @@ class TrainingSettings(QWidget):
         return box
 
     def _add(self, caption: str, field: QWidget) -> None:
-        label = plain_label(caption, self, role="caption")
-        label.setBuddy(field)
+        label = BuddyLabel(caption, field, self)
         self._captions.append(label)
         self._layout.addWidget(label)
         self._layout.addWidget(field)
