@@ -98,6 +98,20 @@ def test_links_between_pages_work_and_the_keyboard_goes_back(help_window: HelpWi
     assert help_window.windowTitle() == "Corpora"
 
 
+def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow) -> None:
+    assert help_pages()[0].title == "What is WordPiece?"
+    help_window.begin(page("what-is-wordpiece"))
+    shown = " ".join(help_window.browser.toPlainText().split())
+    assert "{" not in shown
+    for said in (
+        "5 different words", "pun (12 times)", "hugs is h ##u ##g ##s.", "The 7 different symbols",
+        "##u ##g: 20 / (36 × 20) = 0.02778", "##g ##s: 5 / (20 × 5) = 0.05000, the highest",
+        "5.650 times as often as chance would have it", "after 9 merges", "bugs, which it does not contain, is bu ##gs",
+        "mug is [UNK]",
+    ):  # fmt: skip
+        assert said in shown, said
+
+
 def test_the_examples_hold() -> None:
     assert not doctest.testmod(help_module).failed
 

@@ -7,6 +7,7 @@ readers say, captions, headings of columns and tooltips, so that a new part need
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,16 +24,23 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
+from wordpiece_studio.training.trainer import train
+from wordpiece_studio.ui.widgets.formula import ratio_of
+from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _CHARACTERS, _LINES = 110, 38
 _MARGIN = 16
+_INTRODUCTION = "what-is-wordpiece.md"
 GLOSSARY = "help/glossary.md"
 _ENTRY = re.compile(r"^\*\*(.+?)\.?\*\*(?: \((.+?)\)\.)?", re.MULTILINE)
 _MARKUP = re.compile(r"<[^>]*>|&\w+;|&")
@@ -46,12 +54,46 @@ class HelpPage(NamedTuple):
 
 
 def help_pages() -> list[HelpPage]:
-    """Return all pages, in the order of their file names."""
+    """Return all pages, in the order of their file names; the one to begin with is the first."""
     pages = []
-    for path in sorted(resource_path("help").glob("*.md")):
+    for path in sorted(resource_path("help").glob("*.md"), key=lambda path: (path.name != _INTRODUCTION, path.name)):
         with path.open(encoding="utf-8") as file:
             pages.append(HelpPage(path, file.readline().removeprefix("# ").strip()))
     return pages
+
+
+@cache
+def introduction() -> str:
+    """Return the page that begins with the beginning, with the numbers of the smallest sample computed."""
+    words = Counter(resource_path("samples/hug.txt").read_text(encoding="utf-8").split())
+    corpus = corpus_of(words)
+    pairs, symbols = count_pairs(corpus), count_symbols(corpus)
+    run = train(WordCounts.from_pairs(list(words.items())), TrainingConfig(objective="score"))
+    tokenizer, merges = run.tokenizer(), list(run.history)
+    first = merges[0]
+    numbers: dict[str, object] = {
+        "distinct": len(words),
+        "words": ", ".join(f"*{word}* ({times} times)" for word, times in words.items()),
+        "characters": _codes(split("hugs")),
+        "alphabet": len(symbols),
+        "best_count": first.pair_frequency,
+        "ratio": value_text(float(ratio_of(first, sum(symbols.values())))),
+        "next_merges": " and ".join(f"`{merge.left} {merge.right}`" for merge in merges[1:3]),
+        "merges": len(merges),
+        **{word: _codes(tokenizer.encode(word).tokens) for word in ("hugs", "bugs", "mug")},
+    }
+    common = max(pairs, key=pairs.__getitem__)
+    for name, (left, right) in (("common", common), ("best", (first.left, first.right))):
+        counts = pairs[left, right], symbols[left], symbols[right]
+        numbers[name] = f"{left} {right}"
+        numbers[f"{name}_count"] = counts[0]
+        numbers[f"{name}_numbers"] = "{} / ({} × {})".format(*counts)
+        numbers[f"{name}_score"] = value_text(score(*counts, sum(symbols.values())))
+    return resource_path(f"help/{_INTRODUCTION}").read_text(encoding="utf-8").format(**numbers)
+
+
+def _codes(tokens: Iterable[str]) -> str:
+    return " ".join(f"`{token}`" for token in tokens)
 
 
 @cache
@@ -117,6 +159,15 @@ def _column_names(widget: QWidget, place: QPoint) -> Iterator[str]:
             yield _MARKUP.sub("", str(said or ""))
 
 
+class _PageBrowser(QTextBrowser):
+    """Shows a page; what the introduction says about the sample is computed."""
+
+    def loadResource(self, kind: int, name: QUrl) -> object:
+        if name.fileName() == _INTRODUCTION:
+            return introduction()
+        return super().loadResource(kind, name)
+
+
 class HelpWindow(QDialog):
     """Shows one page at a time; stays open beside the work until it is closed.
 
@@ -125,7 +176,7 @@ class HelpWindow(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._browser = QTextBrowser(self)
+        self._browser = _PageBrowser(self)
         self._browser.setOpenExternalLinks(True)
         self._browser.document().setDocumentMargin(_MARGIN)
         self._browser.sourceChanged.connect(self._on_browser_source_changed)
