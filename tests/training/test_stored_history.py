@@ -144,7 +144,7 @@ def test_other_words_are_refused() -> None:
 
 
 def test_figures_that_do_not_fit_the_words_are_found_when_training_again() -> None:
-    run = wps.train(wps.WordCounts.from_pairs(PAIRS))
+    run = wps.train(wps.WordCounts.from_pairs(PAIRS), wps.TrainingConfig(objective="score"))
     table = table_of(run.history)
     frequency, value = table.columns["left_frequency"].copy(), table.columns["value"].copy()
     value[2] *= frequency[2] / (frequency[2] + 1)

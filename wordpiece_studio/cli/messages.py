@@ -188,6 +188,12 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     return warnings
 
 
+def missing_floor(config: TrainingConfig) -> list[str]:
+    """Return a sentence if the objective is the score and there is no floor."""
+    needs_one = config.objective == "score" and config.min_frequency < 2
+    return ["Without --min-frequency, --objective score favors pairs seen once."] if needs_one else []
+
+
 def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:
     """Return a sentence about every file that was detected to be in an encoding other than UTF-8."""
     files = statistics.files if encoding == DETECT else ()

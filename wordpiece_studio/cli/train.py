@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, print_line, progress, summary_words, warn
+from wordpiece_studio.cli.messages import (
+    detected_encodings,
+    loss_warnings,
+    missing_floor,
+    print_line,
+    progress,
+    summary_words,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     ALPHABET,
     CHOICE,
@@ -108,7 +116,7 @@ def train_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
-    objective: Annotated[str, option("score, likelihood or count.", CHOICE)] = "score",
+    objective: Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE)] = "likelihood",
     tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
@@ -171,8 +179,8 @@ def _counted(
     with progress(of_bytes=True) as report:
         counts = counted_words(options, sources, normalizer, report)
     notes.hash_beside()
-    notices = map(str, corpus_notices(counts, config))
-    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]), *notices):
+    read = (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
+    for warning in (*read, *map(str, corpus_notices(counts, config)), *missing_floor(config)):
         warn(warning)
     return counts, notes
 

@@ -192,11 +192,11 @@ def merge(symbols: list[str], left: str, right: str, new: str) -> list[str]:
 
 
 def train(
-    words: dict[str, int], objective: Objective = score, min_frequency: int = 0, size: int | None = None
+    words: dict[str, int], objective: Objective, min_frequency: int = 0, size: int | None = None
 ) -> tuple[list[str], list[Pair]]:
     """Return the vocabulary and the merged pairs, in order; stop at `size` tokens or when no candidate is left.
 
-    >>> vocabulary, merges = train(WORDS, size=10)
+    >>> vocabulary, merges = train(WORDS, score, size=10)
     >>> vocabulary
     ['##g', '##n', '##s', '##u', 'b', 'h', 'p', '##gs', 'hu', 'hugs']
     >>> merges
@@ -232,7 +232,7 @@ def train(
 def longest_match(word: str, vocabulary: Iterable[str]) -> list[str]:
     """Return the tokens of a word: the longest that it begins with, then the longest that the rest begins with.
 
-    >>> vocabulary, _ = train(WORDS, size=10)
+    >>> vocabulary, _ = train(WORDS, score, size=10)
     >>> longest_match("hugs", vocabulary)
     ['hugs']
     >>> longest_match("bugs", vocabulary)

@@ -2,7 +2,7 @@
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
 >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
->>> trainer = Trainer(counts, TrainingConfig(special_tokens=()))
+>>> trainer = Trainer(counts, TrainingConfig(objective="score", special_tokens=()))
 >>> trainer.run(3)
 3
 >>> [merge.token for merge in trainer.history]
