@@ -174,7 +174,10 @@ class CorpusController(QObject):
         self._session.counting.set_pipeline(
             resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
         )
-        settings.set_config(replace(settings.valid_config(), vocab_size=chosen.size or None, min_frequency=0))
+        config = replace(
+            settings.valid_config(), objective=chosen.objective, vocab_size=chosen.size or None, min_frequency=0
+        )
+        settings.set_config(config)
         settings.suggestion.withdraw()
         self._suggest_text(chosen.sentence)
         self.sample_loaded.emit()
