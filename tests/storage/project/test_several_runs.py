@@ -45,7 +45,7 @@ def three() -> Project:
         replace(run_of(OTHER), number=2, text="cat cats\nhat", corpus_name="cats"),
         replace(run_of(OTHER, objective="count"), number=3, text="cat cats\nhat"),
     )
-    tabs = (ProjectTab(1, "one", 5, True, 3), ProjectTab(2, is_kept=False), ProjectTab(4), ProjectTab(3))
+    tabs = (ProjectTab(1, "one", 5, True, True, 3), ProjectTab(2, is_kept=False), ProjectTab(4), ProjectTab(3))
     return replace(course_project(run=first, others=others), view=ProjectView(tabs=tabs, current=4, step=2))
 
 

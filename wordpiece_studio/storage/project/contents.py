@@ -76,6 +76,7 @@ class ProjectTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, msgspec.Meta(max_length=1000)] = ""
     color: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
     is_kept: bool = True
+    is_compared: bool = False
     step: _Step = 0
 
 

@@ -305,7 +305,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
 
 def _known_parts(heads: Sequence[RunHead]) -> set[str]:
     texts = {TEXT_NAME.format(head.text) for head in heads if head.text is not None}
-    return _PARTS | texts | {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
+    return {*_PARTS} | texts | {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
