@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.run_names import run_names
 
@@ -279,3 +280,19 @@ def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: S
         assert not counting.is_under_way
         assert window.corpus_pane.figures.normalizer.name == run.counts.normalizer.name
     assert runs.all == (first, second)  # the preview is still there
+
+
+def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    window.session.document.set_text(" ".join(f"{number:x}" * 3 for number in range(20_000)))
+    window.session.settings.set_target_size(0)
+    three.wait(lambda: window.session.counting.counts is not None)
+    with three.qtbot.waitSignal(window.model.run_reset, timeout=20_000):
+        window.actions_.train.trigger()
+    left = runs.current
+    assert window.model.state is TrainerState.TRAINING
+    runs.show(runs.all[0])
+    assert f"run {left.letter} is paused" in window.banner.text
+    runs.show(left)
+    assert window.model.state is TrainerState.PAUSED
+    assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: count")

@@ -287,6 +287,7 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     studio.window.model.seek(7)
     runs.rename(runs.all[2], "mine")
     runs.recolor(runs.all[2], 5)
+    runs.set_compared(runs.all[2], True)
     runs.close(runs.all[0])
     crash(studio)
     again = start()
@@ -297,4 +298,5 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
         ("B", "", 1, "count"), ("C", "mine", 5, "likelihood"),
     ]  # fmt: skip
     assert (found.current, again.window.model.step) == (found.all[0], 7)
+    assert found.compared == (found.all[1],)
     assert len(found.all[1].history) == 25

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
@@ -39,6 +40,7 @@ class RunsController(QObject):
         actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
         actions.show_run.triggered.connect(self._on_show_triggered)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
+        self._runs.chosen.connect(self._on_runs_chosen)
         self._runs.changed.connect(self._enable)
         self._enable()
 
@@ -92,6 +94,13 @@ class RunsController(QObject):
         if run.origin.corpus is not None:
             self._window.project.detach()
             self._session.bring_back(run)
+
+    def _on_runs_chosen(self, _run: Run) -> None:
+        """Say that a training is left, which can be resumed."""
+        left = self._runs.current
+        if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
+            words = self.tr("The training of run {letter} is paused. Show it again to resume it.")
+            self._window.banner.show_message(words.format(letter=left.letter))
 
     def _enable(self) -> None:
         runs, current = self._runs.all, self._runs.current

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
 def described(runs: tuple[Run, ...]) -> list[tuple[object, ...]]:
     return [
-        (run.letter, run.name, run.color, run.is_kept, run.config, [merge.token for merge in run.history])
+        (
+            run.letter,
+            run.name,
+            run.color,
+            run.is_kept,
+            run.is_compared,
+            run.config,
+            [merge.token for merge in run.history],
+        )
         for run in runs
     ]
 
@@ -36,6 +44,7 @@ def two(projects: Projects) -> Projects:
     projects.train()
     runs.rename(runs.all[1], "second")
     runs.recolor(runs.all[1], 6)
+    runs.set_compared(runs.all[1], True)
     window.session.document.set_text("cat cats hat hats")
     projects.studio.wait(lambda: len(runs.all) == 3)
     runs.show(runs.all[0])
@@ -63,7 +72,7 @@ def test_all_runs_come_back(two: Projects) -> None:
     assert window.session.document.text == text
 
 
-@pytest.mark.parametrize("change", ["name", "color", "close", "show"])
+@pytest.mark.parametrize("change", ["name", "color", "compare", "close", "show"])
 def test_what_is_done_with_a_saved_run_is_to_be_saved_too(two: Projects, change: str) -> None:
     runs = two.window.session.runs
     two.save()
@@ -71,6 +80,8 @@ def test_what_is_done_with_a_saved_run_is_to_be_saved_too(two: Projects, change:
         runs.rename(runs.all[1], "other")
     elif change == "color":
         runs.recolor(runs.all[1], 2)
+    elif change == "compare":
+        runs.set_compared(runs.all[1], False)
     elif change == "close":
         runs.close(runs.all[1])
     else:
