@@ -296,3 +296,32 @@ def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
     runs.show(left)
     assert window.model.state is TrainerState.PAUSED
     assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: count")
+
+
+def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    pane, compared = window.tokenization_pane, window.tokenization_pane._compared
+    for run in runs.all[:2]:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(10)
+    pane.set_text("course the tokenization\nchapter")
+    three.wait(lambda: len(compared.texts) == 2 and not pane.is_stale)
+    other = window.session.comparison.tokenizer(window.session.comparison.aligned()[0])
+    mine = window.model.tokenizer_at(10)
+    words = [["course", "the", "tokenization"], ["chapter"]]
+    expected = {
+        (line, place)
+        for line, texts_ in enumerate(words)
+        for place, text in enumerate(texts_)
+        if mine.encode(text).tokens != other.encode(text).tokens
+    }
+    assert compared.differing == expected != set()
+    assert pane._chips._framed == compared._lines[0].chips._framed == expected
+    assert compared._legend.isVisible()
+    pane._chips.grab()
+    window.model.first()
+    three.wait(lambda: compared.differing == frozenset() and not compared._legend.isVisible())
+    for run in runs.all[:2]:
+        runs.set_compared(run, False)
+    three.wait(lambda: pane._chips._framed == frozenset() and compared.texts == [])

@@ -130,7 +130,10 @@ def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
 
 
 class ComparedTexts(QWidget):
-    """The compared runs other than the one that is shown, below its chips; `heading` stands above those."""
+    """The compared runs other than the one that is shown, below its chips; `heading` stands above those.
+
+    `differing`: the words that the runs cut differently, each by its line and its place there.
+    """
 
     height_changed = Signal()
 
@@ -141,10 +144,14 @@ class ComparedTexts(QWidget):
         self._lines: list[_Line] = []
         self.heading = RunHeading(theme, parent)
         self._rest = plain_label("", self, role="hint", wrap=True)
+        self._legend = plain_label(self.tr("Framed: the runs cut this word differently."), self, role="hint")
+        self._legend.hide()
+        self.differing: frozenset[tuple[int, int]] = frozenset()
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(6)
         self._layout.addWidget(self._rest)
+        self._layout.addWidget(self._legend)
         self.heading.hide()
         self.hide()
 
@@ -167,6 +174,7 @@ class ComparedTexts(QWidget):
             rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_LINES - 1 :]]
             self._rest.setVisible(bool(rest))
             set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
+        self._show_differing(live if aligned else None)
         if was_seen != bool(aligned):
             self.height_changed.emit()
 
@@ -177,6 +185,14 @@ class ComparedTexts(QWidget):
     def sizeHint(self) -> QSize:
         self._layout.invalidate()
         return self._layout.sizeHint()
+
+    def _show_differing(self, live: LiveText | None) -> None:
+        self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
+        for line in self._lines:
+            line.chips.set_framed(self.differing)
+        if bool(self.differing) == self._legend.isHidden():
+            self._legend.setVisible(bool(self.differing))
+            self.height_changed.emit()
 
     def _show_lines(self, aligned: Sequence[AlignedRun], names: dict[Run, str], text: str) -> None:
         before = len(self._lines)
@@ -201,6 +217,24 @@ class ComparedTexts(QWidget):
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.run.letter))
         if len(self._lines) != before:
             self.height_changed.emit()
+
+
+def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
+    """Return the words that are not cut into the same tokens in all texts, each by its line and its place there.
+
+    There are none where the texts do not consist of the same words, or are long.
+    """
+    if len(texts[0].text) > _MOST_COUNTED:
+        return frozenset()
+    cuts = [[[[piece.token for piece in word.pieces] for word in line.words] for line in each.lines] for each in texts]
+    if any([len(line) for line in each] != [len(line) for line in cuts[0]] for each in cuts):
+        return frozenset()
+    return frozenset(
+        (number, place)
+        for number, lines in enumerate(zip(*cuts, strict=True))
+        for place, words in enumerate(zip(*lines, strict=True))
+        if any(word != words[0] for word in words)
+    )
 
 
 def figures_text(live: LiveText) -> str:

@@ -188,6 +188,7 @@ class TokenizationPane(Pane):
         self._show_tokens()
         if self._runs is not None and self._compared is not None:
             self._compared.refresh(model.run, self._live, self._runs.all)
+            self._chips.set_framed(self._compared.differing)
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
