@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from tests.ui.color_vision import VISIONS, difference, seen
-from wordpiece_studio.ui.widgets.colors import LOOKS, Look, contrast, token_color, token_colors, token_text_color
+from wordpiece_studio.ui.widgets.colors import (
+    LOOKS,
+    Look,
+    contrast,
+    run_color,
+    token_color,
+    token_colors,
+    token_text_color,
+)
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -58,6 +66,18 @@ def test_tokens_use_all_colours(look: Look) -> None:
     used = {token_color(token, look).name() for token in _TOKENS}
     assert used == {color.name() for color in token_colors(look)}
     assert len(used) == 8
+
+
+@looks
+@pytest.mark.parametrize("vision", VISIONS)
+def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: Look, vision: str) -> None:
+    colors = [run_color(number, look) for number in range(8)]
+    pairs = itertools.combinations([seen(color, vision) for color in colors], 2)
+    assert min(difference(*pair) for pair in pairs) >= _LEAST_DIFFERENCE
+    accent = seen(LOOKS[look].accent, vision)
+    assert min(difference(seen(color, vision), accent) for color in colors) >= 9
+    assert min(contrast(color, LOOKS[look].surface) for color in colors) >= _LEAST_CONTRAST[look]
+    assert run_color(8, look) == colors[0]
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:

@@ -157,8 +157,8 @@ class CorpusController(QObject):
         self._project.open(path)
 
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when text and merges of the user's are safe."""
-        self._project.when_safe(partial(self.load_sample, name), Loss.RUN)
+        """Take a sample as the corpus, when the text of the user's is safe."""
+        self._project.when_safe(partial(self.load_sample, name), Loss.CORPUS)
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""
@@ -551,7 +551,7 @@ class CorpusOnDisk(QObject):
         self._banner.clear()
         if (file.encoding, file.mark) == (document.encoding, document.file.mark) and not document.is_folded:
             document.set_text(file.text)  # as an edit, so that it can be undone
-            document.undo_stack.setClean()
+            document.note_saved()
         else:
             document.take_text(file, path)
         self.note_written(str(path))

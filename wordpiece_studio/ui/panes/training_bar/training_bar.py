@@ -153,6 +153,11 @@ class TrainingSettings(QWidget):
             tip = str(box.property("tip"))
             set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
 
+    @property
+    def is_size_wrong(self) -> bool:
+        """Whether the size is marked as one that cannot be reached."""
+        return bool(self._size_box.property("state") == "wrong")
+
     def set_size_wrong(self, wrong: bool) -> None:
         """Mark the size as one that cannot be reached, or remove the mark."""
         self._size_box.setProperty("state", "wrong" if wrong else "")
