@@ -75,10 +75,10 @@ def test_importing_costs_nothing_and_needs_no_qt() -> None:
 
 def test_the_published_example() -> None:
     counts = wps.WordCounts.from_pairs(HUG)
-    trainer = wps.Trainer(counts, wps.TrainingConfig(special_tokens=()))
+    trainer = wps.Trainer(counts, wps.TrainingConfig(objective="score", special_tokens=()))
     assert trainer.run(4) == 4
     assert [merge.token for merge in trainer.history] == ["##gs", "hu", "hugs", "hug"]
-    run = wps.train(counts, wps.TrainingConfig(special_tokens=(), max_merges=4))
+    run = wps.train(counts, wps.TrainingConfig(objective="score", special_tokens=(), max_merges=4))
     assert run.vocabulary.tokens == trainer.vocabulary.tokens
 
 

@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.linter import lint
     from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.evaluation.held_out import (
+        DividedCorpus,
+        HeldOutFigures,
+        HeldOutText,
+        divided_corpus,
+        held_out_figures,
+        held_out_text,
+    )
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.storage.bpe_files import write_bpe_files
     from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -74,11 +82,14 @@ __all__ = [
     "CorpusFile",
     "CorpusStatistics",
     "CountingStopped",
+    "DividedCorpus",
     "EncodedTexts",
     "Encoding",
     "EncodingStatistics",
     "EncodingStopped",
     "Finding",
+    "HeldOutFigures",
+    "HeldOutText",
     "ImportedTokenizer",
     "Lowercase",
     "Merge",
@@ -109,8 +120,11 @@ __all__ = [
     "__version__",
     "count_texts",
     "count_words",
+    "divided_corpus",
     "encode_files",
     "encode_texts",
+    "held_out_figures",
+    "held_out_text",
     "lint",
     "load_tokenizer",
     "minimum_vocab_size",
@@ -133,6 +147,14 @@ _HOMES = {
     "corpus.linter.linter": ("lint",),
     "corpus.word_counts": ("read_word_counts", "write_word_counts"),
     "errors": ("StudioError",),
+    "evaluation.held_out": (
+        "DividedCorpus",
+        "HeldOutFigures",
+        "HeldOutText",
+        "divided_corpus",
+        "held_out_figures",
+        "held_out_text",
+    ),
     "peers.imported_tokenizer": ("ImportedTokenizer",),
     "storage.bpe_files": ("write_bpe_files",),
     "storage.tokenizer_directory": ("save_directory",),

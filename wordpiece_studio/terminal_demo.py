@@ -39,7 +39,7 @@ def terminal_demo(reason: str) -> int:
         If no one reads the output.
     """
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    run = train(count_words(resource_path(SAMPLE)), TrainingConfig(vocab_size=VOCAB_SIZE))
+    run = train(count_words(resource_path(SAMPLE)), TrainingConfig(objective="score", vocab_size=VOCAB_SIZE))
     tokens = run.tokenizer().encode(SENTENCE).tokens
     # Rich would end the program when no one reads on, as with "| head".
     with console.capture() as output:

@@ -110,4 +110,4 @@ def test_100_mb_pasted(studio: Studio, told: Told) -> None:
     if text != before:
         studio.window.actions_.undo.trigger()
         assert studio.window.session.document.text == before
-    studio.window.session.document.undo_stack.setClean()
+    studio.window.session.document.note_saved()

@@ -54,7 +54,7 @@ def hostile(empty_studio: Studio, tmp_path: Path) -> Iterator[Studio]:
     studio.wait_finished()
     window.model.last()
     yield studio
-    window.session.document.undo_stack.setClean()
+    window.session.document.note_saved()
 
 
 def rich_labels(window: QWidget) -> list[QLabel]:

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def course(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    assert run(capsys, "train", COURSE, "--vocab-size", 70, "-o", tmp_path / "course")[0] == 0
+    assert run(capsys, "train", COURSE, "--objective", "score", "--vocab-size", 70, "-o", tmp_path / "course")[0] == 0
     return tmp_path / "course"
 
 
 @pytest.fixture
 def korean(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     folder = tmp_path / "korean"
-    options = ["--vocab-size", 70, "--normalizer", "lowercase", "--remove", ",.", "-o", folder]
+    options = ["--objective", "score", "--vocab-size", 70, "--normalizer", "lowercase", "--remove", ",.", "-o", folder]
     assert run(capsys, "train", COURSE, *options)[0] == 0
     return folder

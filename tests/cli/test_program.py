@@ -98,7 +98,8 @@ def test_stdin(course: Path, tmp_path: Path) -> None:
     with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
         out, err = tokenize.communicate("is\r\n\nab".encode("utf-8-sig"))
     assert (tokenize.returncode, out.decode().splitlines(), err) == (0, ["is", "", "ab"], b"")
-    with process("train", "-", "--vocab-size", 70, "-o", tmp_path / "out", stdin=subprocess.PIPE) as train:
+    options = ["--objective", "score", "--vocab-size", 70, "-o", tmp_path / "out"]
+    with process("train", "-", *options, stdin=subprocess.PIPE) as train:
         train.communicate(Path(COURSE).read_bytes())
     assert (tmp_path / "out" / "vocab.txt").read_bytes() == (course / "vocab.txt").read_bytes()
     with process("tokenize", "--vocab", course, "-", stdin=subprocess.PIPE) as tokenize:

@@ -60,10 +60,21 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given
 
 
-def test_the_defaults_are_the_librarys(course: Path) -> None:
-    settings = json.loads((course / "wordpiece-studio.json").read_text())
+def test_the_defaults_are_the_librarys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "train", COURSE, "--vocab-size", 70, "-o", tmp_path)[::2] == (0, "")
+    settings = json.loads((tmp_path / "wordpiece-studio.json").read_text())
     assert settings["training"] == wordpiece_studio.TrainingConfig(vocab_size=70).to_dict()
     assert (settings["normalizer"]["type"], settings["pre_tokenizer"]["type"]) == ("bert", "bert")
+
+
+@pytest.mark.parametrize(("floor", "is_named"), [(0, True), (1, True), (2, False)])
+def test_the_score_without_a_floor_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], floor: int, is_named: bool
+) -> None:
+    options = ["--objective", "score", "--min-frequency", floor, "--max-merges", 3]
+    code, _, err = run(capsys, "train", COURSE, *options, "-o", tmp_path)
+    assert code == 0
+    assert err.count("--objective score favors pairs seen once") == err.count("\n") == is_named
 
 
 def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -130,7 +141,7 @@ def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the requested size)"),
         (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
         (["--max-merges", "2"], "(the requested number of merges)"),
-        (["--min-value", "7"], "(no pair has a value of 7.0 or more, so nothing was merged)"),
+        (["--min-value", "7000"], "(no pair has a value of 7000.0 or more, so nothing was merged)"),
         (["--max-seconds", "0"], "(the time limit was reached, so nothing was merged)"),
         ([], "(no pair is left)"),
     ],

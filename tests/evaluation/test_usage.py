@@ -6,6 +6,7 @@ import random
 import subprocess
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -146,8 +147,8 @@ COURSE = (
 class Case:
     """A training, and the reasons for its dead tokens at a step."""
 
-    def __init__(self, counts: WordCounts, step: int | None = None, **config: object) -> None:
-        trainer = Trainer(counts, TrainingConfig(**config), engine="plain")  # type: ignore[arg-type]
+    def __init__(self, counts: WordCounts, step: int | None = None, **config: Any) -> None:
+        trainer = Trainer(counts, TrainingConfig(**{"objective": "score", **config}), engine="plain")
         trainer.run()
         self.history = trainer.history
         self.step = len(self.history) if step is None else min(step, len(self.history))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 
 from wordpiece_studio.corpus import counts as counts_module
@@ -10,6 +13,7 @@ from wordpiece_studio.corpus.counts import PartsReader, WordCounts, parts_of
 from wordpiece_studio.session.chosen_settings import SuggestedSettings, suggested_settings
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.initial_state import minimum_vocab_size
+from wordpiece_studio.training.trainer import train
 
 COURSE = (
     "This is the Hugging Face Course.\nThis chapter is about tokenization.\n"
@@ -18,18 +22,64 @@ COURSE = (
 )
 
 
+LATIN = "abcdefghijklmnopqrstuvwxyz"
+KINDS = {
+    "letters": (LATIN, 7, 1),
+    "vowel signs": ("कखगचजटडतदनपबमयरलवसहािीुूेैोौं", 7, 1),
+    "no blanks": ("กขคงจชดตทนบปมยรลวสหอะาิีุู", 5, 4),
+    "syllables": ("".join(map(chr, range(0xAC00, 0xD7A3, 21))), 3, 1),
+    "characters": ("".join(map(chr, range(0x4E00, 0x9FA5, 21))), 2, 5),
+}
+"""Letters, how many a word has at most, and how many words may be joined without a blank."""
+
+
+def text_of(letters: str, longest: int, joined: int, words: int) -> str:
+    """Return words by Zipf's law, a third of them in Latin letters, and every hundredth a code seen nowhere else."""
+    chance = random.Random(7)
+    stems = ["".join(chance.choices(letters, k=chance.randint(1, longest))) for _ in range(2000)]
+    stems += ["".join(chance.choices(LATIN, k=chance.randint(1, 7))) for _ in range(1000)]
+    chance.shuffle(stems)
+    weights = [1 / (rank + 3) for rank in range(len(stems))]
+    pieces = ["".join(chance.choices(stems, weights, k=chance.randint(1, joined))) for _ in range(words)]
+    pieces[::100] = [f"{chance.getrandbits(64):x}" for _ in pieces[::100]]
+    return " ".join(pieces)
+
+
+@pytest.mark.parametrize("words", [4000, 30_000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_trainings_end_in_words_and_not_in_codes(kind: str, words: int) -> None:
+    counts = count_texts([text_of(*KINDS[kind], words)])
+    config = TrainingConfig()
+    suggested = suggested_settings(counts, config)
+    least = minimum_vocab_size(counts, config)
+    assert suggested.vocab_size >= least * 5 // 4
+    limits = {"vocab_size": suggested.vocab_size, "min_frequency": suggested.min_frequency}
+    run = train(counts, replace(config, **limits))
+    last = [merge.token.removeprefix("##") for merge in list(run.history)[-10:]]
+    of_codes = [token for token in last if any(character.isdigit() for character in token)]
+    assert len(last) == 10
+    assert len(of_codes) <= 3  # there are only 256 pairs of digits: some occur as often as words do
+    assert all(len(token) <= 2 for token in of_codes)
+
+
+def text_with(words: int) -> str:
+    return " ".join(f"a{number:05d}" for number in range(words) for _ in range(6))
+
+
 @pytest.mark.parametrize(
-    ("repeats", "expected"),
+    ("text", "expected"),
     [
-        (1, SuggestedSettings(70)),  # the course's own
-        (100, SuggestedSettings(500)),
-        (4500, SuggestedSettings(8000)),
-        (6000, SuggestedSettings(8000, min_frequency=2)),
-        (60_000, SuggestedSettings(30_000, min_frequency=2)),
+        (COURSE, SuggestedSettings(70)),  # the course's own
+        (COURSE * 100, SuggestedSettings(500, min_frequency=6)),
+        (text_with(2000), SuggestedSettings(2000, min_frequency=6)),
+        (text_with(1900), SuggestedSettings(1000, min_frequency=6)),
+        (text_with(9000), SuggestedSettings(8000, min_frequency=6)),
+        (text_with(40_000), SuggestedSettings(30_000, min_frequency=6)),
     ],
+    ids=["toy", "few words", "2,000 words", "fewer", "9,000", "40,000 in a megabyte"],
 )
-def test_it_grows_with_the_corpus(repeats: int, expected: SuggestedSettings) -> None:
-    assert suggested_settings(count_texts([COURSE * repeats]), TrainingConfig()) == expected
+def test_it_grows_with_the_words_that_are_not_rare(text: str, expected: SuggestedSettings) -> None:
+    assert suggested_settings(count_texts([text]), TrainingConfig()) == expected
 
 
 def test_it_is_never_below_special_tokens_and_alphabet() -> None:

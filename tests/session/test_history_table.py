@@ -63,7 +63,7 @@ def test_cells_are_the_history(table: HistoryTableModel, model: TrainerModel) ->
 
 
 def test_numbers_are_readable(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
-    model.start(hugs, TrainingConfig(max_merges=2))
+    model.start(hugs, TrainingConfig(objective="score", max_merges=2))
     finish(qtbot, model)
     table = HistoryTableModel(model, locale=QLocale(QLocale.Language.German))
     assert table.index(1, HistoryColumn.VALUE).data() == "0,02778"

@@ -29,7 +29,7 @@ MANY_WORDS = " ".join("".join(random.Random(number).choices("abcdefgh", k=7)) fo
 
 @pytest.fixture(scope="module")
 def run() -> TrainingRun:
-    return train(count_texts(COURSE), TrainingConfig(vocab_size=70), engine="plain")
+    return train(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70), engine="plain")
 
 
 def expected_rows(run: TrainingRun, text: str, merges: int | None = None) -> list[tuple[int, str, int, int]]:
@@ -160,7 +160,7 @@ def test_the_finder_follows_text_and_training(qtbot: QtBot, model: TrainerModel,
     finder.set_lines(["This is the Hugging Face Course."])
     assert not changes.is_known
     expected = [row[0] for row in expected_rows(run, "This is the Hugging Face Course.")]
-    model.start(count_texts(COURSE), TrainingConfig(vocab_size=70))
+    model.start(count_texts(COURSE), run.config)
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED and changes.steps.tolist() == expected)
     assert changes.is_known
     finder.set_lines(["chapter"])  # short: known at once

@@ -39,8 +39,8 @@ def reach(qtbot: QtBot, model: TrainerModel, state: TrainerState) -> None:
     qtbot.waitUntil(lambda: model.state is state and not model.is_busy, timeout=20_000)
 
 
-def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, **limits: int) -> TrainerModel:
-    model.start(counts, TrainingConfig(**limits))
+def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, **config: Any) -> TrainerModel:
+    model.start(counts, TrainingConfig(**config))
     reach(qtbot, model, FINISHED)
     return model
 
@@ -171,7 +171,7 @@ def test_stop_before_anything_has_begun(qtbot: QtBot, model: TrainerModel, hugs:
 
 
 def test_start_paused_learns_one_merge_at_a_time(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
-    model.start(hugs, TrainingConfig(), paused=True)
+    model.start(hugs, TrainingConfig(objective="score"), paused=True)
     reach(qtbot, model, PAUSED)
     assert model.merge_count == 0
     for step in range(1, 4):
@@ -503,7 +503,7 @@ def test_the_selection_is_shared_and_lost_with_the_run(qtbot: QtBot, model: Trai
 def test_vocabulary_and_tokenizer_of_a_step(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     assert model.vocabulary_at(0) is None
     assert model.tokenizer_at(0) is None
-    trained(qtbot, model, hugs)
+    trained(qtbot, model, hugs, objective="score")
     assert len(model.vocabulary_at(2)) == 14
     assert model.tokenizer_at(2).encode("hugs").tokens == ["hu", "##gs"]
     assert model.tokenizer_at(3).encode("hugs").tokens == ["hugs"]

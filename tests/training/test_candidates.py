@@ -72,7 +72,7 @@ def test_the_history_is_only_read(sample_words: Any, objective: Any) -> None:
 
 
 def test_candidates_are_right_while_another_thread_appends(sample_words: Any) -> None:
-    config = wps.TrainingConfig(max_merges=400)
+    config = wps.TrainingConfig(objective="score", max_merges=400)
     reference = wps.Trainer(sample_words, config, engine="compiled")
     reference.run()
     expected = {}

@@ -12,9 +12,9 @@ from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 
 
-def test_defaults_are_those_of_the_course() -> None:
+def test_the_defaults() -> None:
     config = TrainingConfig()
-    assert (config.objective, config.tie, config.alphabet) == ("score", "first", "seen")
+    assert (config.objective, config.tie, config.alphabet) == ("likelihood", "first", "seen")
     assert config.special_tokens == BERT_SPECIAL_TOKENS == ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
     assert (config.vocab_size, config.min_frequency, config.continuing_subword_prefix) == (None, 0, "##")
 

@@ -29,7 +29,7 @@ COLUMNS = ("left_id", "right_id", "new_id", "pair_frequency", "left_frequency", 
 @pytest.fixture
 def history() -> Any:
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
-    return wps.train(counts, wps.TrainingConfig(special_tokens=["[UNK]"])).history
+    return wps.train(counts, wps.TrainingConfig(objective="score", special_tokens=["[UNK]"])).history
 
 
 def batch_of(history: MergeHistory, first: int, end: int) -> MergeBatch:
@@ -182,7 +182,7 @@ corpora = st.lists(st.tuples(words, st.integers(1, 9)), min_size=1, max_size=10,
 
 def test_a_token_and_its_parts() -> None:
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
-    history = wps.train(counts, wps.TrainingConfig(special_tokens=["[UNK]"])).history
+    history = wps.train(counts, wps.TrainingConfig(objective="score", special_tokens=["[UNK]"])).history
     tree: Any = history.merge_tree(10)
     assert (history.token(10), tree.step) == ("hugs", 3)
     assert [history.token(part.token_id) for part in (tree.left, tree.right)] == ["hu", "##gs"]
@@ -339,7 +339,9 @@ def test_words_that_contain_a_token_or_a_pair(pairs: list[tuple[str, int]], conf
 
 
 def test_words_of_a_token_at_every_step() -> None:
-    history = wps.train(wps.WordCounts.from_pairs(HUG), wps.TrainingConfig(special_tokens=())).history
+    history = wps.train(
+        wps.WordCounts.from_pairs(HUG), wps.TrainingConfig(objective="score", special_tokens=())
+    ).history
     ids = history.vocabulary(len(history)).id_of
     assert history.words_with_token(ids("##u"), 0) == [("pun", 12), ("hug", 10), ("pug", 5), ("hugs", 5), ("bun", 4)]
     assert history.words_with_token(ids("##gs"), 0) == []

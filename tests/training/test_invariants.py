@@ -24,6 +24,7 @@ from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, prepare
 from wordpiece_studio.training.kernels import columns
 from wordpiece_studio.training.kernels import pairs as pair_kernels
+from wordpiece_studio.training.logarithm import ln
 from wordpiece_studio.training.numba_engine import CompiledEngine
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.initial_state import TrainingInput
 
 NO_LIMITS = Limits(None, None)
-ROUNDING = 1e-12  # of values made from logarithms, in units of n
+ROUNDING = 760 * 2.0**-53  # of values under likelihood, in units of n: see the kernels' page
 
 
 @dataclass
@@ -245,7 +246,7 @@ def assert_listed_value(
     if numbers[0] < engine._scalar(columns.MIN_FREQUENCY):
         assert (value, slope) == (-np.inf, 0)
     elif config.objective == "likelihood":
-        assert value + slope * np.log(numbers[3]) == pytest.approx(exact, rel=0, abs=ROUNDING * numbers[0])
+        assert value + slope * ln(float(numbers[3])) == pytest.approx(exact, rel=0, abs=ROUNDING * numbers[0])
         assert slope == numbers[0] <= engine._state.reals[columns.STEEPEST]
     else:
         assert (value, slope) == (exact, 0)

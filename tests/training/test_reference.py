@@ -61,7 +61,9 @@ def named(columns: dict[str, Any], vocabulary: list[str]) -> list[reference.Pair
 
 @given(corpora, words, st.integers(0, 12))
 def test_tokenizers_equal_the_longest_match_of_the_definition(pairs: dict[str, int], word: str, more: int) -> None:
-    vocabulary, _ = reference.train(pairs, size=len({s for w in pairs for s in reference.split(w)}) + more)
+    vocabulary, _ = reference.train(
+        pairs, reference.score, size=len({s for w in pairs for s in reference.split(w)}) + more
+    )
     tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", *vocabulary]), normalizer=None, pre_tokenizer="whitespace-split")
     for text in (word, *pairs):
         assert tokenizer.encode(text).tokens == reference.longest_match(text, vocabulary)

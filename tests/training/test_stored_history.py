@@ -143,8 +143,21 @@ def test_other_words_are_refused() -> None:
         history.words_touched(0)
 
 
-def test_figures_that_do_not_fit_the_words_are_found_when_training_again() -> None:
+def test_values_of_another_logarithm_are_continued() -> None:
+    """Older files hold those of the platform's library, which may differ in the last bit."""
     run = wps.train(wps.WordCounts.from_pairs(PAIRS))
+    table = table_of(run.history)
+    values = np.nextafter(table.columns["value"], np.inf)
+    table = replace(table, columns=table.columns | {"value": values})
+    history = restored_history(table, lambda: (run.counts, places_of(run.history)))
+    trainer = wps.Trainer(run.counts, run.config, history=history, step=1)
+    assert trainer.run() == len(run.history) - 1
+    assert np.array_equal(history.column("left_id"), run.history.column("left_id"))
+    assert np.array_equal(history.column("value"), values)
+
+
+def test_figures_that_do_not_fit_the_words_are_found_when_training_again() -> None:
+    run = wps.train(wps.WordCounts.from_pairs(PAIRS), wps.TrainingConfig(objective="score"))
     table = table_of(run.history)
     frequency, value = table.columns["left_frequency"].copy(), table.columns["value"].copy()
     value[2] *= frequency[2] / (frequency[2] + 1)

@@ -207,7 +207,8 @@ def test_first_candidate_is_the_next_merge(engine: Any, sample_words: Any) -> No
 
 
 def test_candidates_are_ordered_and_complete(engine: Any) -> None:
-    trainer = wps.Trainer(wps.WordCounts.from_pairs(HUG), wps.TrainingConfig(special_tokens=()), engine=engine)
+    config = wps.TrainingConfig(objective="score", special_tokens=())
+    trainer = wps.Trainer(wps.WordCounts.from_pairs(HUG), config, engine=engine)
     trainer.run(1)
     candidates = trainer.top(100)
     assert [(c.left, c.right) for c in candidates if c.is_tied] == [
@@ -253,7 +254,7 @@ def test_counts_beyond_32_bits(engine: Any) -> None:
     ],
 )
 def test_stop_rules(engine: Any, limits: dict[str, Any], reason: str, merges: int) -> None:
-    config = wps.TrainingConfig(special_tokens=(), **limits)
+    config = wps.TrainingConfig(objective="score", special_tokens=(), **limits)
     trainer = wps.Trainer(wps.WordCounts.from_pairs(HUG), config, engine=engine)
     assert trainer.run() == merges
     assert trainer.stop_reason == reason

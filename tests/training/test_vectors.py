@@ -88,6 +88,6 @@ def test_byte_pair_encoding(case: dict[str, Any], engine: Any) -> None:
 def test_third_merge_of_the_course_is_hugs() -> None:
     # The course learns `hug` third, because it miscalculates 10/(15·15) as 1/15.
     counts = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
-    run = wps.train(counts, wps.TrainingConfig(special_tokens=()))
+    run = wps.train(counts, wps.TrainingConfig(objective="score", special_tokens=()))
     assert [merge.token for merge in run.history][:4] == ["##gs", "hu", "hugs", "hug"]
     assert run.history[2].value == 5 / (15 * 5)

@@ -18,6 +18,7 @@ from wordpiece_studio.ui.widgets.colors import (
     Look,
     TokenStyles,
     contrast,
+    run_color,
     shade_color,
     token_colors,
     token_text_color,
@@ -69,6 +70,18 @@ def test_tokens_use_all_colours(look: Look) -> None:
     used = {shade_color(TokenStyles().of(token).shade, look).name() for token in _TOKENS}
     assert used == {color.name() for color in token_colors(look)}
     assert len(used) == 8
+
+
+@looks
+@pytest.mark.parametrize("vision", VISIONS)
+def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: Look, vision: str) -> None:
+    shades = [run_color(number, look) for number in range(8)]
+    pairs = itertools.combinations([seen(color, vision) for color in shades], 2)
+    assert min(difference(*pair) for pair in pairs) >= _LEAST_DIFFERENCE
+    accent = seen(LOOKS[look].accent, vision)
+    assert min(difference(seen(color, vision), accent) for color in shades) >= 9
+    assert min(contrast(color, LOOKS[look].surface) for color in shades) >= _LEAST_CONTRAST[look]
+    assert run_color(8, look) == shades[0]
 
 
 def test_a_token_has_the_same_colour_in_another_run() -> None:

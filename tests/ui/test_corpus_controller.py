@@ -233,7 +233,7 @@ def test_leaving_with_edits_asks_once(studio: Studio) -> None:
 def test_leaving_while_training_asks(studio: Studio) -> None:
     path_text = " ".join(f"{number:x}{number:o}" for number in range(3000))
     studio.set_text(path_text)
-    studio.window.session.document.undo_stack.setClean()
+    studio.window.session.document.note_saved()
     studio.window.session.settings.set_target_size(0)
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
@@ -265,7 +265,7 @@ def test_leaving_asks_for_merges_that_the_user_asked_for_and_did_not_save(studio
 def test_a_saved_vocabulary_is_not_asked_for_until_it_grows(studio: Studio) -> None:
     train(studio)
     studio.window.export_controller.vocabulary.saved.emit("It was saved.")
-    assert not studio.window.model.is_unsaved
+    assert studio.window.session.runs.unsaved_merges == 0
     studio.window.model.train_further(vocab_size=72)
     studio.wait(lambda: studio.window.model.merge_count == 27)
     studio.wait_finished()

@@ -150,7 +150,7 @@ def test_an_edited_text_is_asked_about_before_files_replace_it(studio: Studio, f
     assert studio.has_box()
     studio.box().reject()
     assert studio.window.session.document.text == "mine"
-    studio.window.session.document.undo_stack.setClean()
+    studio.window.session.document.note_saved()
 
 
 def test_an_empty_list_says_what_to_do(studio: Studio, folder: Path) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import live_training
@@ -55,8 +53,8 @@ def test_a_key_trains_and_the_step_stays(studio: Studio) -> None:
     assert model.step == step > 0
     assert "zebra" in model.counts.words
     assert model.history.input.config.vocab_size == studio.window.session.settings.target_size
-    assert studio.window.banner.text == ""  # no one had asked for the merges before
-    assert not studio.window.model.is_unsaved
+    assert [(run.letter, run.is_kept) for run in studio.window.session.runs.all] == [("A", True), ("B", False)]
+    assert studio.window.session.runs.unsaved_merges == 0
 
 
 def test_every_key_between_two_runs_is_taken_and_only_one_run_comes(studio: Studio) -> None:
@@ -95,40 +93,62 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
     assert window.actions_.train.isEnabled()
 
 
-def test_what_the_user_trained_goes_on_and_that_is_reported_once(studio: Studio) -> None:
+def test_what_the_user_trained_stays_beside_one_preview(studio: Studio) -> None:
     window = studio.window
     train(studio)
-    assert window.model.is_unsaved
+    runs, kept = window.session.runs, window.model.run
     type_text(studio, " zebra")
-    assert "follow what you type" in window.banner.text
-    assert window.model.is_unsaved  # leaving asks about them as before
-    window.banner.clear()
+    preview = window.model.run
+    assert (runs.all, kept.is_kept, preview.is_kept) == ((kept, preview), True, False)
     type_text(studio, " lion")
+    assert runs.all == (kept, window.model.run)
+    assert runs.unsaved_merges == len(kept.history)  # leaving asks about them as before
+    runs.show(kept)
+    type_text(studio, "s")  # beside the kept run
+    assert (runs.all, window.model.run.letter) == ((kept, window.model.run), "B")
     assert window.banner.text == ""
 
 
-def test_undoing_the_edit_brings_the_merges_back(studio: Studio) -> None:
+def test_undoing_the_edit_shows_the_run_of_before(studio: Studio) -> None:
     train(studio)
-    before = [merge.token for merge in studio.window.model.history]
+    before, history = studio.window.model.run, studio.window.model.history
     type_text(studio, " zebra")
-    assert [merge.token for merge in studio.window.model.history] != before
+    assert studio.window.model.history is not history
     studio.window.actions_.undo.trigger()
-    studio.wait(lambda: is_current(studio) and "zebra" not in studio.window.model.counts.words)
-    assert [merge.token for merge in studio.window.model.history] == before
+    studio.wait(lambda: is_current(studio) and studio.window.model.run is before)
+    assert studio.window.session.runs.all == (before,)
+
+
+def test_a_setting_opens_a_preview_and_the_next_one_replaces_it(studio: Studio) -> None:
+    window = studio.window
+    runs, first = window.session.runs, window.model.run
+    window.session.settings.choose(objective="likelihood")
+    studio.wait(lambda: window.model.config.objective == "likelihood")
+    window.session.settings.choose(objective="count")
+    studio.wait(lambda: window.model.config.objective == "count")
+    assert runs.all == (first, window.model.run)
+    window.session.settings.choose(objective="score")
+    studio.wait(lambda: window.model.run is first)
+    assert runs.all == (first,)
+
+
+def test_a_setting_beside_a_corpus_that_was_not_trained_trains_nothing(studio: Studio, tmp_path: Path) -> None:
+    (tmp_path / "small.txt").write_text("cat cats hat hats\n", encoding="utf-8")
+    studio.open(tmp_path / "small.txt")
+    studio.wait(lambda: studio.window.session.counting.counts is not None)
+    studio.window.session.settings.choose(objective="count")
+    assert not studio.window.model.is_replacing
+    assert studio.window.session.runs.all == ()  # that of the sample had not been asked for
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", ["menu", "banner"])
-def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -> None:
+def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio) -> None:
     window = studio.window
     train(studio)
     type_text(studio, " zebra")
-    if way == "menu":
-        menus = [bar_action.menu() for bar_action in window.menuBar().actions()]
-        found = [a for menu in menus for a in menu.actions() if a is window.actions_.train_as_you_type]
-        found[0].trigger()
-    else:
-        QTest.mouseClick(window.banner.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    menus = [bar_action.menu() for bar_action in window.menuBar().actions()]
+    found = [a for menu in menus for a in menu.actions() if a is window.actions_.train_as_you_type]
+    found[0].trigger()
     assert not window.actions_.train_as_you_type.isChecked()
     before = window.model.history
     window.session.document.edit(0, 0, "lion ")
@@ -136,9 +156,6 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio, way: str) -
     studio.qtbot.wait(100)
     assert window.model.history is before
     assert "changed since" in window.bar.progress_text
-    window.actions_.train.trigger()
-    assert "discarded" in studio.box().informativeText()
-    studio.box().reject()
 
 
 def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,15 +180,14 @@ def test_a_corpus_that_was_opened_is_trained_when_it_is_edited_not_before(studio
 
 def test_merges_of_another_corpus_that_were_asked_for_stay(studio: Studio, tmp_path: Path) -> None:
     train(studio)
-    before = studio.window.model.history
+    before = studio.window.model.run
     path = tmp_path / "small.txt"
     path.write_text("cat cats hat hats\n", encoding="utf-8")
     studio.open(path)
     studio.wait(lambda: studio.window.session.counting.counts is not None)
-    studio.window.session.document.edit(0, 0, "cat ")
-    studio.wait(lambda: studio.window.session.counting.counts is not None)
-    studio.qtbot.wait(100)
-    assert studio.window.model.history is before
+    assert studio.window.model.run is before
+    type_text(studio, "cat")
+    assert studio.window.session.runs.all == (before, studio.window.model.run)
 
 
 def test_a_size_that_becomes_too_small_is_suggested_again_unless_it_was_chosen(studio: Studio) -> None:

@@ -132,18 +132,13 @@ def test_train_on_the_untouched_sample_asks_nothing(studio: Studio) -> None:
     assert studio.window.model.step == 25
 
 
-def test_train_again_asks_before_it_discards(studio: Studio) -> None:
+def test_training_again_adds_a_run_and_asks_nothing(studio: Studio) -> None:
     train_anew(studio)
-    history = studio.window.model.history
-    studio.window.actions_.train.trigger()
-    assert "25 merges" in studio.box().informativeText()
-    studio.answer(_CANCEL)
-    assert studio.window.model.history is history
-    studio.window.actions_.train.trigger()
-    with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.answer(QMessageBox.StandardButton.Yes)
-    studio.wait_finished()
-    assert studio.window.model.history is not history
+    first = studio.window.model.run
+    train_anew(studio)
+    assert not studio.has_box()
+    assert studio.window.session.runs.all == (first, studio.window.model.run)
+    assert len(first.history) == 25
 
 
 def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
@@ -323,21 +318,17 @@ def test_the_smallest_sample_opens_at_its_first_step_and_the_others_at_their_las
         assert model.merge_count > 1
 
 
-def test_a_sample_asks_before_the_users_merges_go_and_keeps_the_users_sentence(studio: Studio) -> None:
+def test_a_sample_leaves_the_users_merges_and_sentence(studio: Studio) -> None:
     train_anew(studio)
     studio.window.tokenization_pane.set_text("my own")
     studio.wait(lambda: studio.window.tokenization_pane.text == "my own")
-    history, text = studio.window.model.history, studio.window.session.document.text
-    studio.window.corpus_controller.open_sample("hug.txt")
-    assert "25 merges" in studio.box().informativeText()
-    studio.answer(_CANCEL)
-    assert (studio.window.model.history, studio.window.session.document.text) == (history, text)
-    studio.window.corpus_controller.open_sample("hug.txt")
+    mine = studio.window.model.run
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
-        studio.answer(_DISCARD)
+        studio.window.corpus_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert "hug" in studio.window.model.counts.words
     assert studio.window.tokenization_pane.text == "my own"
+    assert studio.window.session.runs.all == (mine, studio.window.model.run)
     offer = studio.window.tokenization_pane._field.offer
     assert [item.text for item in offer.items] == ["Try: hugs pug puns mug"]
     studio.qtbot.mouseClick(offer.viewport(), Qt.MouseButton.LeftButton, pos=offer.rect_of(0).center().toPoint())
@@ -386,13 +377,10 @@ def test_the_users_run_stays_and_says_of_which_corpus_it_is(studio: Studio, tmp_
     studio.open(tmp_path / "other.txt")
     assert studio.window.model.merge_count == 25
     assert "merges are from “English" in studio.window.bar.progress_text
-    studio.set_text("hug hug pug")
-    studio.window.actions_.train.trigger()
-    assert "learned from “English" in studio.box().informativeText()
-    studio.answer(_CANCEL)
 
 
 def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
+    studio.window.actions_.train_as_you_type.setChecked(False)
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
     assert studio.window.bar.progress_text == "settings changed since this run"
@@ -407,6 +395,7 @@ def open_further(studio: Studio) -> FurtherDialog:
 
 
 def test_going_further_says_what_it_leaves_out(studio: Studio) -> None:
+    studio.window.actions_.train_as_you_type.setChecked(False)
     dialog = open_further(studio)
     assert not dialog.note
     dialog.reject()
@@ -464,4 +453,4 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     controller._set_target(studio.window.bar)
     studio.window.menus.edit.aboutToShow.emit()
     assert not actions.paste.isEnabled()
-    studio.window.session.document.undo_stack.setClean()
+    studio.window.session.document.note_saved()

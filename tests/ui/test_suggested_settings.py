@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -21,7 +19,7 @@ def open_text(studio: Studio, path: Path, text: str) -> None:
 def test_a_file_whose_alphabet_is_larger_than_the_size_gets_a_larger_size(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
     settings = studio.window.session.settings
-    assert settings.target_size == 2000 or settings.target_size == 1000
+    assert settings.target_size == 2000
     assert "suggested for this corpus" in studio.window.bar.progress_text
     studio.window.actions_.train.trigger()
     studio.wait_finished()
@@ -45,13 +43,34 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
     assert settings.target_size == 500
 
 
-@pytest.mark.slow
-def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_path: Path) -> None:
-    open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
-    assert studio.window.session.settings.limits == (8000, 2)
-    assert "min. pairs 2" in studio.window.bar.progress_text
+def test_a_minimum_frequency_is_suggested_for_all_but_toys(studio: Studio, tmp_path: Path) -> None:
+    open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 1000)
+    assert studio.window.session.settings.limits == (500, 6)
+    assert "likelihood, size 500, min. pairs 6: suggested" in studio.window.bar.progress_text
+    studio.window.corpus_controller.load_sample("hug.txt")
+    assert studio.window.session.settings.limits == (0, 0)
+    open_text(studio, tmp_path / "large.txt", "hug hug pug bun\n" * 2000)
+    assert studio.window.session.settings.limits == (500, 6)
     open_text(studio, tmp_path / "small.txt", "hug hug pug bun\n")
     assert studio.window.session.settings.limits[1] == 0
+
+
+def test_likelihood_is_suggested_for_a_corpus_of_ones_own_and_the_score_for_samples(
+    studio: Studio, tmp_path: Path
+) -> None:
+    settings = studio.window.session.settings
+    assert settings.objective == "score"
+    open_text(studio, tmp_path / "a.txt", "hug hug pug")
+    assert settings.objective == "likelihood"
+    settings.choose(objective="count")
+    assert "suggested" not in studio.window.bar.progress_text
+    open_text(studio, tmp_path / "b.txt", "hug pug")
+    assert settings.objective == "likelihood"
+    studio.window.corpus_controller.load_sample("hug.txt")
+    assert settings.objective == "score"
+    settings.choose(objective="count")
+    studio.set_text("hug hug pug bun " * 1000)  # pasted, but the objective was chosen before
+    assert (settings.objective, settings.target_size) == ("count", 500)
 
 
 def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:

@@ -14,6 +14,7 @@ from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE
 from wordpiece_studio.stopping import finished, undo_if_stopped
 from wordpiece_studio.storage.manifest import REPLACE_ADVICE
 from wordpiece_studio.system.printable import display_name, printable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
+    from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
     from wordpiece_studio.tokenizer.tokenizer import WordTrace
@@ -44,6 +46,7 @@ _OPTIONS = {
     "At least one process": "--processes",
     "No word is left": "--alphabet-limit",
     "No word occurs": "--min-count",
+    "The corpus has too few lines": "--held-out",
     "The ids of": "--dtype",
     "The longest word": "--max-word-length",
     "The scheduler {address}": "--cluster",
@@ -55,6 +58,7 @@ _OPTIONS = {
     "There is no pre-tokenizer": "--pre-tokenizer",
     "There is no text encoding": "--encoding",
     "There is no kind of file": "--kind",
+    "Words with their counts": "--held-out",
     '{path} has no column "': "--column",
     "There is no type of ids": "--dtype",
     "{path} does not begin with a byte order mark": "--encoding",
@@ -70,6 +74,7 @@ _ADVICE_WITH_OPTIONS = {
     "--errors skip-line.",
     NAME_COLUMN_ADVICE: "Name the one to read with --column.",
     NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
+    HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
     REPLACE_ADVICE: "Replace it with --force, or write to another place.",
 }
 _ADVICE_WITHOUT = {
@@ -158,6 +163,13 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
     return f"{figures} ({reason}{nothing}), written to {display_name(output)}"
 
 
+def held_out_words(figures: HeldOutFigures) -> str:
+    """Return how the vocabulary splits text that it was not trained on, and how those of other objectives would."""
+    judged, *others = figures.tokens_per_word.items()
+    named = ", ".join(f"{objective} {value:.2f}" for objective, value in sorted(others))
+    return f"{judged[1]:.2f} tokens a word on held-out text ({named})"
+
+
 def loss_warnings(counts: WordCounts) -> list[str]:
     """Return a sentence about everything that was skipped or altered in counting."""
     statistics = counts.statistics
@@ -186,6 +198,12 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     for name in statistics.changed_files:
         warnings.append(f"{name} changed while it was read.")
     return warnings
+
+
+def missing_floor(config: TrainingConfig) -> list[str]:
+    """Return a sentence if the objective is the score and there is no floor."""
+    needs_one = config.objective == "score" and config.min_frequency < 2
+    return ["Without --min-frequency, --objective score favors pairs seen once."] if needs_one else []
 
 
 def detected_encodings(statistics: CorpusStatistics, encoding: str | None) -> list[str]:

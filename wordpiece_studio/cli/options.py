@@ -47,6 +47,7 @@ _NORMALIZERS = (
 )
 _PRE_TOKENIZERS = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, pattern:REGEX; joined by +."
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
+JUDGING = "Judging the vocabulary"
 
 
 def option(text: str, panel: str, **more: Any) -> Any:
@@ -191,7 +192,7 @@ def stdin() -> BufferedIOBase:
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
-def _is_stream(files: list[str]) -> bool:
+def is_stream(files: list[str]) -> bool:
     """Return whether the files are ``-`` alone, or one pipe, such as the shell makes of ``<(…)``."""
     if "-" in files and len(files) > 1:
         raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
@@ -223,7 +224,7 @@ def listed_sources(options: Mapping[str, Any]) -> Listing | None:
     StudioError
         If there are none, or standard input is one of several.
     """
-    if _is_stream(options["files"]):
+    if is_stream(options["files"]):
         return None
     return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
 

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import msgspec
 import typer
 
-from wordpiece_studio.cli.messages import detected_encodings, loss_warnings, print_line, progress, summary_words, warn
+from wordpiece_studio.cli.messages import (
+    detected_encodings,
+    held_out_words,
+    loss_warnings,
+    missing_floor,
+    print_line,
+    progress,
+    summary_words,
+    warn,
+)
 from wordpiece_studio.cli.options import (
     ALPHABET,
     CHOICE,
     FILES,
+    JUDGING,
     STOP,
     ClusterOption,
     ColumnOption,
@@ -35,6 +47,7 @@ from wordpiece_studio.cli.options import (
     WordCountsOption,
     check_results,
     counted_words,
+    is_stream,
     listed_sources,
     option,
     results,
@@ -43,6 +56,7 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.exports import (
     BPE_FILES,
@@ -66,15 +80,20 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.notices import corpus_notices
-from wordpiece_studio.training.trainer import Trainer
+from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.text.pipeline import Normalizer
 
 
+SpecialTokensOption = Annotated[
+    str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
+]
 OnlyOption = Annotated[
     str | None,
     typer.Option(
@@ -87,7 +106,9 @@ _ADVICE_WITH_OPTION = {
     "beside it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
 }
+HELD_OUT = "a part of the corpus was held out"
 _SLICE = 1000  # merges between two updates of the progress bar
+_BERTS_FIVE = " ".join(BERT_SPECIAL_TOKENS)
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
 
 
@@ -108,7 +129,7 @@ def train_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
-    objective: Annotated[str, option("score, likelihood or count.", CHOICE)] = "score",
+    objective: Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE)] = "likelihood",
     tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
@@ -121,12 +142,13 @@ def train_command(
     alphabet_overflow: Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET)] = "unk",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
-    special_tokens: Annotated[
-        str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
-    ] = " ".join(BERT_SPECIAL_TOKENS),
+    special_tokens: SpecialTokensOption = _BERTS_FIVE,
     continuing_subword_prefix: Annotated[str, option("Before symbols inside a word.", ALPHABET)] = "##",
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
+    held_out: HeldOutOption = False,
+    held_out_file: HeldOutFileOption = None,
+    held_out_model: HeldOutModelOption = None,
     history: HistoryOption = None,
     only: OnlyOption = None,
     bpe: BpeOption = False,
@@ -136,9 +158,7 @@ def train_command(
     """Learn a vocabulary from texts and write it to a folder."""
     started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    # Report what could not be written in the end before counting the words.
-    _check_places(output, history, chosen, bpe=bpe, with_counts=with_counts, force=force)
-    _check_saving(_beginning(config, normalizing, pre_tokenizer), output, chosen, config if bpe else None)
+    _check_results(context.params, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
     counts, notes = _counted(context.params, normalizing, config)
     with progress() as report:
         trainer = Trainer(counts, config)
@@ -146,10 +166,12 @@ def train_command(
         _check_saving(tokenizer, output, chosen, config if bpe else None)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
+    figures = _held_out_figures(context.params, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
         _write(Path(output), history, trainer, origin, chosen, bpe=bpe, with_counts=with_counts)
-    print_line((_summary if as_json else summary_words)(trainer, output, time.monotonic() - started))
+        _write_judged(held_out_model, figures, origin, chosen)
+    print_line((_summary if as_json else _said)(trainer, output, time.monotonic() - started, figures))
 
 
 def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
@@ -171,8 +193,8 @@ def _counted(
     with progress(of_bytes=True) as report:
         counts = counted_words(options, sources, normalizer, report)
     notes.hash_beside()
-    notices = map(str, corpus_notices(counts, config))
-    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]), *notices):
+    read = (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
+    for warning in (*read, *map(str, corpus_notices(counts, config)), *missing_floor(config)):
         warn(warning)
     return counts, notes
 
@@ -231,6 +253,26 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
     )
 
 
+def _check_results(
+    options: Mapping[str, Any], beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None
+) -> None:
+    """Report what could not be written in the end before the words are counted.
+
+    Raises
+    ------
+    StudioError
+        If something could not, or options contradict each other.
+    """
+    _check_held_out(options)
+    output, model, force = (options[name] for name in ("output", "held_out_model", "force"))
+    with_counts = options["with_counts"]
+    _check_places(output, options["history"], only, bpe=bpe is not None, with_counts=with_counts, force=force)
+    _check_saving(beginning, output, only, bpe)
+    if model is not None:
+        _check_places(model, None, only, bpe=False, with_counts=False, force=force)
+        _check_saving(beginning, model, only, None)
+
+
 def _check_places(
     output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool, force: bool
 ) -> None:
@@ -265,7 +307,12 @@ def _load_engine() -> None:
         load_kernels("training")
 
 
-def _summary(trainer: Trainer, output: str, seconds: float) -> str:
+def _said(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> str:
+    lines = [summary_words(trainer, output, seconds), *([] if figures is None else [held_out_words(figures)])]
+    return "\n".join(lines)
+
+
+def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> str:
     counts = trainer.counts
     summary = {
         "output": output,
@@ -280,6 +327,8 @@ def _summary(trainer: Trainer, output: str, seconds: float) -> str:
         "left_out_files": counts.statistics.left_out_files,
         "seconds": round(seconds, 3),
     }
+    if figures is not None:
+        summary["held_out"] = {"words": figures.words, "tokens_per_word": figures.tokens_per_word}
     return printable_json(summary)
 
 
@@ -315,3 +364,107 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: I
         )
     check_tokenizer_stays_whole("bpe", Path(output))
     check_bpe_symbols(symbols)
+
+
+# ---- text that was not trained on -----------------------------------------------------------------------------------
+
+HeldOutOption = Annotated[
+    bool,
+    typer.Option(
+        "--held-out",
+        help="Hold out a tenth of the corpus, and print how many tokens a word a vocabulary of the rest makes of it, "
+        "for each objective.",
+        rich_help_panel=JUDGING,
+    ),
+]
+HeldOutFileOption = Annotated[
+    str | None,
+    option("Print how many tokens a word it makes of this text, for each objective.", JUDGING, metavar="FILE"),
+]
+HeldOutModelOption = Annotated[
+    str | None, option("With --held-out, write the vocabulary of the rest, which was judged.", JUDGING, metavar="DIR")
+]
+
+
+def _check_held_out(options: Mapping[str, Any]) -> None:
+    """Check that the options about held-out text can be combined with each other and with the rest.
+
+    Raises
+    ------
+    StudioError
+        If not.
+    """
+    output, file, model = (options[name] for name in ("output", "held_out_file", "held_out_model"))
+    if options["held_out"] and file is not None:
+        raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
+    if model is not None and not options["held_out"]:
+        raise StudioError("--held-out-model needs --held-out", "Without it, the vocabulary in --output is judged.")
+    if model is not None and os.path.realpath(model) == os.path.realpath(output):
+        raise StudioError("--output and --held-out-model are the same folder", "Choose another for one of them.")
+    if options["bpe"] and (options["held_out"] or file is not None):
+        raise StudioError("--bpe cannot be judged by held-out text", "Omit --bpe: the merges are the same.")
+    if options["held_out"] and is_stream(options["files"]):
+        raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
+    if file is not None:
+        _held_out_source(options)
+
+
+def _held_out_source(options: Mapping[str, Any]) -> Listing:
+    """Return the file to judge by, which is text even where the corpus is words with their counts.
+
+    Raises
+    ------
+    StudioError
+        If there is none.
+    """
+    kind = None if options["kind"] == "word-counts" else options["kind"]
+    sources = listed_sources({**options, "files": [options["held_out_file"]], "kind": kind, "word_counts": False})
+    if sources is None:
+        raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
+    return sources
+
+
+def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFigures | None:
+    """Return how the vocabulary splits the held-out text; None if none is to be.
+
+    Raises
+    ------
+    StudioError
+        If the text cannot be read, or no vocabulary can be trained on the rest of the corpus.
+    """
+    counts, config = trainer.counts, trainer.config
+    pipeline = counts.normalizer, counts.pre_tokenizer
+    reading = {"special_tokens": config.special_tokens, "max_word_length": options["max_word_length"]}
+    if options["held_out_file"] is not None:
+        run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
+        text = held_out_text(_held_out_source(options), *pipeline, **reading)
+        return held_out_figures(counts, text, config, run=run)
+    sources = listed_sources(options) if options["held_out"] else None
+    if sources is None:
+        return None
+    corpus = divided_corpus(sources, *pipeline, **reading)
+    return held_out_figures(corpus.rest.at_least(options["min_count"]), corpus.held_out, config)
+
+
+def _write_judged(folder: str | None, figures: HeldOutFigures | None, origin: Origin, only: Only | None) -> None:
+    """Write the vocabulary that was judged, if requested, with a manifest that says on what it was trained.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be written.
+    """
+    if folder is None or figures is None:
+        return
+    run = figures.run
+    record = msgspec.structs.replace(origin.corpus, sha256=None, sha256_of="", sha256_missing=HELD_OUT, files=())
+    save_directory(
+        folder,
+        run.vocabulary,
+        run.counts.normalizer,
+        run.counts.pre_tokenizer,
+        config=run.config,
+        counts=run.counts,
+        origin=Origin(merges=len(run.history), corpus=record),
+        only=only,
+    )

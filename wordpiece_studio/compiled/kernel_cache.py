@@ -28,6 +28,8 @@ from wordpiece_studio.errors import StudioError
 
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
+_SHARED = ("compiled/kernels.py", "training/logarithm.py")
+"""What kernels are compiled from outside their packages."""
 
 _COMPLETE = "complete"
 _ROOM = 20 << 20  # bytes; all kernels together take a quarter of it
@@ -69,7 +71,7 @@ def cache_folder(package: KernelPackage) -> Path:
 
 @cache  # asked for each of many short texts
 def _digest(root: Path, package: KernelPackage) -> str:
-    files = [root / "compiled" / "kernels.py", *sorted((root / package / "kernels").glob("*.py"))]
+    files = [*(root / name for name in _SHARED), *sorted((root / package / "kernels").glob("*.py"))]
     # numba also looks up compiled code by the location of its source.
     key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
     return hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]

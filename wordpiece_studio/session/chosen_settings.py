@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
@@ -14,16 +15,18 @@ from wordpiece_studio.training.initial_state import minimum_vocab_size
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import Objective
 
+SUGGESTED_OBJECTIVE: Objective = "likelihood"
+"""For a corpus of the user's own, where the score needs a floor that no one knows beforehand."""
 _FIRST_SIZE = 70
 _LARGE_TEXT = 5000
 """Characters; a text that is longer and has at least doubled was pasted or dropped, not typed."""
 _SIZES = (500, 1000, 2000, 4000, 8000, 16_000, 30_000)
 _TOY_BYTES = 5000
 _TOY_MERGES = 25
-_MANY_BYTES = 1_000_000
-_BOOK_BYTES, _BOOK_SIZE = 900_000, 8000  # about a megabyte
-_LIBRARY_BYTES, _LIBRARY_SIZE = 10_000_000, 30_000
+_OFTEN = 6
+"""Pairs and words that occur less often are mostly pieces of numbers, names and codes."""
 _MOST_WORDS = 20_000
 """Up to so many distinct words the smallest size is found as a training would; of more, from their characters."""
 
@@ -73,7 +76,7 @@ class ChosenSettings(QObject):
     def choose(self, **values: Any) -> None:
         """Take the values that the user chose, by the names of the fields of `TrainingConfig`."""
         self._values.update(values)
-        self.suggestion.note_choice()
+        self.suggestion.note_choice(is_of_objective="objective" in values)
         self.changed.emit()
 
     @property
@@ -94,7 +97,11 @@ class ChosenSettings(QObject):
 
     def set_limits(self, size: int, min_frequency: int) -> None:
         """Replace the limits."""
-        self._values.update(vocab_size=size or None, min_frequency=min_frequency)
+        self.set_values(vocab_size=size or None, min_frequency=min_frequency)
+
+    def set_values(self, **values: Any) -> None:
+        """Replace values that the user did not choose, by the names of the fields of `TrainingConfig`."""
+        self._values.update(values)
         self.replaced.emit()
 
     @property
@@ -121,13 +128,15 @@ class SuggestedSettings:
 
 
 class Suggestion(QObject):
-    """Suggests limits once for each corpus that is opened, and never in place of a size that was chosen for it."""
+    """Suggests objective and limits once for each corpus that is opened, never in place of what was chosen for it."""
 
     def __init__(self, settings: ChosenSettings) -> None:
         super().__init__(settings)
         self._settings = settings
         self._is_awaited = False
         self._is_users = False  # the user has chosen the size since this corpus was opened
+        self._is_objective_users = False  # likewise
+        self._is_objective_suggested = False
         self._characters = 0
         self._shown: SuggestedSettings | None = None
         self._floor = 0  # the smallest count that was suggested, not chosen
@@ -137,21 +146,24 @@ class Suggestion(QObject):
         """What is suggested, as long as the settings are that and nothing was trained with it; else empty."""
         if self._shown is None:
             return ""
-        size = f"{self._shown.vocab_size:,}"
-        if not self._shown.vocab_size:
-            return self.tr("no size limit: suggested for this corpus")
-        if self._shown.min_frequency:
-            text = self.tr("size {size}, min. pairs {count}: suggested for this corpus")
-            return text.format(size=size, count=self._shown.min_frequency)
-        return self.tr("size {size} suggested for this corpus").format(size=size)
+        size = self.tr("size {size}").format(size=f"{self._shown.vocab_size:,}")
+        floor = self.tr("min. pairs {count}").format(count=self._shown.min_frequency)
+        parts = (
+            self.tr("likelihood") if self._is_objective_suggested else "",
+            size if self._shown.vocab_size else self.tr("no size limit"),
+            floor if self._shown.min_frequency else "",
+        )
+        return self.tr("{settings}: suggested for this corpus").format(settings=", ".join(filter(None, parts)))
 
     def expect_text(self) -> None:
         """Another corpus was opened: make a suggestion when it is counted."""
         self._is_awaited, self._is_users, self._shown = True, False, None
+        self._is_objective_users = self._is_objective_suggested = False
 
     def withdraw(self) -> None:
         """Suggest nothing: the limits are known, or were used."""
         self._is_awaited = False
+        _, self._floor = self._settings.limits
         self._set(None)
 
     def note_training(self) -> None:
@@ -166,14 +178,19 @@ class Suggestion(QObject):
         if self._is_awaited or is_pasted:
             self._is_awaited = False
             if len(counts):
+                self._is_objective_suggested = not self._is_objective_users
                 self._suggest(counts)
 
     def take_refusal(self, counts: WordCounts) -> bool:
         """Suggest another size where one turned out too small that the user did not choose; return whether it did."""
         return not self._is_users and self._suggest(counts)
 
-    def note_choice(self) -> None:
-        """The user changed a setting."""
+    def note_choice(self, *, is_of_objective: bool = False) -> None:
+        """The user changed a setting; `is_of_objective`: which pair is best."""
+        if is_of_objective:
+            self._is_objective_users, self._is_objective_suggested = True, False
+            self._set(None)
+            return
         size, floor = self._settings.limits
         if self._shown is None or size != self._shown.vocab_size:
             self._is_users = True
@@ -191,7 +208,9 @@ class Suggestion(QObject):
         floor = suggested.min_frequency if is_ours else present  # a floor that the user chose stays
         self._floor = floor if is_ours else 0
         self._shown = SuggestedSettings(suggested.vocab_size, floor if is_ours else 0)
-        self._settings.set_limits(suggested.vocab_size, floor)
+        objective = SUGGESTED_OBJECTIVE if self._is_objective_suggested else self._settings.objective
+        size = suggested.vocab_size or None
+        self._settings.set_values(vocab_size=size, min_frequency=floor, objective=objective)
         return True
 
     def _set(self, shown: SuggestedSettings | None) -> None:
@@ -203,23 +222,19 @@ class Suggestion(QObject):
 def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
     """Return limits for training on this corpus with these settings.
 
-    A toy text gets a few merges to look at; a larger one, the smallest usual size that leaves merges at least half as
-    many tokens as special tokens and alphabet take. Above a megabyte, a pair must occur twice: otherwise the score,
-    which divides by the counts of both parts, first learns words that occur once.
+    A toy text gets a few merges to look at. For a larger one, only pairs that occur often are merged, and the size is
+    the largest usual one that has no more tokens than special tokens, alphabet and words that occur often, so that the
+    last merges still make words, in whatever script; at least a quarter more than special tokens and alphabet.
     """
     size = max(counts.statistics.bytes, counts.statistics.characters)
     least = _least_size(counts, config)
     if size <= _TOY_BYTES:
         return SuggestedSettings(-(-(least + _TOY_MERGES) // 5) * 5)
-    wanted = max(least * 3 // 2, _usual_size(size))
+    wanted = least * 5 // 4
     fitting = next((usual for usual in _SIZES if usual >= wanted), -(-wanted // 1000) * 1000)
-    return SuggestedSettings(fitting, 2 if size > _MANY_BYTES else 0)
-
-
-def _usual_size(size: int) -> int:
-    if size >= _LIBRARY_BYTES:
-        return _LIBRARY_SIZE
-    return _BOOK_SIZE if size >= _BOOK_BYTES else 0
+    most = least + int(np.count_nonzero(counts.counts >= _OFTEN))
+    largest = max((usual for usual in _SIZES if usual <= most), default=0)
+    return SuggestedSettings(max(fitting, largest), _OFTEN)
 
 
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:

@@ -1,4 +1,4 @@
-"""The user's edits of the text, as undo commands."""
+"""What the user can undo: edits of the text, and the closing of a run."""
 
 from __future__ import annotations
 
@@ -67,3 +67,20 @@ class EditCommand(QUndoCommand):
         if joined is not None:
             self.edit = joined
         return joined is not None
+
+
+class CloseCommand(QUndoCommand):
+    """Removes a run, and brings it back."""
+
+    def __init__(self, remove: Callable[[], None], bring_back: Callable[[], None]) -> None:
+        super().__init__()
+        self._remove = remove
+        self._bring_back = bring_back
+
+    def redo(self) -> None:
+        """Remove it."""
+        self._remove()
+
+    def undo(self) -> None:
+        """Bring it back."""
+        self._bring_back()

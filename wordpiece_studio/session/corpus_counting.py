@@ -177,6 +177,20 @@ class CorpusCounting(QObject):
         self._on_job_finished(counts)
         self.state_changed.emit()
 
+    def take_known(self, counts: WordCounts) -> None:
+        """Take counts of the present corpus that are known already, with the pipeline that made them."""
+        pipeline = Pipeline(counts.normalizer, counts.pre_tokenizer)
+        if pipeline == self._pipeline and counts is self._counts:
+            return
+        self._timer.stop()
+        self._stop_job()
+        self._forget()
+        if pipeline != self._pipeline:
+            self._pipeline = pipeline
+            self.pipeline_changed.emit()
+        self._on_job_finished(counts)
+        self.state_changed.emit()
+
     def count_now(self) -> None:
         """Count without further delay; while files are still being listed, wait until all are."""
         self._timer.stop()

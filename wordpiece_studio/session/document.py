@@ -67,6 +67,8 @@ class Document(QObject):
         super().__init__(parent)
         self._file = TextFile("")
         self._text = ""
+        self._clean_text: str | None = ""  # what was last opened or saved; None: something else
+        self._was_modified = False
         self._path: Path | None = None
         self._newline = "\n"
         self._index = ViewIndex("")
@@ -76,7 +78,6 @@ class Document(QObject):
         self._editor_has_it = False  # the edit under way came from the editor
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
-        self.undo_stack.cleanChanged.connect(self._on_undo_stack_clean_changed)
         self._is_files = False
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
@@ -121,7 +122,7 @@ class Document(QObject):
     @property
     def is_modified(self) -> bool:
         """Whether there is a text that differs from what was last opened or saved."""
-        return not self._is_files and not self.undo_stack.isClean()
+        return not self._is_files and self._text != self._clean_text
 
     # Replacing the text.
 
@@ -129,7 +130,8 @@ class Document(QObject):
         """Switch to a text that was read, and its file; `is_modified`: the file holds a different text."""
         self._take(file, path)
         if is_modified:
-            self.undo_stack.resetClean()
+            self._clean_text = None
+            self._note_modified()
 
     def take_files(self) -> None:
         """Switch to an empty list of files."""
@@ -155,7 +157,12 @@ class Document(QObject):
         """
         self._file = write_text_file(path, self._text, self._file)
         self._set_path(path)
-        self.undo_stack.setClean()
+        self.note_saved()
+
+    def note_saved(self) -> None:
+        """Note that the file holds the text as it is now."""
+        self._clean_text = self._text
+        self._note_modified()
 
     def move_to(self, path: Path) -> None:
         """Set the path of the text's file, which has moved there."""
@@ -285,8 +292,10 @@ class Document(QObject):
 
     def _take_content(self, file: TextFile, path: Path | None) -> None:
         self._file, self._text = file, file.text
+        self._clean_text = self._text
         self._newline = main_line_break(self._text)
         self.undo_stack.clear()
+        self._note_modified()
         self._lay_out()
         self._set_path(path)
         self.reset.emit()
@@ -320,6 +329,7 @@ class Document(QObject):
         change = self._change_of_view(edit)
         was_folded = self._is_folded
         self._text = self._text[:start] + edit.inserted + self._text[end:]
+        self._note_modified()
         self._index.note_edit(start, len(edit.removed), len(edit.inserted), self._text)
         if was_folded or self._must_fold(edit):
             self._lay_out()
@@ -354,5 +364,7 @@ class Document(QObject):
         self._page = min(self._page, len(self._pages) - 1)
         self._index = ViewIndex("" if self._is_folded else self._text)
 
-    def _on_undo_stack_clean_changed(self, is_clean: bool) -> None:
-        self.modified_changed.emit(not is_clean and not self._is_files)
+    def _note_modified(self) -> None:
+        if self.is_modified != self._was_modified:
+            self._was_modified = self.is_modified
+            self.modified_changed.emit(self._was_modified)

@@ -155,7 +155,7 @@ def measured_pace() -> float:
     from wordpiece_studio.training.trainer import Trainer
 
     counts = _trial_counts()
-    config = TrainingConfig(max_merges=_TRIAL_MERGES)
+    config = TrainingConfig(objective="score", max_merges=_TRIAL_MERGES)
     fastest = float("inf")
     for _ in range(_TRIALS):
         began = time.perf_counter()

@@ -6,19 +6,16 @@ are read in the background before a pane needs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly
 from wordpiece_studio.session.records import Selection
 from wordpiece_studio.session.run import Run
-from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
@@ -27,6 +24,7 @@ from wordpiece_studio.storage.project.contents import (
     ProjectRun,
     ProjectSelection,
     ProjectSettings,
+    ProjectTab,
     ProjectView,
 )
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -34,12 +32,13 @@ from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     import threading
+    from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.session.step_marks import MarkerName
-    from wordpiece_studio.storage.project.contents import CorpusReference, UnknownContents
+    from wordpiece_studio.storage.project.contents import UnknownContents
 
 
 _DELAY_MS = 250
@@ -112,8 +111,8 @@ class ProjectReading(QObject):
 
 
 def _is_small(project: Project) -> bool:
-    run = project.run
-    return run is not None and len(run.history) <= _FEW and run.history.word_count <= _FEW
+    runs = [run.history for run in project.runs]
+    return bool(runs) and sum(len(each) + each.word_count for each in runs) <= _FEW
 
 
 def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadRest | None:
@@ -131,23 +130,27 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
         error = found
     if stop.is_set():
         return None
-    try:
-        if run is not None:
-            len(run.history.input.words)  # reads and checks the words and places
-    except StudioError as found:
-        error = found
+    for each in project.runs:
+        if stop.is_set():
+            return None
+        try:
+            len(each.history.input.words)  # reads and checks the words and places
+        except StudioError as found:
+            error = error or found
     return None if stop.is_set() else ReadRest(known, error)
 
 
 class ProjectContent(NamedTuple):
     """The content of a project that must not be discarded without asking; two are compared part by part.
 
-    Excludes a run that no one asked for, since the Studio trains it again, and the step shown.
+    Excludes runs that no one asked for, since the Studio trains them again, the run and the step shown, and settings
+    that are those of the run shown. `tabs`: what the user made of the other runs, by number.
     """
 
-    settings: ProjectSettings
+    settings: tuple[object, ...]
     corpus: tuple[object, ...]
-    run: tuple[object, ...] | None
+    runs: dict[int, tuple[object, ...]]
+    tabs: dict[int, tuple[object, ...]]
     notes: tuple[ProjectBookmark, ...]
     marks: tuple[object, ...]
     live_text: str
@@ -182,6 +185,7 @@ class ProjectState(QObject):
         self._document = session.document
         self._counting = session.counting
         self._model = session.model
+        self._runs = session.runs
         self._marks = session.marks
         self._references = session.references
         self._path: Path | None = None
@@ -255,13 +259,13 @@ class ProjectState(QObject):
 
     def capture(self) -> Project:
         """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
-        run = self._captured_run()
+        runs = self._captured_runs()
         counts = None
-        if run is None or not run.is_of_corpus:
+        if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
-            settings=self._settings(), corpus=self._corpus(), view=self._view(), run=run, counts=counts,
-            unknown=self._unknown,
+            settings=self._settings(), corpus=self._session.corpus(), view=self._view(),
+            run=runs[0] if runs else None, others=tuple(runs[1:]), counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
     def content(self) -> ProjectContent:
@@ -276,21 +280,6 @@ class ProjectState(QObject):
             pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
             max_word_length=self._counting.max_word_length,
         )
-
-    def _corpus(self) -> ProjectCorpus:
-        document, references = self._document, self._references
-        if document.is_files:
-            files = tuple(map(references.of, document.files.files))
-            return ProjectCorpus(name=self._session.given_name, text=None, files=files)
-        file, path = document.file, document.path
-        origin: CorpusReference | None = None
-        # A file that holds more than could be read must never be overwritten: do not record it.
-        if path is not None and not file.is_lossy:
-            origin = references.of(CorpusFile(str(path), encoding=file.encoding))
-        return ProjectCorpus(
-            name=self._session.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
-            mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,
-        )  # fmt: skip
 
     def _view(self) -> ProjectView:
         marks, selection = self._marks, self._model.selection
@@ -308,24 +297,35 @@ class ProjectState(QObject):
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
             ),
+            tabs=tuple(map(self._tab, self._runs.all)),
+            current=0 if self._runs.current is None else self._runs.current.number,
         )
+
+    def _tab(self, run: Run) -> ProjectTab:
+        is_shown = run is self._runs.current
+        step = self._model.step if is_shown else run.step
+        return ProjectTab(run.number, run.name, run.color, run.is_kept, run.is_compared, step)
 
     def _live_text(self) -> str:
         """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
         (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
 
-    def _captured_run(self) -> ProjectRun | None:
-        model = self._model
-        history, counts, config = model.history, model.counts, model.config
-        if history is None or counts is None or config is None:
-            return None
-        changes = self._session.changes_since_run()
+    def _captured_runs(self) -> list[ProjectRun]:
+        """Return all runs, the one that is shown first."""
+        current = self._runs.current
+        others = [run for run in self._runs.all if run is not current]
+        return [self._captured_run(run) for run in ([current] if current is not None else []) + others]
+
+    def _captured_run(self, run: Run) -> ProjectRun:
+        is_shown, origin = run is self._runs.current, run.origin
+        changes = self._session.changes_since_run(run)
         is_of_corpus = not (changes.is_other_corpus or changes.corpus or changes.pipeline)
         return ProjectRun(
-            counts=counts, config=config, history=history, stop_reason=model.stop_reason,
-            corpus_name=model.origin.corpus_name, is_of_corpus=is_of_corpus, is_wanted=model.origin.is_wanted,
-            merges=len(history),
+            counts=run.counts, config=run.config, history=run.history,
+            stop_reason=self._model.stop_reason if is_shown else run.stop_reason, corpus_name=origin.corpus_name,
+            is_of_corpus=is_of_corpus, is_wanted=origin.is_wanted, merges=len(run.history), number=run.number,
+            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text,
         )  # fmt: skip
 
     # Restoring.
@@ -357,7 +357,7 @@ class ProjectState(QObject):
         self._reading.stop()
         self._serial += 1
         self.set_path(None)
-        self._model.forget()
+        self._runs.take((), None, 0)
         self._restore_view(ProjectView(live_text=self._session.live_text))
         self.saved.emit()
 
@@ -376,29 +376,28 @@ class ProjectState(QObject):
         return config
 
     def _restore_corpus(self, corpus: ProjectCorpus, config: TrainingConfig) -> None:
-        document = self._document
-        if corpus.text is None:
-            document.take_files()
-            document.files.take_references(corpus.files)
-            self._references.take(corpus.files)
-        else:
-            path = None if corpus.origin is None else Path(corpus.origin.file.path)
-            file = TextFile(corpus.text, corpus.encoding, corpus.mark)
-            document.take_text(file, path, is_modified=corpus.is_edited)
-            self._references.take(() if corpus.origin is None else (corpus.origin,))
-        self._session.opening.stop()
+        self._session.show_corpus(corpus)
         self._session.take_corpus(corpus.name)
         self._session.settings.suggestion.withdraw()
         self._session.settings.set_config(config)
 
     def _restore_run(self, project: Project) -> None:
-        run = project.run
-        if run is None:
-            self._model.forget()
-            return
+        tabs = {tab.number: tab for tab in project.view.tabs}
+        runs = {run.number: self._restored_run(run, tabs.get(run.number)) for run in project.runs}
+        order = sorted(runs, key=lambda number: list(tabs).index(number) if number in tabs else len(tabs))
+        current = None if project.run is None else runs[project.run.number]
+        self._runs.take((runs[number] for number in order), current, project.view.step)
+
+    def _restored_run(self, run: ProjectRun, tab: ProjectTab | None) -> Run:
+        tab = tab or ProjectTab(run.number)
         origin = self._session.restored_origin(run.corpus_name, is_of_corpus=run.is_of_corpus, is_wanted=run.is_wanted)
-        restored = Run(run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin)
-        self._model.open_run(restored, project.view.step)
+        if run.text is not None:
+            origin = replace(origin, corpus=ProjectCorpus(name=run.corpus_name, text=run.text))
+        return Run(
+            run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin, name=tab.name,
+            number=run.number, color=tab.color, is_kept=tab.is_kept, is_compared=tab.is_compared,
+            step=min(tab.step, len(run.history)),
+        )  # fmt: skip
 
     def _restore_view(self, view: ProjectView) -> None:
         marks, model, selection = self._marks, self._model, view.selection
@@ -423,6 +422,7 @@ class ProjectState(QObject):
         for plain in (
             document.text_changed, model.run_reset, marks.breakpoints.changed, marks.markers.changed,
             marks.bookmarks.changed, self._session.settings.changed, self._counting.pipeline_changed,
+            self._runs.changed,
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (
@@ -439,17 +439,33 @@ class ProjectState(QObject):
         self.changed.emit()
 
 
+def _own_settings(project: Project) -> tuple[object, ...]:
+    """Return the settings as far as they are not those of the run that is shown."""
+    settings, run = project.settings, project.run
+    if run is not None and (settings.training, settings.normalizer, settings.pre_tokenizer) == (
+        run.config.to_dict(),
+        normalizers.to_spec(run.counts.normalizer),
+        pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+    ):
+        return (settings.max_word_length,)
+    return (settings,)
+
+
+def _learned(run: ProjectRun) -> tuple[object, ...]:
+    merges = run.merge_count
+    return run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts)
+
+
 def content_of(project: Project) -> ProjectContent:
     """Return the content of `project` that must not be discarded without asking."""
-    corpus, view, run = project.corpus, project.view, project.run
-    learned = None
-    if run is not None and run.is_wanted:
-        merges = run.merge_count
-        learned = (run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts))
+    corpus, view = project.corpus, project.view
+    wanted = {run.number: run for run in project.runs if run.is_wanted}
+    tabs = {number: ProjectTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
     return ProjectContent(
-        project.settings,
+        _own_settings(project),
         (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
-        learned,
+        {number: _learned(run) for number, run in wanted.items()},
+        {number: (tabs[number].name, tabs[number].color, tabs[number].is_compared) for number in wanted},
         view.notes,
         (view.markers, view.breakpoints),
         view.live_text,

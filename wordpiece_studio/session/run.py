@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.notices import Notice
@@ -21,17 +22,20 @@ class RunOrigin:
     is_automatic
         Whether the Studio began it by itself.
     is_wanted
-        Whether the user asked for it, or for one that it replaced while the corpus was typed.
+        Whether the user asked for it, or kept it.
     corpus_name
         What the corpus was called.
     text_serial
         Which state of the corpus it was, see `CorpusCounting.text_serial`; -1 for none there is now.
+    corpus
+        The corpus itself, so that it can be brought back; None if it is not known any more.
     """
 
     is_automatic: bool = True
     is_wanted: bool = False
     corpus_name: str = ""
     text_serial: int = -1
+    corpus: ProjectCorpus | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -53,11 +57,17 @@ class Run:
     saved_merges
         How many of its merges are in a file of the user's.
     name
-        What the user calls it; empty for its letter.
+        What the user calls it; empty for what tells it from the others.
     number
-        Its place among the letters and colors, from 0; no two runs of a session have the same.
+        Its place among the letters, from 0; no two runs of a session have the same.
+    color
+        Its place among the colors, from 0.
     is_kept
-        Whether it stays when another one is trained.
+        Whether it stays when another one is trained; False for a preview.
+    is_compared
+        Whether it is compared with others.
+    step
+        The step at which it was left.
     """
 
     counts: WordCounts
@@ -70,7 +80,10 @@ class Run:
     saved_merges: int = 0
     name: str = ""
     number: int = 0
-    is_kept: bool = False
+    color: int = 0
+    is_kept: bool = True
+    is_compared: bool = False
+    step: int = 0
 
     @property
     def letter(self) -> str:
@@ -81,3 +94,20 @@ class Run:
         """
         rest, last = divmod(self.number, 26)
         return (chr(64 + rest) if rest else "") + chr(65 + last)
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether it has merges that the user asked for and did not save."""
+        return self.origin.is_wanted and len(self.history) > self.saved_merges
+
+    def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
+        """Return whether training with these words and settings would give the same merges."""
+        mine = self.counts
+        return self.config == config and (
+            mine is counts
+            or (
+                (mine.normalizer, mine.pre_tokenizer) == (counts.normalizer, counts.pre_tokenizer)
+                and len(mine) == len(counts)
+                and mine == counts
+            )
+        )

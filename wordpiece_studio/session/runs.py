@@ -1,14 +1,24 @@
-"""The runs of a session, of which one is shown: a new training replaces the shown one, unless that was kept."""
+"""The runs of a session, of which one is shown: every training adds one; a preview makes room for the next one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.session.commands import CloseCommand
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PySide6.QtGui import QUndoStack
+
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
+
+COLORS = 8
+"""How many colors with their line styles there are; those of further runs begin again."""
 
 
 class Runs(QObject):
@@ -17,20 +27,25 @@ class Runs(QObject):
     Signals
     -------
     changed()
-        A run was added, kept or closed, or another one is shown.
+        A run was added, changed or closed, or another one is shown.
+    chosen(Run), shown(Run)
+        A run that was there already is about to be shown; it is shown now.
     """
 
     changed = Signal()
+    chosen = Signal(object)
+    shown = Signal(object)
 
-    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+    def __init__(self, model: TrainerModel, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
+        self._undo_stack = undo_stack
         self._all: list[Run] = []
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
     def all(self) -> tuple[Run, ...]:
-        """The runs in the order in which they were trained."""
+        """The runs in the order of their tabs."""
         return tuple(self._all)
 
     @property
@@ -38,34 +53,156 @@ class Runs(QObject):
         """The run shown; None if nothing has been trained yet."""
         return self._model.run
 
-    def keep(self, run: Run) -> None:
-        """Keep a run when another one is trained."""
-        run.is_kept = True
-        self.changed.emit()
+    @property
+    def compared(self) -> tuple[Run, ...]:
+        """The runs that are compared."""
+        return tuple(run for run in self._all if run.is_compared)
 
-    def show(self, run: Run, step: int = 0) -> None:
-        """Show a run at a step; a training in progress is canceled, and what it has learned is its run."""
+    @property
+    def unsaved_merges(self) -> int:
+        """The number of merges, of all runs, that the user asked for and did not save."""
+        return sum(len(run.history) for run in self._all if run.is_unsaved)
+
+    # What the user does.
+
+    def show(self, run: Run) -> None:
+        """Show a run where it was left; a training in progress is canceled, and what it has learned is its run."""
         if run is not self.current:
-            self._model.open_run(run, step)
+            self.chosen.emit(run)
+            self._model.open_run(run, run.step)
+            self.shown.emit(run)
+
+    def show_next(self, by: int = 1) -> None:
+        """Show the run `by` places further on, beginning again at the end."""
+        if self.current is not None:
+            self.show(self._all[(self._all.index(self.current) + by) % len(self._all)])
+
+    def keep(self, run: Run) -> None:
+        """Keep a run when another one is trained, and treat it as one that the user asked for."""
+        if not (run.is_kept and run.origin.is_wanted):
+            run.is_kept = True
+            run.origin = replace(run.origin, is_automatic=False, is_wanted=True)
+            self.changed.emit()
+
+    def keep_all(self) -> None:
+        """Keep the preview, because all runs are saved."""
+        for run in self._all:
+            if not run.is_kept:
+                self.keep(run)
+
+    def rename(self, run: Run, name: str) -> None:
+        """Call a run by another name, and keep it; an empty name is what tells it from the others."""
+        run.name = " ".join(name.split())
+        self._keep_changed(run)
+
+    def recolor(self, run: Run, color: int) -> None:
+        """Give a run another color, and keep it."""
+        run.color = color % COLORS
+        self._keep_changed(run)
+
+    def set_compared(self, run: Run, is_compared: bool) -> None:
+        """Compare a run with others or not, and keep it; the colors of compared runs differ as far as they suffice."""
+        taken = {each.color for each in self.compared if each is not run}
+        if is_compared and run.color in taken:
+            run.color = self._free_color(run.color, taken)
+        run.is_compared = is_compared
+        self._keep_changed(run)
 
     def close(self, run: Run) -> None:
-        """Remove a run; if it was shown, its neighbor is shown at its last step, or nothing."""
+        """Remove a run, which can be undone."""
         place = self._all.index(run)
-        self._all.remove(run)
-        if run is not self.current:
+        self._undo_stack.push(CloseCommand(lambda: self._remove([run]), lambda: self._insert(place, run)))
+
+    # What becomes of the corpus and the project.
+
+    def drop_unasked(self) -> None:
+        """Remove the runs that the user did not ask for."""
+        self._remove([run for run in self._all if not run.origin.is_wanted])
+
+    def drop_preview(self) -> None:
+        """Remove the run that is not kept."""
+        self._remove([run for run in self._all if not run.is_kept])
+
+    def rename_corpus(self, old: str, new: str) -> None:
+        """Note that the corpus has another name; runs of other corpora keep theirs."""
+        if self._model.origin.corpus_name == old:
+            self._model.rename_corpus(new)
+        for run in self._all:
+            if run.origin.corpus_name == old:
+                run.origin = replace(run.origin, corpus_name=new)
+
+    def take(self, runs: Iterable[Run], current: Run | None, step: int) -> None:
+        """Replace all runs, and show one of them at a step."""
+        self._all = list(runs)
+        if current is None:
+            self._model.forget()
+        else:
+            self._model.open_run(current, step)
+        self.changed.emit()
+
+    def note_saved(self) -> None:
+        """Note that all merges of all runs are in a file of the user's now."""
+        for run in self._all:
+            run.saved_merges = len(run.history)
+
+    # Internal changes.
+
+    def _keep_changed(self, run: Run) -> None:
+        self.keep(run)
+        self.changed.emit()
+
+    def _remove(self, gone: list[Run]) -> None:
+        """Remove runs; if one of them was shown, its neighbor is shown, or nothing."""
+        current = self.current
+        place = self._all.index(current) if current in self._all else 0
+        before = [run for run in self._all[:place] if run not in gone]
+        self._all = [run for run in self._all if run not in gone]
+        if current is None or current not in gone:
             self.changed.emit()
         elif self._all:
-            neighbor = self._all[min(place, len(self._all) - 1)]
-            self._model.open_run(neighbor, len(neighbor.history))
+            self.show(self._all[min(len(before), len(self._all) - 1)])
         else:
             self._model.forget()
 
+    def _insert(self, place: int, run: Run) -> None:
+        """Bring a run back that was removed."""
+        if any(each.number == run.number for each in self._all):
+            run.number = self._free_number()
+        self._all.insert(place, run)
+        self.show(run)
+
     def _on_model_run_reset(self) -> None:
         run = self._model.run
-        if run is None or run not in self._all:
-            self._all = [each for each in self._all if each.is_kept]
         if run is not None and run not in self._all:
-            used = {each.number for each in self._all}
-            run.number = next(number for number in range(len(used) + 1) if number not in used)
-            self._all.append(run)
+            self._add(run)
         self.changed.emit()
+
+    def _add(self, run: Run) -> None:
+        gone = [each for each in self._all if _makes_room(each, run)]
+        if gone:
+            place, run.number, run.color = self._all.index(gone[0]), gone[0].number, gone[0].color
+            self._all[place] = run
+            self._all = [each for each in self._all if each not in gone]
+        else:
+            run.number = self._free_number()
+            run.color = self._free_color(run.number, set())
+            self._all.append(run)
+
+    def _free_color(self, first: int, taken: set[int]) -> int:
+        """Return the first color that no run has, else one that is not `taken`, beginning at `first`."""
+        used = {each.color for each in self._all}
+        colors = [(first + by) % COLORS for by in range(COLORS)]
+        untaken = [color for color in colors if color not in taken] or colors
+        return next((color for color in untaken if color not in used), untaken[0])
+
+    def _free_number(self) -> int:
+        used = {each.number for each in self._all}
+        return next(number for number in range(len(used) + 1) if number not in used)
+
+
+def _makes_room(old: Run, new: Run) -> bool:
+    """Return whether a run that was not asked for is replaced by a new one: a preview by the next preview, say."""
+    if old.origin.is_wanted:
+        return False
+    is_other_corpus = old.origin.corpus_name != new.origin.corpus_name
+    return is_other_corpus or not (old.is_kept or new.is_kept) or old.is_trained_on(new.counts, new.config)

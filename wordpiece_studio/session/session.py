@@ -6,12 +6,15 @@ All of it runs without a window. Panes and controllers get the parts that they n
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chosen_settings import ChosenSettings
+from wordpiece_studio.session.comparison import Comparison
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
@@ -19,14 +22,17 @@ from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
-from wordpiece_studio.session.run import RunOrigin
+from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.storage.project.contents import CorpusReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +67,9 @@ class Session(QObject):
         The corpus; reading another one; what its files were like when they were read, and whether they change.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
-    model, runs, warm_up
-        The observable trainer with the run that is shown; loading the fast engine beforehand.
+    model, runs, comparison, warm_up
+        The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
+        engine beforehand.
     marks, player, usage, changes
         Breakpoints, markers and bookmarks; playing merges; how often tokens are used; the steps that changed the live
         text.
@@ -88,7 +95,8 @@ class Session(QObject):
         self.counting = CorpusCounting(self.document, self)
         self.settings = ChosenSettings(self)
         self.model = TrainerModel(self)
-        self.runs = Runs(self.model, self)
+        self.runs = Runs(self.model, self.document.undo_stack, self)
+        self.comparison = Comparison(self.model, self.runs, self)
         self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
@@ -99,6 +107,8 @@ class Session(QObject):
         self._live_text = ""
         self._known_name = self.corpus_name
         self.counting.partial_changed.connect(self._on_counting_partial_changed)
+        self.runs.chosen.connect(self._on_runs_chosen)
+        self.runs.shown.connect(self._on_runs_shown)
 
     def close(self) -> None:
         """Stop everything that is running and wait for it to end."""
@@ -126,20 +136,73 @@ class Session(QObject):
     def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
         """Take what the document holds as another corpus, which is called `name` where it has no file.
 
-        A run that no one asked for is dropped, but not for a sample: that is trained at once.
+        Runs that no one asked for are dropped, for a sample when its own is there: it is trained at once.
         """
         self.given_name, self.is_sample = name, is_sample
         self._known_name = self.corpus_name
         self.settings.suggestion.expect_text()
         self.corpus_taken.emit()
-        if not is_sample and not self.model.origin.is_wanted:
-            self.model.forget()
+        if not is_sample:
+            self.runs.drop_unasked()
+
+    def corpus(self) -> ProjectCorpus:
+        """Return the corpus as it is now."""
+        document, references = self.document, self.references
+        if document.is_files:
+            files = tuple(map(references.of, document.files.files))
+            return ProjectCorpus(name=self.given_name, text=None, files=files)
+        file, path = document.file, document.path
+        origin: CorpusReference | None = None
+        # A file that holds more than could be read must never be overwritten: do not record it.
+        if path is not None and not file.is_lossy:
+            origin = references.of(CorpusFile(str(path), encoding=file.encoding))
+        return ProjectCorpus(
+            name=self.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
+            mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,
+        )  # fmt: skip
+
+    def show_corpus(self, corpus: ProjectCorpus) -> None:
+        """Take a corpus that was here before; `take_corpus` must follow."""
+        document = self.document
+        if corpus.text is None:
+            document.take_files()
+            document.files.take_references(corpus.files)
+            self.references.take(corpus.files)
+        else:
+            path = None if corpus.origin is None else Path(corpus.origin.file.path)
+            file = TextFile(corpus.text, corpus.encoding, corpus.mark)
+            document.take_text(file, path, is_modified=corpus.is_edited)
+            self.references.take(() if corpus.origin is None else (corpus.origin,))
+        self.opening.stop()
+
+    def bring_back(self, run: Run) -> None:
+        """Take the corpus that a run was trained on, with the pipeline of its words."""
+        corpus = run.origin.corpus
+        if corpus is None:
+            return
+        self.show_corpus(corpus)
+        self.given_name, self.is_sample = corpus.name, False
+        self._known_name = self.corpus_name
+        self.settings.suggestion.withdraw()
+        self.corpus_taken.emit()
+        if corpus.text is None:
+            self.counting.set_pipeline(run.counts.normalizer, run.counts.pre_tokenizer)
+        else:
+            self.note_text_of(run)
+
+    def note_text_of(self, run: Run) -> None:
+        """Take the counts of a run, whose text is the corpus again."""
+        serial = self.counting.text_serial
+        for each in self.runs.all:
+            if each is run or self._has_text_of(each):
+                each.origin = replace(each.origin, text_serial=serial)
+        self.counting.take_known(run.counts)
 
     def note_renamed(self) -> None:
         """Note that the corpus may have another name, after it was saved or its files changed."""
         name = self.corpus_name
-        if self.model.origin.corpus_name == self._known_name != name:
-            self.model.rename_corpus(name)
+        if name != self._known_name:
+            self.runs.rename_corpus(self._known_name, name)
         self._known_name = name
 
     def _on_counting_partial_changed(self, _is_partial: object) -> None:
@@ -160,23 +223,33 @@ class Session(QObject):
 
     # The run.
 
-    def origin(self, *, is_automatic: bool, is_wanted: bool = False) -> RunOrigin:
+    def origin(self, *, is_automatic: bool) -> RunOrigin:
         """Return the origin of a run that begins now; what is not automatic is always wanted."""
-        return RunOrigin(is_automatic, is_wanted or not is_automatic, self._known_name, self.counting.text_serial)
+        serial = self.counting.text_serial
+        return RunOrigin(is_automatic, not is_automatic, self._known_name, serial, self.corpus())
 
     def restored_origin(self, corpus_name: str, *, is_of_corpus: bool, is_wanted: bool) -> RunOrigin:
         """Return the origin of a run of a project; `is_of_corpus`: it was trained on the corpus as it is."""
         if is_of_corpus:
-            return RunOrigin(not is_wanted, is_wanted, self._known_name, self.counting.text_serial)
+            return self.origin(is_automatic=not is_wanted)
         return RunOrigin(not is_wanted, is_wanted, corpus_name)
 
-    def changes_since_run(self) -> Changes:
-        """Return what has changed since the run began."""
-        model = self.model
-        if model.history is None or model.counts is None or model.config is None:
+    def _on_runs_chosen(self, run: Run) -> None:
+        self.settings.set_config(run.config)
+
+    def _on_runs_shown(self, run: Run) -> None:
+        """Show how the words of a run were made if it is of the present corpus."""
+        is_of_corpus = run.origin.text_serial == self.counting.text_serial
+        if is_of_corpus and run.history.is_whole and self.changes_since_run(run).pipeline:
+            self.counting.take_known(run.counts)
+
+    def changes_since_run(self, run: Run | None = None) -> Changes:
+        """Return what has changed since a run began; None is the one that is shown."""
+        run = run or self.model.run
+        if run is None:
             return Changes()
         pipeline = self.counting.pipeline
-        is_same_pipeline = (model.counts.normalizer, model.counts.pre_tokenizer) == (
+        is_same_pipeline = (run.counts.normalizer, run.counts.pre_tokenizer) == (
             pipeline.normalizer,
             pipeline.pre_tokenizer,
         )
@@ -184,22 +257,25 @@ class Session(QObject):
             config = self.settings.config()
         except StudioError:
             config = None
-        same_size = None if config is None else replace(config, vocab_size=model.config.vocab_size)
+        same_size = None if config is None else replace(config, vocab_size=run.config.vocab_size)
         return Changes(
-            is_other_corpus=model.origin.corpus_name != self._known_name,
-            corpus=self._is_corpus_changed(is_same_pipeline),
+            is_other_corpus=run.origin.corpus_name != self._known_name,
+            corpus=self._is_corpus_changed(run, is_same_pipeline),
             pipeline=not is_same_pipeline,
-            settings=config != model.config,
-            rules=same_size != model.config,
+            settings=config != run.config,
+            rules=same_size != run.config,
         )
 
-    def _is_corpus_changed(self, comparable: bool) -> bool:
-        if self.counting.text_serial == self.model.origin.text_serial:
+    def _is_corpus_changed(self, run: Run, comparable: bool) -> bool:
+        if self.counting.text_serial == run.origin.text_serial:
             return False
         counts = self.counting.counts
         if counts is None or not comparable:
-            return True  # as far as is known
-        history = self.model.history
-        if history is not None and not history.is_whole:  # its words are being read, or cannot be
-            return history.is_damaged
-        return counts is not self.model.counts and counts != self.model.counts
+            return not self._has_text_of(run)  # as far as is known
+        if not run.history.is_whole:  # its words are being read, or cannot be
+            return run.history.is_damaged
+        return counts is not run.counts and counts != run.counts
+
+    def _has_text_of(self, run: Run) -> bool:
+        known, document = run.origin.corpus, self.document
+        return known is not None and not document.is_files and known.text == document.text

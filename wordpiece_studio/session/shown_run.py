@@ -241,11 +241,6 @@ class ShownRun(QObject):
         return self._current.origin
 
     @property
-    def is_unsaved(self) -> bool:
-        """Whether there are merges that the user asked for and did not save."""
-        return self._current is not None and self.origin.is_wanted and self._published > self._current.saved_merges
-
-    @property
     def notices(self) -> tuple[Notice, ...]:
         """What is unusual about the corpus of a run started with `start`."""
         return self._current.notices if self._current is not None else ()
@@ -317,10 +312,6 @@ class ShownRun(QObject):
         if self._current is not None:
             self._current.saved_merges = self._published
 
-    def claim(self) -> None:
-        """Make the run one that the user asked for."""
-        self._set_origin(replace(self.origin, is_automatic=False, is_wanted=True))
-
     def rename_corpus(self, name: str) -> None:
         """Call the corpus of the run by another name."""
         self._set_origin(replace(self.origin, corpus_name=name))
@@ -346,6 +337,8 @@ class ShownRun(QObject):
 
     def _set_run(self, run: Run | None) -> None:
         """Switch to a run, or to none, with nothing published yet."""
+        if self._current is not None:
+            self._current.step = self._step
         self._current = run
         self._published = self._learned = self._step = 0
         self._pace.begin_run()

@@ -163,6 +163,10 @@ class TrainerModel(ShownRun):
         self._next_origin = origin or RunOrigin()
         self._thread.replace(self._replacement.begin(self._last_run, counts, config))
 
+    def give_up_replacement(self) -> None:
+        """Cancel the run that is being trained to replace this one."""
+        self._replacement.give_up()
+
     def open_run(self, run: Run, step: int = 0) -> None:
         """Show a run that was trained earlier, at a step; cancel a running training.
 
@@ -302,7 +306,9 @@ class TrainerModel(ShownRun):
         self._run = started.run
         self._state = TrainerState.FINISHED
         self._drop_candidates()
-        self._set_run(self._run_of(started, replaced.stop_reason))
+        run = self._run_of(started, replaced.stop_reason)
+        run.is_kept = False
+        self._set_run(run)
         self._learned = len(started.history)
         self._pace.note(self._learned, replaced.seconds)
         self.run_reset.emit()

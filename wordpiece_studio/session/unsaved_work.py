@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 class Loss(Enum):
-    """What is about to be given up: everything, the corpus and the merges, or the corpus alone."""
+    """What is about to be given up: everything, or the corpus alone."""
 
     ALL = "all"
-    RUN = "run"
     CORPUS = "corpus"
 
 
@@ -65,7 +64,7 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
         return _compared(session, project, saved, trains=trains)
     return UnsavedWork(
         text=session.document.is_modified,
-        merges=model.merge_count if loss is not Loss.CORPUS and model.is_unsaved else 0,
+        merges=session.runs.unsaved_merges if loss is not Loss.CORPUS else 0,
         notes=_new_notes(project) if loss is Loss.ALL else 0,
         others=project.path is not None,  # it was recovered: its file holds something older
         trains=trains,
@@ -81,11 +80,17 @@ def _new_notes(project: ProjectState) -> int:
 
 def _compared(session: Session, project: ProjectState, saved: ProjectContent, *, trains: bool) -> UnsavedWork:
     now = project.content()
-    new_run = now.run is not None and now.run != saved.run
+    new_runs = {run.number for run in session.runs.all if now.runs.get(run.number) != saved.runs.get(run.number)}
+    new_runs &= now.runs.keys()
+    closed = saved.runs.keys() - now.runs.keys()
+    tabs_before = {number: saved.tabs.get(number) for number in now.tabs if number not in new_runs}
+    tabs = {number: now.tabs[number] for number in tabs_before}
     return UnsavedWork(
         text=now.corpus != saved.corpus,
-        merges=session.model.merge_count if new_run else 0,
+        merges=sum(len(run.history) for run in session.runs.all if run.number in new_runs),
         notes=len(set(now.notes) ^ set(saved.notes)),
-        others=(now.settings, now.marks, now.live_text) != (saved.settings, saved.marks, saved.live_text),
+        others=bool(closed)
+        or (now.settings, now.marks, now.live_text, tabs)
+        != (saved.settings, saved.marks, saved.live_text, tabs_before),
         trains=trains,
     )

@@ -366,8 +366,6 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
             "the vocabulary's size was" if manifest.merges is None else f"exactly its {manifest.merges:,} merges were"
         )
         notes.append(f"{seconds}{again} reproduced.")
-    if training.get("objective") == "likelihood":
-        notes.append("Logarithms differ in the last digit between mathematics libraries; that can decide a tie.")
     return tuple(notes)
 
 

@@ -6,9 +6,11 @@ candidates, and would find the same merges. Making it takes as long as starting 
 discarded afterwards.
 
 >>> from wordpiece_studio.corpus.counts import WordCounts
+>>> from wordpiece_studio.training.config import TrainingConfig
 >>> from wordpiece_studio.training.trainer import train
 >>> counts = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
->>> [candidate.token for candidate in candidates_at(train(counts).history, 2, 2)]
+>>> run = train(counts, TrainingConfig(objective="score"))
+>>> [candidate.token for candidate in candidates_at(run.history, 2, 2)]
 ['hugs', 'hug']
 """
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, SupportsIndex, cast, get_args
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 
-Objective = Literal["score", "likelihood", "count"]
+Objective = Literal["likelihood", "score", "count"]
 Tie = Literal["first", "ids"]
 AlphabetLayout = Literal["seen", "huggingface"]
 AlphabetOverflow = Literal["unk", "remove"]
@@ -48,9 +48,9 @@ class TrainingConfig:
     Parameters
     ----------
     objective
-        Which pair is best: ``"score"``, n / (f(a) · f(b)), the WordPiece of the Hugging Face course;
-        ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule that Schuster & Nakajima give in words in "Japanese
-        and Korean voice search" (2012); ``"count"``, n, which is byte pair encoding.
+        Which pair is best: ``"likelihood"``, n · ln(n · N / (f(a) · f(b))), the rule that Schuster & Nakajima give in
+        words in "Japanese and Korean voice search" (2012); ``"score"``, n / (f(a) · f(b)), the WordPiece of the Hugging
+        Face course; ``"count"``, n, which is byte pair encoding.
     vocab_size
         Stop at this many tokens, special tokens and alphabet included. None: no limit.
     max_merges, max_seconds
@@ -91,7 +91,7 @@ class TrainingConfig:
         If a value is outside its range, naming the setting.
     """
 
-    objective: Objective = "score"
+    objective: Objective = "likelihood"
     vocab_size: int | None = None
     max_merges: int | None = None
     max_seconds: float | None = None

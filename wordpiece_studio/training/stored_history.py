@@ -203,7 +203,7 @@ _MOST_CHARACTERS = 1 << 30
 """In the tokens of all merges: far more than any corpus gives."""
 _CHARACTERS_AT_ONCE = 1 << 20
 _TOLERANCE = 1e-9
-"""Relative, of a value: logarithms differ in their last bits between platforms."""
+"""Relative, of a value: older files hold those of other logarithms, which differ in their last bits."""
 
 
 # The rows.

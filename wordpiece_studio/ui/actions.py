@@ -16,6 +16,9 @@ from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_RUN_KEYS = 8
+"""Alt and a digit show a run."""
+
 
 class Actions(QObject):
     """The commands, as attributes; their icons are drawn in the colours of the theme."""
@@ -28,6 +31,7 @@ class Actions(QObject):
         self._make_file_actions()
         self._make_edit_actions()
         self._make_training_actions()
+        self._make_run_actions()
         self._make_step_actions()
         self._make_mark_actions()
         self._make_selection_actions()
@@ -40,7 +44,8 @@ class Actions(QObject):
 
     def all(self) -> list[QAction]:
         """Return every command once."""
-        return list(dict.fromkeys(each for each in vars(self).values() if isinstance(each, QAction)))
+        single = [each for each in vars(self).values() if isinstance(each, QAction)]
+        return list(dict.fromkeys([*single, *self.show_run.actions()]))
 
     def usual_tip(self, action: QAction) -> str:
         """Return the tooltip that a command has while it is available."""
@@ -90,8 +95,12 @@ class Actions(QObject):
 
     def _make_edit_actions(self) -> None:
         standard = QKeySequence.StandardKey
-        self.undo = self._action(self.tr("&Undo"), (standard.Undo,), self.tr("Undo the last edit of the corpus"))
-        self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Redo the edit that was undone"))
+        self.undo = self._action(
+            self.tr("&Undo"),
+            (standard.Undo,),
+            self.tr("Undo the last edit of the corpus, or bring back the run that was closed last"),
+        )
+        self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Redo what was undone"))
         # Without shortcuts: those belong to the text fields, and a second owner would take them away.
         self.cut = self._text_action(self.tr("Cu&t"), standard.Cut, self.tr("Cut the selected text"))
         self.copy = self._text_action(self.tr("&Copy"), standard.Copy, self.tr("Copy the selected text"))
@@ -106,7 +115,7 @@ class Actions(QObject):
     def _make_training_actions(self) -> None:
         self.train = self._action(
             self.tr("&Train"), ("F5", "Ctrl+Return", "Ctrl+Enter"),
-            self.tr("Learn a vocabulary from the corpus, starting at the first merge"), "play",
+            self.tr("Learn a vocabulary from the corpus, as a run of its own"), "play",
         )  # fmt: skip
         self.train_further = self._action(
             self.tr("Train &further…"), ("Shift+F5", "Ctrl+Shift+Return"),
@@ -122,10 +131,44 @@ class Actions(QObject):
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
         )
         self.train_as_you_type = self._action(
-            self.tr("Train as you t&ype"), (), self.tr("Train a small corpus again after every edit, without asking")
+            self.tr("Train as you t&ype"),
+            (),
+            self.tr("Train a small corpus after every edit or change of a setting, as a preview"),
         )
         self.train_as_you_type.setCheckable(True)
         self.train_as_you_type.setChecked(True)
+
+    def _make_run_actions(self) -> None:
+        self.next_run = self._action(self.tr("&Next run"), ("Ctrl+Tab",), self.tr("Show the run in the next tab"))
+        self.previous_run = self._action(
+            self.tr("&Previous run"), ("Ctrl+Shift+Tab",), self.tr("Show the run in the tab before")
+        )
+        self.keep_run = self._action(
+            self.tr("&Keep this run"), (), self.tr("Keep the preview: the next change opens another one")
+        )
+        self.rename_run = self._action(self.tr("&Rename this run…"), (), self.tr("Give the run shown another name"))
+        self.close_run = self._action(
+            self.tr("&Close this run"), ("Ctrl+W",), self.tr("Close the run shown; Undo brings it back")
+        )
+        self.compare_run = self._action(
+            self.tr("Co&mpare this run"),
+            (),
+            self.tr("Show how it tokenizes the live text, beside other runs"),
+        )
+        self.compare_run.setCheckable(True)
+        self.bring_text_back = self._action(
+            self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
+        )
+        self.show_run = QActionGroup(self)
+        self.show_run.setExclusive(False)
+        for place in range(_RUN_KEYS):
+            action = self._action(
+                self.tr("Run {place}").format(place=place + 1),
+                (f"Alt+{place + 1}",),
+                self.tr("Show the run in this tab"),
+            )
+            action.setData(place)
+            self.show_run.addAction(action)
 
     # -- steps, marks, what is looked at
 

@@ -13,6 +13,7 @@ from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.help_controller import HelpController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
+from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
 from wordpiece_studio.ui.controllers.training_controller import TrainingController
 from wordpiece_studio.ui.controllers.view_controller import ViewController
@@ -49,6 +50,7 @@ class MainWindow(Workspace):
         self.training_controller = TrainingController(self)
         self.project_controller = ProjectController(self)
         self.recovery = RecoveryController(self)
+        self.runs_controller = RunsController(self, self.project_controller)
         self.corpus_controller = CorpusController(self, self.project_controller)
         self.export_controller = ExportController(self)
         self.step_controller = StepController(self)
@@ -62,7 +64,7 @@ class MainWindow(Workspace):
         training, steps = self.training_controller, self.step_controller
         self.actions_.quit.triggered.connect(self.close)
         self.corpus_controller.sample_loaded.connect(training.train_unasked)
-        self.export_controller.vocabulary.saved.connect(self.model.note_saved)
+        self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
         self.project_controller.agreed.connect(self._on_project_agreed)
         steps.first_run_needed.connect(training.learn_first_merge)
         steps.end_reached.connect(training.say_end_reached)
@@ -117,6 +119,11 @@ class MainWindow(Workspace):
         self._end_jobs()
         event.accept()
         self.closed.emit()
+
+    def _on_vocabulary_saved(self, _words: object) -> None:
+        if self.model.run is not None:
+            self.session.runs.keep(self.model.run)
+        self.model.note_saved()
 
     def _on_project_agreed(self) -> None:
         self.recovery.keeper.forget()

@@ -118,6 +118,14 @@ class Menus(QObject):
         menu = self._bar.addMenu(self.tr("&Training"))
         menu.addActions([actions.train, actions.train_further, actions.pause, actions.stop])
         menu.addSeparator()
+        runs = menu.addMenu(self.tr("&Runs"))
+        runs.addActions([actions.next_run, actions.previous_run])
+        runs.addSeparator()
+        runs.addActions([actions.keep_run, actions.compare_run, actions.rename_run, actions.bring_text_back])
+        runs.addAction(actions.close_run)
+        runs.addSeparator()
+        runs.addActions(actions.show_run.actions())
+        menu.addSeparator()
         menu.addActions([actions.special_tokens, actions.train_as_you_type])
 
     def _add_step_menu(self, actions: Actions) -> None:

@@ -22,6 +22,7 @@ from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
 from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
+from wordpiece_studio.ui.panes.runs.run_strip import RunStrip
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.timeline.timeline_pane import TimelinePane
 from wordpiece_studio.ui.panes.token_details.token_details_pane import TokenDetailsPane
@@ -60,8 +61,8 @@ class Workspace(QMainWindow):
         What the window works on, and parts of it that are often needed.
     actions_, menus
         The commands, and where they are offered.
-    bar, docks, corpus_pane, tokenization_pane, …
-        The training bar, the area of the panels, and the panes in them.
+    bar, run_strip, docks, corpus_pane, tokenization_pane, …
+        The training bar, the tabs of the runs, the area of the panels, and the panes in them.
     banner, project_banner, disk_banner, export_banner
         Messages that do not interrupt: about the training, the project's file, the corpus files, exports.
     """
@@ -77,6 +78,7 @@ class Workspace(QMainWindow):
         self.actions_ = Actions(theme, self)
         self.addActions(self.actions_.all())
         self.bar = TrainingBar(session.settings, self.actions_, self)
+        self.run_strip = RunStrip(session, self.actions_, theme, self)
         self.banner = Banner(theme, self)
         self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
@@ -124,7 +126,9 @@ class Workspace(QMainWindow):
         session, themes, model = self.session, self.pane_themes, self.model
         usage, changes = session.usage, session.changes
         self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
-        self.tokenization_pane = TokenizationPane(model, themes["tokenization"], self, changes=changes)
+        self.tokenization_pane = TokenizationPane(
+            model, themes["tokenization"], self, changes=changes, runs=session.runs, comparison=session.comparison
+        )
         self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self)
@@ -149,8 +153,9 @@ class Workspace(QMainWindow):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
+        layout.addWidget(self.run_strip)
         room = QVBoxLayout()
-        room.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        room.setContentsMargins(_MARGIN, 2, _MARGIN, _MARGIN)
         room.setSpacing(_MARGIN - 2)
         room.addWidget(self.docks, 1)
         for banner in self._banners():
@@ -165,7 +170,7 @@ class Workspace(QMainWindow):
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
-        _set_tab_order([self.bar, *self.docks.parts(), *self._banners()])
+        _set_tab_order([self.bar, self.run_strip, *self.docks.parts(), *self._banners()])
         return super().focusNextPrevChild(is_next)
 
 

@@ -100,7 +100,7 @@ def do(document: Document, state: FakeState, kind: str, place: int, number: int,
     elif kind == "redo":
         document.undo_stack.redo()
     elif kind == "save":
-        document.undo_stack.setClean()
+        document.note_saved()
         state.saved.emit()
 
 

@@ -41,7 +41,7 @@ COURSE = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
 def settings_of(config: TrainingConfig | None = None, **others: Any) -> ProjectSettings:
     counts = WordCounts.from_pairs(COURSE)
     return ProjectSettings(
-        training=(config or TrainingConfig()).to_dict(),
+        training=(config or TrainingConfig(objective="score")).to_dict(),
         normalizer=normalizers.to_spec(counts.normalizer),
         pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
         **others,
@@ -49,7 +49,8 @@ def settings_of(config: TrainingConfig | None = None, **others: Any) -> ProjectS
 
 
 def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> ProjectRun:
-    run = train(WordCounts.from_pairs(pairs), TrainingConfig(**settings), engine="plain")
+    config = TrainingConfig(**{"objective": "score", **settings})
+    run = train(WordCounts.from_pairs(pairs), config, engine="plain")
     return ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
 
 

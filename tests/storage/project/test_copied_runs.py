@@ -147,9 +147,9 @@ def test_without_that_file_it_is_made_again(path: Path, made: list[str], happens
 def test_a_second_name_outlives_the_first(path: Path) -> None:
     project = course_project()
     link = path.with_name("link.wpstudio")
-    assert not link_copy(run_in(project), link)
+    assert not link_copy([run_in(project)], link)
     save_project(path, project)
-    assert link_copy(run_in(project), link)
+    assert link_copy([run_in(project)], link)
     assert os.path.samefile(path, link)
     replace_by_another(path)
     path.unlink()
@@ -163,7 +163,7 @@ def test_no_second_name_for_what_is_not_there(path: Path, happens: Callable[[Pat
     save_project(path, project)
     happens(path)
     link = path.with_name("link.wpstudio")
-    assert not link_copy(run_in(project), link)
+    assert not link_copy([run_in(project)], link)
     assert not link.exists()
 
 
@@ -174,4 +174,4 @@ def test_no_second_name_where_there_are_none(path: Path, monkeypatch: pytest.Mon
     project = course_project()
     save_project(path, project)
     monkeypatch.setattr(os, "link", no_link)
-    assert not link_copy(run_in(project), path.with_name("link.wpstudio"))
+    assert not link_copy([run_in(project)], path.with_name("link.wpstudio"))

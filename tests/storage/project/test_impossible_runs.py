@@ -152,12 +152,12 @@ def test_totals_that_cannot_be(path: Path, changes: dict[str, int]) -> None:
     "setting", [{"objective": "count"}, {"continuing_subword_prefix": "@@"}, {"special_tokens": ["[UNK]"]}]
 )
 def test_a_run_with_other_settings_than_it_began_with(path: Path, setting: dict[str, Any]) -> None:
-    forge_run(path, config=TrainingConfig().to_dict() | setting)
+    forge_run(path, config=TrainingConfig(objective="score").to_dict() | setting)
     assert "not those that the training started with" in refusal(path)
 
 
 def test_limits_that_were_raised_are_no_other_settings(path: Path) -> None:
-    forge_run(path, config=TrainingConfig(vocab_size=500, max_merges=400).to_dict())
+    forge_run(path, config=TrainingConfig(objective="score", vocab_size=500, max_merges=400).to_dict())
     check_project(path)
 
 

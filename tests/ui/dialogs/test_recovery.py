@@ -271,3 +271,32 @@ def _left() -> list[recoverable_work.Recoverable]:
     for one in found:
         one.lock.release()
     return found
+
+
+def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
+    studio = start()
+    studio.wait_finished()
+    runs, settings = studio.window.session.runs, studio.window.session.settings
+    for objective in ("score", "count", "likelihood"):
+        settings.choose(objective=objective)
+        with studio.qtbot.waitSignal(studio.window.model.run_reset):
+            studio.window.actions_.train.trigger()
+        studio.wait_finished()
+    kept(studio)
+    runs.show(runs.all[1])
+    studio.window.model.seek(7)
+    runs.rename(runs.all[2], "mine")
+    runs.recolor(runs.all[2], 5)
+    runs.set_compared(runs.all[2], True)
+    runs.close(runs.all[0])
+    crash(studio)
+    again = start()
+    QTest.keyClick(dialog(again), Qt.Key.Key_Return)
+    found = again.window.session.runs
+    again.wait(lambda: len(found.all) == 2)
+    assert [(run.letter, run.name, run.color, run.config.objective) for run in found.all] == [
+        ("B", "", 1, "count"), ("C", "mine", 5, "likelihood"),
+    ]  # fmt: skip
+    assert (found.current, again.window.model.step) == (found.all[0], 7)
+    assert found.compared == (found.all[1],)
+    assert len(found.all[1].history) == 25

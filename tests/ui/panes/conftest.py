@@ -42,7 +42,7 @@ class Bench:
 
     def train(self, texts: Sequence[str] = COURSE, **config: object) -> None:
         """Train to the end and go to the last step."""
-        self.model.start(count_texts(texts), TrainingConfig(**{"vocab_size": 70, **config}))
+        self.model.start(count_texts(texts), TrainingConfig(**{"objective": "score", "vocab_size": 70, **config}))
         self.wait(lambda: self.model.state is TrainerState.FINISHED)
         self.model.last()
 

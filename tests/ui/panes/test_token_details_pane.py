@@ -314,7 +314,8 @@ def test_it_paints_in_all_themes(looking: Looking, look: str, selection: Selecti
 
 
 def history_of(words: dict[str, int], **config: object) -> Trainer:
-    trainer = Trainer(WordCounts.from_pairs(words), TrainingConfig(**config), engine="plain")  # type: ignore[arg-type]
+    settings = TrainingConfig(**{"objective": "score", **config})  # type: ignore[arg-type]
+    trainer = Trainer(WordCounts.from_pairs(words), settings, engine="plain")
     trainer.run()
     return trainer
 

@@ -515,7 +515,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     bench = empty_bench
     pane = bench.show(TokenizationPane, 430, 660)
     pane.set_text("This chapter shows tokens")
-    bench.model.start(count_texts(COURSE), TrainingConfig(vocab_size=70), paused=True)
+    bench.model.start(count_texts(COURSE), TrainingConfig(objective="score", vocab_size=70), paused=True)
     bench.wait(lambda: bench.model.state is TrainerState.PAUSED)
     changes, resets, inserted = pane._changes_view._table.changes, [], []
     changes.modelReset.connect(lambda: resets.append(True))

@@ -176,7 +176,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     merges
         Number of merges kept; the training may have had more.
     run
-        The number of the file with the training; 0 if there is none.
+        The number of the file with the runs; 0 if there is none.
     is_edited
         Whether the text has edits that are not in any file.
     """
@@ -213,11 +213,11 @@ def _refuse(constant: str) -> None:
 
 def is_worth_keeping(project: Project) -> bool:
     """Return whether it holds any work of the user's: text, a list of files, a requested training, a mark."""
-    corpus, view, run = project.corpus, project.view, project.run
+    corpus, view = project.corpus, project.view
     return bool(
         (corpus.text is not None and corpus.is_edited)
         or corpus.files
-        or (run is not None and run.is_wanted and len(run.history))
+        or any(run.is_wanted and len(run.history) for run in project.runs)
         or view.notes
         or view.breakpoints
         or view.markers

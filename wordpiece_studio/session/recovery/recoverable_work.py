@@ -120,8 +120,9 @@ def recover(recoverable: Recoverable) -> Recovered:
     path = files.get(("run", about.run))
     if not about.run and about.project_path and not is_another:
         path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
-    run, lost_run = _run_of(project, path)
-    return Recovered(replace(project, run=run), about, lost_run if about.run else None, lost_edits, is_another)
+    runs, lost_run = _runs_of(project, path)
+    project = replace(project, run=runs[0] if runs else None, others=tuple(runs[1:]))
+    return Recovered(project, about, lost_run if about.run else None, lost_edits, is_another)
 
 
 def is_saved_by_another(about: About) -> bool:
@@ -249,19 +250,31 @@ def _about(journal: Path | None, folder: Path) -> About:
     return about or About(time=(journal or folder).stat().st_mtime)
 
 
-def _run_of(project: Project, path: Path | None) -> tuple[ProjectRun | None, StudioError | None]:
-    """Return the training in the file at `path`, and mark whether it belongs to the text and files of `project`."""
+def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], StudioError | None]:
+    """Return the runs in the file at `path` that `project` still has, the one that it shows first.
+
+    They are marked whether they belong to its text and files.
+    """
     if path is None:
-        return None, StudioError("The file with the merges is missing")
+        return [], StudioError("The file with the merges is missing")
     try:
         kept = _open(path)
     except StudioError as error:
-        return None, error
+        return [], error
     if kept.run is None:
-        return None, StudioError("{path} contains no merges", path=display_name(path))
-    corpus, other = project.corpus, kept.corpus
+        return [], StudioError("{path} contains no merges", path=display_name(path))
+    corpus, other, view = project.corpus, kept.corpus, project.view
     is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
-    return replace(kept.run, is_of_corpus=kept.run.is_of_corpus and is_same), None
+    numbers = {tab.number for tab in view.tabs} or {run.number for run in kept.runs}
+    runs = [
+        replace(
+            run, is_of_corpus=run.is_of_corpus and is_same,
+            text=other.text if run.is_of_corpus and not is_same else run.text,
+        )
+        for run in kept.runs
+        if run.number in numbers
+    ]  # fmt: skip
+    return sorted(runs, key=lambda run: run.number != view.current), None
 
 
 def _settings(content: bytes) -> ProjectSettings | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import weakref
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,7 @@ from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Sequence
     from pathlib import Path
 
     from wordpiece_studio.session.background_job import Report
@@ -63,9 +65,10 @@ class RecoveryKeeper(QObject):
         self._is_kept = self._is_begun = self._is_reported = self._is_closed = False
         self._wanted_ms: int | None = None  # how soon the changes are to be written; None: there are none
         self._edit_count = self._failures = 0
-        self._run_history: MergeHistory | None = None  # the training that is kept, or being written
-        self._run_merges = self._run_number = 0  # of it
-        self._kept_run = (0, 0)  # number and merges of the training that is kept
+        self._written_runs = _written(())  # the runs that are kept, or being written
+        self._latest: MergeHistory | None = None  # of the run that was considered last
+        self._run_number = 0  # of their file
+        self._kept_run = (0, 0)  # number and merges of the file that is kept
         self._run_due = 0.0
         self._project_stamp = _UNKNOWN_STAMP
         self._timer = single_shot(self, self._on_timer_timeout)
@@ -105,14 +108,14 @@ class RecoveryKeeper(QObject):
         self._saved = saved
         self._edit_count = 0
         self._run_job.stop()
-        self._run_history, self._kept_run, self._run_due = None, (0, 0), 0.0
+        self._written_runs, self._latest, self._kept_run, self._run_due = _written(()), None, (0, 0), 0.0
         if self._is_begun:
             self._wanted_ms = CHANGE_DELAY_MS
             self._on_timer_timeout()
 
     def adopt(self, recoverable: Recoverable, recovered: Recovered) -> None:
         """Continue in the folder that was left, now that its content is restored."""
-        about, run = recovered.about, recovered.project.run
+        about, runs = recovered.about, recovered.project.runs
         self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
         self._saved = None
         if self._state.path is not None:
@@ -120,9 +123,9 @@ class RecoveryKeeper(QObject):
         self._is_kept = self._is_begun = True
         self._edit_count = about.edits
         self._run_number = about.run
-        if run is not None and about.run:
-            self._run_history, self._run_merges = run.history, len(run.history)
-            self._kept_run = about.run, self._run_merges
+        if runs and about.run:
+            self._written_runs = _written(runs)
+            self._kept_run = about.run, _merges(runs)
         self._on_state_changed()
 
     def close(self) -> None:
@@ -189,7 +192,7 @@ class RecoveryKeeper(QObject):
     def _about(self, project: Project) -> About:
         path = self._state.path
         size, modified_ns = self._project_stamp if path is not None else _UNKNOWN_STAMP
-        run, merges = self._kept_run if project.run is not None else (0, 0)
+        run, merges = self._kept_run if project.runs else (0, 0)
         return About(
             name=project.corpus.name or (path.stem if path is not None else ""), project_path=str(path or ""),
             project_size=size, project_modified_ns=modified_ns, time=time.time(), edits=self._edit_count,
@@ -197,23 +200,21 @@ class RecoveryKeeper(QObject):
         )  # fmt: skip
 
     def _consider_run(self, project: Project) -> None:
-        """Start keeping the training if it has changed and was not kept very recently."""
-        run = project.run
-        if run is None or not len(run.history) or self._run_job.is_running or self._is_run_written(run):
+        """Start keeping the runs if one has changed and they were not kept very recently."""
+        runs = project.runs
+        changed = [run for run in runs if self._written_runs.get(run.history) != run.merge_count]
+        if not any(len(run.history) for run in changed) or self._run_job.is_running:
             return
         now = time.monotonic()
-        if self._run_history is not run.history and self._run_due < now:
-            self._run_history, self._run_merges = run.history, 0
+        if self._latest is not changed[0].history and self._run_due < now:
+            self._latest = changed[0].history
             self._run_due = now + FIRST_RUN_SECONDS  # skips trainings that restart at every keystroke
         if now < self._run_due:
             self._run_timer.start(int(1000 * (self._run_due - now)) + 1)
             return
-        self._run_history, self._run_merges = run.history, run.merge_count
+        self._written_runs = _written(runs)
         self._run_number += 1
         self._run_job.begin((self._run_number, project))
-
-    def _is_run_written(self, run: ProjectRun) -> bool:
-        return self._run_history is run.history and self._run_merges == run.merge_count
 
     # In the threads.
 
@@ -242,12 +243,12 @@ class RecoveryKeeper(QObject):
         self._on_state_changed()
 
     def _on_run_job_finished(self, seconds: float) -> None:
-        self._kept_run = self._run_number, self._run_merges
+        self._kept_run = self._run_number, sum(self._written_runs.values())
         self._run_due = time.monotonic() + max(RUN_SECONDS[0], min(10 * seconds, RUN_SECONDS[1]))
         self._on_state_changed()  # the journal must record that this run is the valid one
 
     def _on_run_job_failed(self, error: StudioError) -> None:
-        self._run_merges = 0
+        self._written_runs = _written(())
         self._run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)
         self._on_state_changed()
@@ -272,6 +273,15 @@ class RecoveryKeeper(QObject):
                 self._is_kept = False
         except StudioError as error:
             self._report_failure(error)
+
+
+def _written(runs: Sequence[ProjectRun]) -> weakref.WeakKeyDictionary[MergeHistory, int]:
+    """Return the number of merges of each run, as long as the run is there."""
+    return weakref.WeakKeyDictionary({run.history: run.merge_count for run in runs})
+
+
+def _merges(runs: Sequence[ProjectRun]) -> int:
+    return sum(run.merge_count for run in runs)
 
 
 def _stamp(path: Path | None) -> tuple[int, int]:

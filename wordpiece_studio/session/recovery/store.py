@@ -5,7 +5,7 @@ In the user's recovery folder, each running Studio has a folder of its own, with
 ``lock``                     held while the Studio runs (`FolderLock`)
 ``base-<n>.wpstudio``        everything but the training; a project file
 ``journal-<n>``              the changes since then (`journal`)
-``run-<m>.wpstudio``         a training, in a project file; the journal says which one is valid
+``run-<m>.wpstudio``         all runs, in a project file; the journal says which one is valid
 
 A new base replaces base and journal: its journal is created first, so that a base always has its journal, and the old
 files are removed last. A training is written once for each number of merges; if a file of the user's holds it already,
@@ -189,7 +189,7 @@ class RecoveryStore:
         StudioError
             If it cannot be written. What was kept before is still there.
         """
-        project = replace(project, run=None, counts=None)
+        project = replace(project, run=None, others=(), counts=None)
         with self._writing, _reported(self._not_kept):
             try:
                 journal, before = self._journal, self._written
@@ -216,7 +216,7 @@ class RecoveryStore:
 
         with _reported(self._run_not_kept):
             path = self._folder() / f"run-{number}{SUFFIX}"
-            if project.run is not None and link_copy(project.run, path):
+            if link_copy(project.runs, path):
                 return
             free = shutil.disk_usage(path.parent).free
             if free < LEAST_FREE:

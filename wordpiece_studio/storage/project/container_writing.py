@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,6 +94,17 @@ def strings_parts(name: str, strings: Sequence[str]) -> list[PartContent]:
         return [text_part(f"{name}/text", text + "\n")]
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     return [text_part(f"{name}/text", "".join(strings)), array_part(f"{name}/lengths", lengths)]
+
+
+def renamed(part: PackedPart, name: str) -> PackedPart:
+    """Return a part under another name, which its hashes cover."""
+    if name == part.name:
+        return part
+    chunks = enumerate(part.chunks)
+    return replace(
+        part, name=name,
+        chunks=tuple((n, data, chunk_hash(name, part.kind, number, n, data)) for number, (n, data, _) in chunks),
+    )  # fmt: skip
 
 
 class Image:

@@ -69,6 +69,18 @@ class ProjectBreakpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
 
 
 @decodable
+class ProjectTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The tab of a run, see `wordpiece_studio.session.run.Run`; `number`: that of its `ProjectRun`."""
+
+    number: _Step
+    name: Annotated[str, msgspec.Meta(max_length=1000)] = ""
+    color: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
+    is_kept: bool = True
+    is_compared: bool = False
+    step: _Step = 0
+
+
+@decodable
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the window shows of the project, in any layout.
 
@@ -80,6 +92,8 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         The text in the tokenization pane.
     markers
         The steps of A and B.
+    tabs, current
+        The runs in the order of their tabs, and the number of the one that is shown.
     """
 
     step: _Step = msgspec.field(default=0, name="moment")
@@ -88,6 +102,8 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     markers: dict[Literal["A", "B"], _Step] = {}
     notes: tuple[ProjectBookmark, ...] = ()
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
+    tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
+    current: _Step = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +175,10 @@ class ProjectRun:
         Whether the user asked for the training.
     merges
         How many merges of the history, to which a training may be appending, belong to the run; None: all.
+    number
+        Tells the runs of a project apart.
+    text
+        The text that it was trained on; None if it was trained on files, or that is not known any more.
     """
 
     counts: WordCounts
@@ -169,6 +189,8 @@ class ProjectRun:
     is_of_corpus: bool = False
     is_wanted: bool = True
     merges: int | None = None
+    number: int = 0
+    text: str | None = None
 
     @property
     def merge_count(self) -> int:
@@ -221,7 +243,9 @@ class Project:
     Attributes
     ----------
     settings, corpus, view, run
-        See their classes; no run if nothing was trained.
+        See their classes; no run if nothing was trained. Of several runs, the one that is shown.
+    others
+        The other runs.
     counts
         The word counts of the present corpus, if known and not those of the run.
     unknown
@@ -234,3 +258,9 @@ class Project:
     run: ProjectRun | None = None
     counts: WordCounts | None = None
     unknown: UnknownContents | None = None
+    others: tuple[ProjectRun, ...] = ()
+
+    @property
+    def runs(self) -> tuple[ProjectRun, ...]:
+        """All runs, the one that is shown first."""
+        return () if self.run is None else (self.run, *self.others)

@@ -37,20 +37,22 @@ from wordpiece_studio.storage.project.records import (
     from_json,
     read_corpus,
     read_record,
+    read_run_heads,
     to_json,
     write_corpus,
 )
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
     NAMES,
+    TEXT_NAME,
     LaterReads,
+    StoredRuns,
     WrittenRun,
-    check_head,
     head_of_counts,
     note_copy,
     part_names,
+    prefix_of,
     read_corpus_counts,
-    read_run,
     words_parts,
     words_work,
 )
@@ -59,18 +61,21 @@ from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Set
+    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
     from typing import BinaryIO
 
     from wordpiece_studio.storage.project.container_writing import PartContent
+    from wordpiece_studio.storage.project.contents import ProjectRun
     from wordpiece_studio.storage.project.layout import Part
 
     Records = dict[str, str]
 
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
+_RUNS = "runs"
+"""The record of all runs but the first."""
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
-_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS])
+_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _COUNTS])
 _PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | {*part_names(CORPUS_WORDS)}
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -107,8 +112,9 @@ def save_project(
     StudioError
         If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
-    run = WrittenRun(project.run) if project.run is not None else None
-    image, parts = _image(path, project, run, report, should_stop)
+    texts = _texts(project)
+    runs = _written(project.runs, texts)
+    image, parts = _image(path, project, (runs, texts), report, should_stop)
     _check_opens(path, image)
     end = trailer(image)
 
@@ -121,8 +127,8 @@ def save_project(
     if should_stop is not None and should_stop():
         raise SavingStopped
     atomic_write_all({path: write})
-    if run is not None:
-        note_copy(path, run.run, parts)
+    for run in runs:
+        note_copy(path, run.run, parts, run.place, run.words)
 
 
 def open_project(path: str | os.PathLike[str]) -> Project:
@@ -158,8 +164,8 @@ def check_project(path: str | os.PathLike[str]) -> None:
     project = open_project(path)  # more specific about what is wrong than the bytes
     if project.counts is not None:
         _ = project.counts.words
-    if project.run is not None:
-        _ = project.run.counts.words, project.run.history.places
+    for run in project.runs:
+        _ = run.counts.words, run.history.places
     check_every_byte(path)
 
 
@@ -175,21 +181,34 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 # Saving.
 
 
+def _texts(project: Project) -> list[str]:
+    """Return the texts that runs were trained on, each once."""
+    return list(dict.fromkeys(run.text for run in project.runs if run.text is not None))
+
+
+def _written(runs: Sequence[ProjectRun], texts: Sequence[str]) -> list[WrittenRun]:
+    """Return the runs to be written; those of the same words share them."""
+    words = [run.counts for run in runs]
+    first = [next(place for place, each in enumerate(words) if each is own) for own in words]
+    numbers = [None if run.text is None else texts.index(run.text) for run in runs]
+    return [WrittenRun(run, place, first[place], numbers[place]) for place, run in enumerate(runs)]
+
+
 def _image(
     path: str | os.PathLike[str],
     project: Project,
-    run: WrittenRun | None,
+    content: tuple[Sequence[WrittenRun], Sequence[str]],
     report: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> tuple[bytes, dict[str, Part]]:
-    unknown, counts = project.unknown, project.counts
-    contents = list(_small_parts(project))
-    work = sum(len(part.data) for part in contents) + (run.work if run else 0)
+    (runs, texts), unknown, counts = content, project.unknown, project.counts
+    contents = [*_small_parts(project), *(text_part(TEXT_NAME.format(n), text) for n, text in enumerate(texts))]
+    work = sum(len(part.data) for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
     with Image(minor, work, report, should_stop) as image:
         corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
-        for part in chain(contents, run.parts() if run else (), corpus_words, unknown.parts if unknown else ()):
+        for part in chain(contents, *(run.parts() for run in runs), corpus_words, unknown.parts if unknown else ()):
             image.add(part)
         records: dict[str, Any] = {
             _SETTINGS: project.settings,
@@ -197,8 +216,11 @@ def _image(
         }
         folder = os.path.dirname(os.path.realpath(path))
         records[_CORPUS], sources = write_corpus(project.corpus, folder)
-        if run:
-            records[_RUN] = run.head
+        heads = [run.shares_words(image.parts) for run in runs]
+        if heads:
+            records[_RUN] = heads[0]
+        if len(heads) > 1:
+            records[_RUNS] = heads[1:]
         if counts is not None:
             records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
         fields = unknown.fields if unknown else {}
@@ -258,13 +280,15 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectBookmark, ...])
     folder = os.path.dirname(os.path.realpath(container.path))
     corpus = read_corpus(head, container.sources, text, folder)
-    run, counts, later = None, None, LaterReads(container)
-    if _RUN in records:
-        run_head = read_record(records[_RUN], RunHead, more(_RUN))
-        if with_merges:
-            run = read_run(later, run_head)
-        else:
-            check_head(later, run_head)
+    counts, later = None, LaterReads(container)
+    heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
+    if heads and _RUNS in records:
+        heads += read_run_heads(records[_RUNS], drops_unknown=container.minor > MINOR)
+    stored, runs = StoredRuns(later, heads), []
+    if with_merges:
+        runs = stored.all()
+    else:
+        stored.check()
     if _COUNTS in records:
         counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
         counts = read_corpus_counts(later, counts_head, corpus, settings)
@@ -272,10 +296,16 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         settings=settings,
         corpus=corpus,
         view=msgspec.structs.replace(view, live_text=container.text(_LIVE_TEXT), notes=notes),
-        run=run,
+        run=runs[0] if runs else None,
+        others=tuple(runs[1:]),
         counts=counts,
-        unknown=_unknown_contents(container, records, fields, _RECORDS, _PARTS),
+        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads)),
     )
+
+
+def _known_parts(heads: Sequence[RunHead]) -> set[str]:
+    texts = {TEXT_NAME.format(head.text) for head in heads if head.text is not None}
+    return {*_PARTS} | texts | {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:

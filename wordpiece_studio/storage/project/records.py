@@ -75,6 +75,13 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         The settings with limits raised since, and those that the training started with.
     normalizer, pre_tokenizer
         How the words were made.
+    number
+        See `ProjectRun`.
+    words, words_hash
+        The place, among the runs of the file, of the one whose words are also those of this run, and the hash of their
+        counts; the run's own place if it has words of its own.
+    text
+        The number of the text that it was trained on; None if there is none.
     """
 
     config: dict[str, Any]
@@ -89,6 +96,10 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     corpus_name: str = ""
     is_of_corpus: bool = False
     is_wanted: bool = True
+    number: _Count = 0
+    words: _Count = 0
+    words_hash: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+    text: _Count | None = None
 
 
 @decodable
@@ -133,9 +144,27 @@ def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None =
     """
     values = from_json(text)
     if unknown is not None and isinstance(values, dict):
-        known = {field.encode_name for field in msgspec.structs.fields(kind)}
-        unknown.update({name: values.pop(name) for name in values.keys() - known})
+        unknown.update({name: values.pop(name) for name in values.keys() - _fields(kind)})
     return msgspec.convert(values, kind)
+
+
+def read_run_heads(text: str, *, drops_unknown: bool) -> list[RunHead]:
+    """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields.
+
+    Raises
+    ------
+    ValueError
+        If they are no such records.
+    """
+    values = from_json(text)
+    if drops_unknown and isinstance(values, list):
+        known = _fields(RunHead)
+        values = [{k: each[k] for k in each.keys() & known} if isinstance(each, dict) else each for each in values]
+    return msgspec.convert(values, list[RunHead])
+
+
+def _fields(kind: type[msgspec.Struct]) -> set[str]:
+    return {field.encode_name for field in msgspec.structs.fields(kind)}
 
 
 def checked_settings(settings: ProjectSettings) -> ProjectSettings:

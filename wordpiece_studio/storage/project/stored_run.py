@@ -22,7 +22,7 @@ import numpy as np
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container_reading import Container
-from wordpiece_studio.storage.project.container_writing import array_part, strings_parts, text_part
+from wordpiece_studio.storage.project.container_writing import array_part, renamed, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.layout import damaged
 from wordpiece_studio.storage.project.records import CountsHead, RunHead, from_json
@@ -33,7 +33,7 @@ from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, places_of, restored_history, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from wordpiece_studio.storage.project.container_writing import PartContent
@@ -208,18 +208,39 @@ NAMES = frozenset(
     [*_TOKEN_PARTS, _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *part_names(_RUN_WORDS), *map(_COLUMN.format, COLUMNS)]
 )
 """The names of all parts that a run has."""
+_WORD_NAMES = frozenset(part_names(_RUN_WORDS))
+TEXT_NAME = "runs/text/{}"
+"""The name of a part that is a text which runs were trained on."""
 _PLACES = "places"
 _USER = "user"
 _REASONS = (None, _USER, *get_args(StopReason))  # a newer program may have more; the training has ended all the same
 
 
+def prefix_of(place: int) -> str:
+    """Return what the names of the parts of a run begin with; `place`: its place among the runs of the file.
+
+    >>> prefix_of(0), prefix_of(2)
+    ('', 'runs/2/')
+    """
+    return f"runs/{place}/" if place else ""
+
+
+def part_name(name: str, place: int, words: int) -> str:
+    """Return the full name of a part of the run at `place`, whose words are those of the run at `words`."""
+    return prefix_of(words if name in _WORD_NAMES else place) + name
+
+
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A file that holds the first `merges` merges of a history, with these words, in parts with these hashes."""
+    """A file that holds the first `merges` merges of a history, with these words, in parts with these hashes.
+
+    `names`: the full name of each part there.
+    """
 
     path: str
     merges: int
     counts: weakref.ref[WordCounts]
+    names: dict[str, str]
     hashes: dict[str, bytes]
 
     def opened(self, path: str | os.PathLike[str]) -> Container | None:
@@ -228,7 +249,7 @@ class _Copy:
             container = Container(path)
         except StudioError:
             return None
-        if {name: part.hash for name, part in container.parts.items() if name in NAMES} == self.hashes:
+        if _hashes(container.parts, self.names) == self.hashes:
             return container
         container.close()
         return None
@@ -238,29 +259,38 @@ _copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDiction
 """The file that last held each history. A history is only appended to: its first merges never change."""
 
 
-def note_copy(path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part]) -> None:
-    """Remember that the file at `path` holds a run, in these parts."""
-    hashes = {name: part.hash for name, part in parts.items() if name in NAMES}
-    _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), hashes)
+def note_copy(
+    path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int = 0, words: int = 0
+) -> None:
+    """Remember that the file at `path` holds a run at `place`, with the words of the run at `words`, in these parts."""
+    names = {name: part_name(name, place, words) for name in NAMES}
+    hashes = _hashes(parts, names)
+    _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), names, hashes)
 
 
-def link_copy(run: ProjectRun, path: Path) -> bool:
-    """Give the file that holds a run already the name `path` too; return False if there is none, or no way.
+def _hashes(parts: Mapping[str, Part], names: Mapping[str, str]) -> dict[str, bytes]:
+    return {name: parts[full].hash for name, full in names.items() if full in parts}
 
-    A project file is replaced, never changed: the run is still there under the new name when the old one is gone.
+
+def link_copy(runs: Sequence[ProjectRun], path: Path) -> bool:
+    """Give the file that holds these runs already the name `path` too; return False if there is none, or no way.
+
+    A project file is replaced, never changed: the runs are still there under the new name when the old one is gone.
     """
-    copy = _copy_of(run)
-    if copy is None:
+    copies = [_copy_of(run) for run in runs]
+    copy = copies[0] if copies else None
+    if copy is None or any(each is None or each.path != copy.path for each in copies):
         return False
     try:
         os.link(copy.path, path)
     except (OSError, NotImplementedError):  # such as from one disk to another
         return False
-    container = copy.opened(path)
-    if container is None:
-        path.unlink()
-        return False
-    container.close()
+    for each in filter(None, copies):
+        container = each.opened(path)
+        if container is None:
+            path.unlink()
+            return False
+        container.close()
     return True
 
 
@@ -276,6 +306,10 @@ class WrittenRun:
     ----------
     run
         The run. Merges appended to its history from now on are not included; `run`, the attribute, says so.
+    place, words
+        Its place among the runs of the file, and that of the run whose words it shares, or its own.
+    text
+        The number of the text that it was trained on.
 
     Raises
     ------
@@ -283,11 +317,13 @@ class WrittenRun:
         If its normalizer or pre-tokenizer cannot be written to a file.
     """
 
-    def __init__(self, run: ProjectRun) -> None:
+    def __init__(self, run: ProjectRun, place: int = 0, words: int = 0, text: int | None = None) -> None:
         self.run = replace(run, merges=run.merge_count)
+        self.place, self.words = place, words
         self._table = table = table_of(run.history, self.run.merges)
         copy = None if run.history.is_damaged else _copy_of(self.run)
         self._copy = None if copy is None else copy.opened(copy.path)
+        self._held = {} if copy is None else copy.names
         self.head = RunHead(
             config=run.config.to_dict(),
             first_config=table.config.to_dict(),
@@ -301,7 +337,17 @@ class WrittenRun:
             corpus_name=run.corpus_name,
             is_of_corpus=run.is_of_corpus,
             is_wanted=run.is_wanted,
+            number=run.number,
+            words=words,
+            text=text,
         )
+
+    def shares_words(self, parts: Mapping[str, Part]) -> RunHead:
+        """Return the record with the hash of the words that it shares; `parts`: those of the file."""
+        if self.words == self.place:
+            return self.head
+        found = parts[part_name(_COUNTS.format(_RUN_WORDS), self.place, self.words)]
+        return msgspec.structs.replace(self.head, words_hash=found.hash.hex())
 
     @cached_property
     def _places(self) -> HistoryPlaces:
@@ -310,55 +356,128 @@ class WrittenRun:
     @property
     def work(self) -> int:
         """The approximate size of the parts in bytes."""
-        places = len(self._places.positions) if self._copy is None else self._copy.parts[_POSITIONS].n
-        return 45 * self.run.merge_count + 4 * places + words_work(self.run.counts)
+        held = None if self._copy is None else self._copy.parts.get(self._held_name(_POSITIONS))
+        places = len(self._places.positions) if held is None else held.n
+        own_words = words_work(self.run.counts) if self.words == self.place else 0
+        return 45 * self.run.merge_count + 4 * places + own_words
 
     def parts(self) -> Iterator[PartContent | PackedPart]:
         """Yield the parts, copied from the file that has them, or created on demand."""
-        columns = self._table.columns
+        columns, prefix = self._table.columns, prefix_of(self.place)
         for name in COLUMNS:
-            yield from self._copied(_COLUMN.format(name)) or (array_part(_COLUMN.format(name), columns[name]),)
-        yield from self._copied(*_TOKEN_PARTS) or strings_parts(_TOKENS, self._table.tokens)
-        yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(_RUN_WORDS, self.run.counts)
+            part = _COLUMN.format(name)
+            yield from self._copied(part) or (array_part(prefix + part, columns[name]),)
+        yield from self._copied(*_TOKEN_PARTS) or strings_parts(prefix + _TOKENS, self._table.tokens)
+        if self.words == self.place:
+            yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(prefix + _RUN_WORDS, self.run.counts)
         yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
         if self._copy is not None:
             self._copy.close()  # on Windows, no file can be replaced while it is open
 
     def _places_parts(self) -> Iterator[PartContent]:
-        yield array_part(_PLACE_COUNTS, np.asarray(self._places.position_counts))
-        yield array_part(_LEFT_LENGTHS, np.asarray(self._places.left_lengths))
-        yield array_part(_POSITIONS, self._places.positions)
+        prefix = prefix_of(self.place)
+        yield array_part(prefix + _PLACE_COUNTS, np.asarray(self._places.position_counts))
+        yield array_part(prefix + _LEFT_LENGTHS, np.asarray(self._places.left_lengths))
+        yield array_part(prefix + _POSITIONS, self._places.positions)
+
+    def _held_name(self, name: str) -> str:
+        """Return the full name of a part in the file that has this run already."""
+        return self._held[name]
 
     def _copied(self, *names: str) -> list[PackedPart]:
         """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
         if self._copy is None:
             return []
+        held = {name: self._held_name(name) for name in names if self._held_name(name) in self._copy.parts}
         try:
-            return [self._copy.packed(name) for name in names if name in self._copy.parts]
+            packed = [(name, self._copy.packed(full)) for name, full in held.items()]
         except StudioError:
             return []
+        return [renamed(part, part_name(name, self.place, self.words)) for name, part in packed]
 
 
-def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
-    """Return the run of a project; its file stays open until words and places are in memory.
+class StoredRuns:
+    """Reads the runs of a project; its file stays open until words and places of all are in memory.
 
-    Raises
-    ------
-    StudioError
-        If what is read now is damaged; if words or places are, when those are needed.
+    Parameters
+    ----------
+    later
+        The file.
+    heads
+        The records of all runs, in the order of their places.
     """
-    counts = _read_counts(later, head)
-    later.expect(_PLACES)
+
+    def __init__(self, later: LaterReads, heads: Sequence[RunHead]) -> None:
+        self._later = later
+        self._heads = heads
+        self._words: dict[int, WordCounts] = {}
+
+    def all(self) -> list[ProjectRun]:
+        """Return the runs.
+
+        Raises
+        ------
+        StudioError
+            If what is read now is damaged; if words or places are, when those are needed.
+        """
+        return [self._run(place, head) for place, head in enumerate(self._heads) if self._has_words(place)]
+
+    def check(self) -> None:
+        """Check what `all` reads except merges and tokens.
+
+        Raises
+        ------
+        StudioError
+            If something is damaged.
+        """
+        for place, head in enumerate(self._heads):
+            self._counts(place, head)
+            _config(self._later.container, head)
+
+    def _has_words(self, place: int) -> bool:
+        """Return whether the words of a run are those that it was saved with.
+
+        An older program keeps runs that it does not know, and may replace the words that they share with the first.
+        """
+        head = self._heads[place]
+        if head.words == place:
+            return True
+        part = self._later.container.parts.get(part_name(_COUNTS.format(_RUN_WORDS), place, head.words))
+        return head.words < place and part is not None and part.hash.hex() == head.words_hash
+
+    def _counts(self, place: int, head: RunHead) -> WordCounts:
+        if head.words not in self._words:
+            words = prefix_of(head.words) + _RUN_WORDS
+            self._words[head.words] = read_counts(self._later, words, head.normalizer, head.pre_tokenizer)
+        counts = self._words[head.words]
+        if head.word_count > len(counts) or head.total_words > counts.total:
+            name = part_name(_COUNTS.format(_RUN_WORDS), place, head.words)
+            raise damaged(self._later.container.path, name, "there are too few words")
+        return counts
+
+    def _run(self, place: int, head: RunHead) -> ProjectRun:
+        counts = self._counts(place, head)
+        run = _read_run(self._later, head, counts, prefix_of(place), _text(self._later.container, head))
+        note_copy(self._later.container.path, run, self._later.container.parts, place, head.words)
+        return run
+
+
+def _text(container: Container, head: RunHead) -> str | None:
+    return None if head.text is None else container.text(TEXT_NAME.format(head.text))
+
+
+def _read_run(later: LaterReads, head: RunHead, counts: WordCounts, prefix: str, text: str | None) -> ProjectRun:
+    later.expect(prefix + _PLACES)
 
     def explained(error: StudioError) -> StudioError:
         return error if "path" in error.values else damaged(later.container.path, "its merges", error.what)
 
     try:
-        table = _read_table(later.container, head)
-        history = restored_history(table, lambda: (counts, _places(later)), explained)
+        table = _read_table(later.container, head, prefix)
+        history = restored_history(table, lambda: (counts, _places(later, prefix)), explained)
     except StudioError as error:
         raise explained(error) from error
-    run = ProjectRun(
+    return ProjectRun(
         counts=counts,
         config=_config(later.container, head),
         history=history,
@@ -366,21 +485,9 @@ def read_run(later: LaterReads, head: RunHead) -> ProjectRun:
         corpus_name=head.corpus_name,
         is_of_corpus=head.is_of_corpus,
         is_wanted=head.is_wanted,
+        number=head.number,
+        text=text,
     )
-    note_copy(later.container.path, run, later.container.parts)
-    return run
-
-
-def check_head(later: LaterReads, head: RunHead) -> None:
-    """Check what `read_run` reads of a run except its merges and tokens.
-
-    Raises
-    ------
-    StudioError
-        If something is damaged.
-    """
-    _read_counts(later, head)
-    _config(later.container, head)
 
 
 def _config(container: Container, head: RunHead) -> TrainingConfig:
@@ -392,33 +499,28 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
     return config
 
 
-def _places(later: LaterReads) -> HistoryPlaces:
+def _places(later: LaterReads, prefix: str) -> HistoryPlaces:
     container = later.container
-    counts, lengths, positions = (container.array(name, "i") for name in (_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS))
-    later.note_read(_PLACES)
+    names = (prefix + name for name in (_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS))
+    counts, lengths, positions = (container.array(name, "i") for name in names)
+    later.note_read(prefix + _PLACES)
     if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
-        raise damaged(container.path, _POSITIONS)
+        raise damaged(container.path, prefix + _POSITIONS)
     return HistoryPlaces(counts.astype(np.int64), lengths.astype(np.int64), positions.astype(np.int32))
 
 
-def _read_counts(later: LaterReads, head: RunHead) -> WordCounts:
-    counts = read_counts(later, _RUN_WORDS, head.normalizer, head.pre_tokenizer)
-    if head.word_count > len(counts) or head.total_words > counts.total:
-        raise damaged(later.container.path, f"{_RUN_WORDS}/counts", "there are too few words")
-    return counts
-
-
-def _read_table(container: Container, head: RunHead) -> HistoryTable:
+def _read_table(container: Container, head: RunHead, prefix: str) -> HistoryTable:
     columns: dict[str, np.ndarray[Any, Any]] = {}
     for name, dtype in COLUMNS.items():
         kind = np.dtype(dtype).kind
-        columns[name] = container.array(_COLUMN.format(name), kind).astype(dtype, copy=False)
+        part = prefix + _COLUMN.format(name)
+        columns[name] = container.array(part, kind).astype(dtype, copy=False)
         if kind == "i" and len(columns[name]) and columns[name].min() < 0:
-            raise damaged(container.path, _COLUMN.format(name), "a number is negative")
+            raise damaged(container.path, part, "a number is negative")
     config = TrainingConfig.from_dict(head.first_config)
-    tokens = container.strings(_TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
+    tokens = container.strings(prefix + _TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
     if tuple(tokens[: len(config.special_tokens)]) != config.special_tokens:
-        raise damaged(container.path, _TOKENS, "they do not begin with the special tokens")
+        raise damaged(container.path, prefix + _TOKENS, "they do not begin with the special tokens")
     return HistoryTable(
         config, tokens, head.initial_size, columns, head.symbols_after, head.word_count, head.total_words
     )

@@ -29,9 +29,17 @@ below LOWEST, LOWEST is lowered and all pairs of the symbol are checked again; n
 way that may raise their value, are checked at once. When no listed value reaches the threshold, or the shortlist is
 full, the driver chooses a new threshold and shortlist from the exact values of all pairs.
 
-**Likelihood.** N falls at every merge and changes all values. But they are linear in log N: `shortlist_values` holds
-them where log N is 0, `shortlist_slopes` how they grow. Pairs so close to the best that rounding could decide are
-compared by the formula of the definition itself.
+**Likelihood.** N falls at every merge and changes all values. But they are linear in ln N, being n times ln score plus
+ln N: `shortlist_values` holds them where ln N is 0, `shortlist_slopes` how they grow. Pairs so close to the best that
+rounding could decide are compared by the formula of the definition itself.
+
+**Rounding.** Let u be 2⁻⁵³. An operation has a relative error of at most u, `ln` one of 2u. Counts are below 2⁶³ and n
+is at most f(a) and f(b), so no logarithm here exceeds 126 ln 2 < 88 in size. In units of n the formula's value is then
+off by at most 3u (the ratio) + 2u · 88 (its logarithm) + u · 88 (the product) < 270u, and the sum by at most 2u + 3u ·
+88 (n ln score) + 3u · 44 (n ln N) + u · 88 (the sum) < 490u. Two pairs may be off in opposite directions: their sums
+are compared with more than 2 · 760u ≈ 1.7e-13 to spare, 1e-12 times the largest n. And since `ln` may fall by a bit
+where its argument rises, a value may exceed its own upper bound, by at most 4u · 88 ≈ 4e-14 in the same units; so
+bounds have 1e-12 times n to spare.
 
 **Ties.** Values tie if they are equal as float64, and `pair_value` carries out the operations of the definition in its
 order. All pairs that tie at the best value are on the shortlist. Of these the one with the smallest vocabulary ids

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from wordpiece_studio.training.kernels.columns import *
-from wordpiece_studio.training.kernels.pairs import pair_value
+from wordpiece_studio.training.kernels.pairs import ln, pair_value
 
-# How far a value computed from three logarithms may be off, in units of n: about thirty times what was seen.
-_LOGARITHM_ERROR = 1e-12
+# In units of n, more than rounding can change a value under likelihood: see *Rounding* on the kernels' page.
+_ROUNDING = 1e-12
 
 
 @kernel(NONE(STATE, I8, F8))
@@ -31,7 +30,7 @@ def values_of(s: State, rows: Any, values: Any) -> None:
 def _base(objective: int, n: int, left: int, right: int) -> float:
     """Return the value of a pair; under likelihood, what it would be if log N were 0."""
     if objective == LIKELIHOOD:
-        return float(n) * (math.log(float(n)) - math.log(float(left)) - math.log(float(right)))
+        return float(n) * ln(pair_value(SCORE, n, left, right, 0))
     return pair_value(objective, n, left, right, 0)
 
 
@@ -107,7 +106,10 @@ def _may_be_best(s: State, row: int) -> bool:
     left, right = s.symbols[s.pairs[row, LEFT], LOWEST], s.symbols[s.pairs[row, RIGHT], LOWEST]
     if n < s.scalars[MIN_FREQUENCY]:
         return False
-    return pair_value(s.scalars[OBJECTIVE], n, left, right, s.scalars[TOTAL]) >= s.reals[THRESHOLD]
+    bound = pair_value(s.scalars[OBJECTIVE], n, left, right, s.scalars[TOTAL])
+    if s.scalars[OBJECTIVE] == LIKELIHOOD:
+        bound += n * _ROUNDING
+    return bound >= s.reals[THRESHOLD]
 
 
 @kernel(NONE(STATE, INT))
@@ -154,7 +156,7 @@ def _floor(s: State, log_total: float) -> float:
     if s.scalars[OBJECTIVE] == LIKELIHOOD:
         for slot in range(s.scalars[LISTED]):
             best = max(best, s.shortlist_values[slot] + s.shortlist_slopes[slot] * log_total)
-        return best - s.reals[STEEPEST] * _LOGARITHM_ERROR
+        return best - s.reals[STEEPEST] * _ROUNDING
     key = np.int64(-1)  # all values are positive; compared as integers, four at a time
     for slot in range(s.scalars[LISTED]):
         key = max(key, s.shortlist_keys[slot])
@@ -172,7 +174,7 @@ def choose(s: State, size_limit: int, lowest_value: float) -> int:
     if not s.scalars[SHORTLIST_IS_VALID]:
         return REBUILD
     shortlist, total, objective = s.shortlist, s.scalars[TOTAL], s.scalars[OBJECTIVE]
-    log_total = math.log(float(total))
+    log_total = ln(float(total))
     floor = _floor(s, log_total)
     best, winner, ties = -np.inf, 0, 0
     for slot in range(s.scalars[LISTED]):

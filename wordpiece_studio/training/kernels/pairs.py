@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from wordpiece_studio.training import logarithm
 from wordpiece_studio.training.kernels.columns import *
+
+ln = kernel(FLOAT(FLOAT))(logarithm.ln)
 
 
 @kernel(FLOAT(INT, INT, INT, INT, INT))
@@ -17,7 +19,7 @@ def pair_value(objective: int, n: int, left: int, right: int, total: int) -> flo
         return float(n)
     if objective == SCORE:
         return float(n) / (float(left) * float(right))
-    return float(n) * math.log((float(n) * float(total)) / (float(left) * float(right)))
+    return float(n) * ln((float(n) * float(total)) / (float(left) * float(right)))
 
 
 @kernel(INT(I4_2, I4, INT, INT))

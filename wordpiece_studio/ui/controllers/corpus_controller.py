@@ -157,8 +157,8 @@ class CorpusController(QObject):
         self._project.open(path)
 
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when text and merges of the user's are safe."""
-        self._project.when_safe(partial(self.load_sample, name), Loss.RUN)
+        """Take a sample as the corpus, when the text of the user's is safe."""
+        self._project.when_safe(partial(self.load_sample, name), Loss.CORPUS)
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""
@@ -174,7 +174,10 @@ class CorpusController(QObject):
         self._session.counting.set_pipeline(
             resolve_normalizer(chosen.normalizer), resolve_pre_tokenizer(chosen.pre_tokenizer)
         )
-        settings.set_config(replace(settings.valid_config(), vocab_size=chosen.size or None, min_frequency=0))
+        config = replace(
+            settings.valid_config(), objective=chosen.objective, vocab_size=chosen.size or None, min_frequency=0
+        )
+        settings.set_config(config)
         settings.suggestion.withdraw()
         self._suggest_text(chosen.sentence)
         self.sample_loaded.emit(chosen.step)
@@ -553,7 +556,7 @@ class CorpusOnDisk(QObject):
         self._banner.clear()
         if (file.encoding, file.mark) == (document.encoding, document.file.mark) and not document.is_folded:
             document.set_text(file.text)  # as an edit, so that it can be undone
-            document.undo_stack.setClean()
+            document.note_saved()
         else:
             document.take_text(file, path)
         self.note_written(str(path))

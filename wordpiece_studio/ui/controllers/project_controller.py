@@ -243,6 +243,7 @@ class ProjectController(QObject):
             advice = "Close it there, or save under another name."
             self._refuse(is_open_elsewhere(path, holder, advice), then)
             return
+        self._session.runs.keep_all()
         self._then, self._began, self._serial = then, time.monotonic(), self._state.serial
         self._saving.begin(ProjectFile(path, self._state.capture()))
 
@@ -265,7 +266,7 @@ class ProjectController(QObject):
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
         self._window.remember_files(file.path)
-        self._session.model.note_saved()
+        self._session.runs.note_saved()
         then, self._then = self._then, None
         if then is not None:
             then()
@@ -336,7 +337,7 @@ class ProjectController(QObject):
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._window.remember_files(file.path)
-        self._session.model.note_saved()
+        self._session.runs.note_saved()
 
     # -- the title
 

@@ -1,4 +1,4 @@
-"""Training commands: when to wait for counts, when to ask the user, what the bar shows, and what a training needs."""
+"""Training commands: when to wait for counts, what the bar shows, and what a training needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
     FurtherDialog,
-    discard_question,
     further_note,
     idle_words,
     next_size,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.workspace import Workspace
 
-_BannerAction = Literal["", "size", "further", "typing"]
+_BannerAction = Literal["", "size", "further"]
 _LEAST_BYTES = 1_000_000  # of a corpus for which the need is shown
 _MUCH = 0.8  # of the free memory
 
@@ -49,8 +48,7 @@ _MUCH = 0.8  # of the free memory
 class TrainingController(QObject):
     """Connects the bar and the commands to the model.
 
-    Merges that the user asked for are never discarded without asking; those of a run that the Studio started by itself
-    (the sample at the start) are. Training as you type has a rule of its own, see `live_training`.
+    Every training is a run of its own; when the Studio trains by itself, as one types, `live_training` says.
     """
 
     def __init__(self, window: Workspace) -> None:
@@ -68,7 +66,6 @@ class TrainingController(QObject):
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
         self._step_wanted: int | None = None  # where to go when the run has ended
-        self._question: QMessageBox | None = None
         self._banner_action: _BannerAction = ""
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
@@ -102,7 +99,6 @@ class TrainingController(QObject):
         counting.counts_changed.connect(self._on_counting_counts_changed)
         counting.failed.connect(self._on_counting_failed)
         counting.state_changed.connect(self._on_counting_state_changed)
-        self._live.follows.connect(self._on_live_follows)
         model.run_reset.connect(self._on_model_run_reset)
         model.state_changed.connect(self._on_model_state_changed)
         model.progress_changed.connect(self._on_model_progress_changed)
@@ -139,24 +135,10 @@ class TrainingController(QObject):
     # -- commands
 
     def _on_train_triggered(self) -> None:
-        if self._model.state is TrainerState.TRAINING or self._is_waiting or self._question is not None:
-            return
-        if self._model.merge_count and not self._model.origin.is_automatic:
-            self._question = discard_question(self._model.merge_count, self._model.origin.corpus_name, self._window)
-            self._question.finished.connect(self._on_question_finished)
-            self._question.open()
-        else:
-            self._train()
-
-    def _on_question_finished(self, answer: int) -> None:
-        self._question = None
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._train()
-
-    def _train(self) -> None:
-        self._next_is_automatic = False
-        self._step_wanted = None
-        self._wait_for_counts()
+        if self._model.state is not TrainerState.TRAINING and not self._is_waiting:
+            self._next_is_automatic = False
+            self._step_wanted = None
+            self._wait_for_counts()
 
     def _on_pause_triggered(self) -> None:
         if self._model.state is TrainerState.PAUSED:
@@ -177,8 +159,6 @@ class TrainingController(QObject):
         if self._banner_action == "size":
             self._settings.set_target_size(self._size_offered)
             self._actions.train.trigger()
-        elif self._banner_action == "typing":
-            self._actions.train_as_you_type.setChecked(False)
         elif self._banner_action == "further":
             self._actions.train_further.trigger()
 
@@ -199,7 +179,8 @@ class TrainingController(QObject):
 
     def _train_further(self, size: int) -> None:
         self._banner.clear()
-        self._model.claim()
+        if self._model.run is not None:
+            self._session.runs.keep(self._model.run)
         self._settings.set_target_size(size)
         self._model.last()
         self._model.train_further(vocab_size=size)
@@ -236,9 +217,9 @@ class TrainingController(QObject):
             self._show_state()
 
     def _catch_up(self) -> None:
-        """Train what was typed while training was not possible."""
+        """Train what was changed while training was not possible."""
         counts = self._counting.counts
-        if counts is not None and counts is not self._model.counts and self._live.can_train(counts):
+        if counts is not None and self._live.can_train(counts):
             self._train_live(counts)
 
     def _train_live(self, counts: WordCounts) -> None:
@@ -273,6 +254,7 @@ class TrainingController(QObject):
 
     def _start(self, counts: WordCounts, config: TrainingConfig, one_merge: bool) -> None:
         self._banner.clear()
+        self._live.forget_change()
         origin = self._session.origin(is_automatic=self._next_is_automatic)
         self._model.start(counts, config, paused=one_merge, origin=origin)
         if one_merge:
@@ -285,10 +267,6 @@ class TrainingController(QObject):
             self._refuse(error)
 
     # -- signals of the model
-
-    def _on_live_follows(self) -> None:
-        text = self.tr("The merges follow what you type. Undo an edit, and the earlier merges are back.")
-        self._say(text, "info", self.tr("Don’t train as I type"), "typing")
 
     def _on_model_run_reset(self) -> None:
         if self._banner.text == self._refusal != "":
@@ -319,7 +297,8 @@ class TrainingController(QObject):
 
     def _on_model_failed(self, error: StudioError) -> None:
         counts = self._counting.counts
-        is_small = "minimum" in error.values and counts is not None and self._live.can_train(counts)
+        is_preview = self._model.state is not TrainerState.FAILED
+        is_small = "minimum" in error.values and is_preview and counts is not None
         if is_small and counts is not None and self._settings.suggestion.take_refusal(counts):
             self._train_live(counts)  # with the new size
             return
@@ -345,6 +324,8 @@ class TrainingController(QObject):
             self._banner.clear()
         self._needs.look()
         self._check_size()
+        if not self._bar.settings.is_size_wrong:  # half typed, perhaps
+            self._catch_up()
         self._show_state()
 
     def _refuse(self, error: StudioError) -> None:
@@ -372,8 +353,6 @@ class TrainingController(QObject):
         has_history = model.history is not None
         had_keyboard = self._bar.has_keyboard
         actions.train.setEnabled(not training and not is_waiting)
-        is_users = has_history and not model.origin.is_automatic
-        actions.train.setText(self.tr("&Train again") if is_users else self.tr("&Train"))
         reason = why_not_further(model)
         actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
         set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))

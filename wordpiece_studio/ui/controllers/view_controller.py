@@ -212,7 +212,8 @@ class ViewController(QObject):
     def _take_layout(self) -> None:
         values = self._settings.values
         layout = LAYOUTS[values.layout]
-        self._window.bar.setVisible(layout.has_bar)
+        for part in (self._window.bar, self._window.run_strip):
+            part.setVisible(layout.has_bar)
         self._window.theme.set_scale(self.text_size / 100)
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)

@@ -130,7 +130,7 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     elif unsaved_work.notes:
         lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
     if unsaved_work.others:
-        lines.append(window.tr("Settings, marks or the live text were changed."))
+        lines.append(window.tr("Settings, marks, runs or the live text were changed."))
     if unsaved_work.trains:
         lines.append(window.tr("The training is running and will end now; what it has learned so far can be saved."))
     lines.append(window.tr("Unless you save, this will be lost."))

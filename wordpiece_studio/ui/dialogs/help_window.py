@@ -162,8 +162,8 @@ def _column_names(widget: QWidget, place: QPoint) -> Iterator[str]:
 class _PageBrowser(QTextBrowser):
     """Shows a page; what the introduction says about the sample is computed."""
 
-    def loadResource(self, kind: int, name: QUrl) -> object:
-        if name.fileName() == _INTRODUCTION:
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        if isinstance(name, QUrl) and name.fileName() == _INTRODUCTION:
             return introduction()
         return super().loadResource(kind, name)
 

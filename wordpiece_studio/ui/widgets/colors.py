@@ -23,6 +23,7 @@ from dataclasses import dataclass, fields
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 
 if TYPE_CHECKING:
@@ -190,6 +191,29 @@ def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenS
 def shade_color(shade: int, look: Look) -> QColor:
     """Return the background of tokens of a style."""
     return _SHADES[look][shade]
+
+
+_NAMED_RUNS: dict[Look, tuple[str, ...]] = {
+    "light": ("#037c64", "#7c1b03", "#61049f", "#e5065f", "#6c6c13", "#a44691", "#26593b", "#723158"),
+    "dark": ("#4db375", "#fa572e", "#8e8eeb", "#f9c806", "#56fbda", "#cb86a1", "#c8fda5", "#d7cdfe"),
+    "contrast": ("#6ce5d9", "#fa802e", "#b07efc", "#e8fda5", "#4db3a8", "#cba186", "#cdfed9", "#c0b1f1"),
+}
+_RUNS = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_RUNS.items()}
+_PEN = Qt.PenStyle
+_RUN_LINES = (_PEN.SolidLine, _PEN.DashLine, _PEN.DotLine, _PEN.DashDotLine)
+
+
+def run_color(number: int, look: Look) -> QColor:
+    """Return the colour of the run with this number, from 0; `surface` is written on it. There are eight.
+
+    They were found like the backgrounds of tokens, and lie as far apart; none is near the accent.
+    """
+    return _RUNS[look][number % len(_RUNS[look])]
+
+
+def run_line(number: int) -> Qt.PenStyle:
+    """Return the line style that goes with the colour of a run."""
+    return _RUN_LINES[number % len(_RUN_LINES)]
 
 
 def token_colors(look: Look) -> tuple[QColor, ...]:

@@ -46,6 +46,10 @@ QStatusBar { background: $surface; border-top: 1px solid $line; color: $muted; }
 QStatusBar::item { border: none; }
 
 #training_bar { background: $surface; border: none; border-bottom: 1px solid $line; }
+#run_strip { background: $window; border: none; }
+#run_tabs::tab { padding: 0; margin: 0; border: none; }
+#run_tabs::scroller { width: 44px; }
+#run_tabs > QToolButton { background: $raised; border: 1px solid $border; padding: 0; }
 #panel { background: $surface; border: 1px solid $border; border-radius: 6px; }
 #palette { background: $raised; border: 1px solid $border; border-radius: 8px; }
 #palette QLineEdit { padding: 6px 9px; }
@@ -291,6 +295,10 @@ class Theme(QObject):
     def token_color(self, token: str) -> QColor:
         """Return the background of the token with this text."""
         return named.shade_color(self.token_style(token).shade, self._look)
+
+    def run_color(self, number: int) -> QColor:
+        """Return the colour of a run; `surface` is written on it."""
+        return named.run_color(number, self._look)
 
     def token_text_color(self, _token: str) -> QColor:
         """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""

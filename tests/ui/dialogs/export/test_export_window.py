@@ -23,7 +23,7 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.wait(lambda: str(tmp_path / "out") in studio.window.export_banner.text)
     text = "This is the Hugging Face course!"
     assert load_tokenizer(tmp_path / "out").encode(text) == studio.window.model.tokenizer_at(25).encode(text)
-    assert not studio.window.model.is_unsaved
+    assert studio.window.session.runs.unsaved_merges == 0
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])

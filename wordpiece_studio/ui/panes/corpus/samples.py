@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
+
+if TYPE_CHECKING:
+    from wordpiece_studio.training.config import Objective
 
 START_SAMPLE = "course-en.txt"
 _SEARCHED = 2000  # characters
@@ -27,6 +31,8 @@ class SampleCorpus:
         A text to tokenize with the vocabulary learned from it; empty if there is none.
     size
         The vocabulary size to train to; 0 trains as far as possible.
+    objective
+        The course's, whose formula the samples teach.
     normalizer, pre_tokenizer
         The names of its normalizer and pre-tokenizer.
     step
@@ -37,6 +43,7 @@ class SampleCorpus:
     title: str
     sentence: str = ""
     size: int = 0
+    objective: Objective = "score"
     normalizer: str = "bert-cased"
     pre_tokenizer: str = "bert"
     step: int | None = None
@@ -63,7 +70,7 @@ def sample(name: str) -> SampleCorpus:
     # BERT makes every Chinese character a word, which leaves no pair to learn.
     normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
     step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
-    return SampleCorpus(name, title, sentence, size, normalizer, step=step)
+    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step)
 
 
 def first_sentence(text: str) -> str:

@@ -6,6 +6,7 @@ It reports which chip, boundary or word was chosen; nothing here tokenizes or ha
 from __future__ import annotations
 
 from collections.abc import Callable, Container
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.live_text import LiveLine
+    from wordpiece_studio.ui.panes.tokenization.chip_blocks import PlacedBlock
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _MARGIN = 2.0
@@ -84,6 +86,7 @@ class LiveChips(ChipArea[ChipPlace]):
         self._blocks = ChipBlocks(self._lines, 1, self._spacing, self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self._rings: Rings | None = None
+        self._framed: frozenset[tuple[int, int]] = frozenset()
         self._fresh_id: int | None = None
         self._hovered_boundary: ChipPlace | None = None
         self._settle_timer = single_shot(self, self._on_settle_timer_timeout)
@@ -123,6 +126,12 @@ class LiveChips(ChipArea[ChipPlace]):
         """Draw rings around the selected chips."""
         self._rings = rings
         self.viewport().update()
+
+    def set_framed(self, words: frozenset[tuple[int, int]]) -> None:
+        """Draw a frame around these words, each given by its line and its place there."""
+        if words != self._framed:
+            self._framed = words
+            self.viewport().update()
 
     def set_fresh(self, token_id: int | None) -> None:
         """Mark the chips of the token born at this step."""
@@ -241,10 +250,22 @@ class LiveChips(ChipArea[ChipPlace]):
                     place = ChipPlace(index, chip.word, chip.chip)
                     rect = QRectF(chip.x + _MARGIN, y, chip.width, self._style.height)
                     self._paint_chip(painter, place, line, words[chip.word], rect)
+            if self._framed:
+                self._paint_frames(painter, index, top - offset, block)
         if self._composed:
             self._style.paint(painter, self.composed_rect().translated(_MARGIN, -offset), self._composed, _COMPOSED)
         if self._blocks.height != height_before:
             self._update_scroll_bars()
+
+    def _paint_frames(self, painter: QPainter, line: int, top: float, block: PlacedBlock) -> None:
+        painter.setPen(QPen(self._theme.marker, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for (word, y), found in groupby(block.chips, key=lambda chip: (chip.word, chip.y)):
+            if (line, word) in self._framed:
+                chips = list(found)
+                rect = QRectF(chips[0].x + _MARGIN, top + y, chips[-1].x + chips[-1].width - chips[0].x, 0)
+                rect.setHeight(self._style.height)
+                painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5)
 
     def _paint_chip(
         self, painter: QPainter, place: ChipPlace, line: LiveLine, word: TokenizedWord, rect: QRectF

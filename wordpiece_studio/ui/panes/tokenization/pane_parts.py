@@ -15,6 +15,7 @@ from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
+    from wordpiece_studio.ui.panes.tokenization.compared_texts import ComparedTexts
     from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
     from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, WhyHere
@@ -87,12 +88,13 @@ class PaneParts(QSplitter):
         unknown_box: UnknownBox,
         why: WhyHere,
         changes: ChangesView,
+        compared: ComparedTexts | None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._field, self._shown, self._chips, self._unknown_box = field, shown, chips, unknown_box
         self._summary, self._ask = labels
-        self._why, self._changes_view = why, changes
+        self._why, self._changes_view, self._compared = why, changes, compared
         self._is_low = False
         self._is_shared_by_hand = self._can_ask = False
         self._timer = single_shot(self, self.share_room)
@@ -101,7 +103,11 @@ class PaneParts(QSplitter):
         above.setContentsMargins(_SIDES)
         above.setSpacing(_SPACING)
         above.addWidget(field)
+        if compared is not None:
+            above.addWidget(compared.heading)
         above.addWidget(shown, 1)
+        if compared is not None:
+            above.addWidget(compared)
         for widget in (self._summary, self._ask, unknown_box):
             above.addWidget(widget)
         above.addStretch(0)
@@ -150,6 +156,11 @@ class PaneParts(QSplitter):
         self.setSizes(list(sizes))
 
     @property
+    def _is_comparing(self) -> bool:
+        """Whether there are headings, which say what the summary says."""
+        return self._compared is not None and not self._compared.isHidden()
+
+    @property
     def _room(self) -> int:
         return self.height() - 2 * self.handleWidth()
 
@@ -160,7 +171,7 @@ class PaneParts(QSplitter):
         says = self._unknown_box.is_wanted
         room = self._room - self._wanted_why().least
         for has_summary, has_box in ((True, says), (False, says), (False, False)):
-            labels = [(self._summary, has_summary), (self._ask, can_ask and has_summary)]
+            labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
             wanted = self._wanted_with([label for label, is_there in labels if is_there], has_box=has_box)
             if wanted.least <= room:
                 break
@@ -173,6 +184,8 @@ class PaneParts(QSplitter):
         width = self.width() - _SIDES.left() - _SIDES.right()
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
         heights += [max(label.heightForWidth(width), 0) for label in labels]
+        if self._compared is not None and self._is_comparing:
+            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height()]
         if has_box:
             heights.append(self._unknown_box.needed_height(width))
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()

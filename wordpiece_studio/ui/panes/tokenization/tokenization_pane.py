@@ -16,6 +16,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.records import Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
+from wordpiece_studio.ui.panes.tokenization.compared_texts import ComparedTexts
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
+    from wordpiece_studio.session.comparison import Comparison
+    from wordpiece_studio.session.runs import Runs
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -76,8 +79,9 @@ class TokenizationPane(Pane):
     """The live text has changed, a str."""
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
-    ) -> None:
+        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None,
+        runs: Runs | None = None, comparison: Comparison | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._changes = changes if changes is not None else LiveChanges(self)
         self._live = LiveText()
@@ -98,6 +102,8 @@ class TokenizationPane(Pane):
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
         self._changes_view = ChangesView(self._changes, theme, self)
+        self._runs = runs
+        self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
         self._finder = ChangesFinder(model, self._changes, self)
         self._lay_out()
         self._connect()
@@ -139,8 +145,9 @@ class TokenizationPane(Pane):
         self._shown.addWidget(self._table)
         labels = self._summary, self._ask
         self._parts = PaneParts(
-            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._changes_view, self
-        )
+            self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._changes_view,
+            self._compared, self,
+        )  # fmt: skip
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._parts)
@@ -150,6 +157,9 @@ class TokenizationPane(Pane):
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._field.height_changed.connect(self._parts.share_later)
+        if self._runs is not None and self._compared is not None:
+            self._runs.changed.connect(self.refresh_later)
+            self._compared.height_changed.connect(self._parts.share_later)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
@@ -180,6 +190,9 @@ class TokenizationPane(Pane):
         self._finder.set_lines(self._live.line_texts)
         self._show_heading()
         self._show_tokens()
+        if self._runs is not None and self._compared is not None:
+            self._compared.refresh(model.run, self._live, self._runs.all)
+            self._chips.set_framed(self._compared.differing)
         self._show_summary()
         self._show_unknown()
         self._show_ladder()

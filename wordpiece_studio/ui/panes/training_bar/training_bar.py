@@ -149,9 +149,14 @@ class TrainingSettings(QWidget):
         self._show_hint(chosen.suggestion.words)
 
     def _show_hint(self, hint: str) -> None:
-        for box in (self._size_box, self._frequency_box):
+        for box in (self._objective_box, self._size_box, self._frequency_box):
             tip = str(box.property("tip"))
             set_plain_tooltip(box, f"{hint}\n{tip}" if hint else tip)
+
+    @property
+    def is_size_wrong(self) -> bool:
+        """Whether the size is marked as one that cannot be reached."""
+        return bool(self._size_box.property("state") == "wrong")
 
     def set_size_wrong(self, wrong: bool) -> None:
         """Mark the size as one that cannot be reached, or remove the mark."""
@@ -175,14 +180,19 @@ class TrainingSettings(QWidget):
     def _make_objective_box(self) -> QComboBox:
         box = QComboBox(self)
         for text, value, tip in (
-            (self.tr("WordPiece score"), "score", "n(ab) / (n(a) × n(b))"),
             (self.tr("Likelihood"), "likelihood", "n(ab) × ln(n(ab) × N / (n(a) × n(b)))"),
+            (self.tr("WordPiece score"), "score", "n(ab) / (n(a) × n(b))"),
             (self.tr("Count (BPE)"), "count", "n(ab)"),
         ):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(self.tr("Objective"))
-        set_plain_tooltip(box, self.tr("How the best pair to merge is chosen"))
+        tip = self.tr(
+            "How the best pair to merge is chosen. Likelihood merges what makes the corpus most probable, which gives "
+            "good vocabularies; the score is the formula of the Hugging Face course; the count is byte pair encoding"
+        )
+        box.setProperty("tip", tip)
+        set_plain_tooltip(box, tip)
         box.currentIndexChanged.connect(self._on_objective_box_changed)
         return box
 

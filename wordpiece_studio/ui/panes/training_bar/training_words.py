@@ -9,11 +9,10 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QMessageBox, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.training_bar.training_bar import NUMBERS
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
 
@@ -223,25 +222,6 @@ class EngineNotice(QObject):
 
 _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
-
-
-def discard_question(merges: int, corpus_name: str, parent: QWidget) -> QMessageBox:
-    """Return the dialog that asks whether `merges` merges may be discarded; its result is ``Yes`` or ``Cancel``.
-
-    `corpus_name`: the corpus that they were learned from.
-    """
-    lost = (
-        parent.tr("The merge learned from “{name}” will be discarded.") if merges == 1
-        else parent.tr("The {merges:,} merges learned from “{name}” will be discarded.")
-    ).format(merges=merges, name=corpus_name)  # fmt: skip
-    keep = parent.tr("To keep them and learn more, use “Train further”.")
-    title = parent.tr("Train again from the first merge?")
-    box = plain_box(parent, QMessageBox.Icon.Question, title, f"{lost} {keep}")
-    yes = QMessageBox.StandardButton.Yes
-    add_button(box, yes, parent.tr("&Train again"))
-    add_button(box, QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(yes)
-    return box
 
 
 class FurtherDialog(QDialog):

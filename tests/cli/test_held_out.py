@@ -1,0 +1,87 @@
+"""What the command line says about text that was not trained on, against `tokenizers`."""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from tokenizers import Tokenizer
+
+from tests.cli.calls import COURSE, fails, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def text_of(lines: int) -> str:
+    """Return lines of words, numbers, and now and then a special token spelled out."""
+    chance = random.Random(3)
+    stems = ["".join(chance.choices("aeioubdglmnrst한국어", k=chance.randint(2, 7))) for _ in range(400)]
+    weights = [1 / (rank + 2) for rank in range(len(stems))]
+    spelled = [*stems, "[SEP]", "«x[UNK]y»", "1234", "z" * 101]
+    return "".join(
+        " ".join(chance.choices(spelled, [*weights, 0.01, 0.01, 0.01, 0.01], k=chance.randint(1, 15))) + "\n"
+        for _ in range(lines)
+    )
+
+
+@pytest.mark.parametrize(("objective", "lines"), [("likelihood", 900), ("score", 30_000)])
+def test_held_out_figures_are_those_of_tokenizers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], objective: str, lines: int
+) -> None:
+    text = text_of(lines)
+    corpus, rest, model = tmp_path / "corpus.txt", tmp_path / "rest.txt", tmp_path / "judged"
+    corpus.write_text(text, encoding="utf-8", newline="")
+    size, offset, parts = len(text.encode()), 0, ([], [])
+    for line in text.splitlines(keepends=True):
+        is_held_out = offset >= size * 9 // 10 if size < 1_000_000 else offset // 65_536 % 10 == 9
+        parts[is_held_out].append(line)
+        offset += len(line.encode())
+    options = ["--objective", objective, "--min-frequency", 3, "--vocab-size", 300, "--json"]
+    more = ["--held-out", "--held-out-model", model]
+    code, out, _ = run(capsys, "train", corpus, *options, *more, "-o", tmp_path / "out")
+    assert code == 0
+    figures = json.loads(out)["held_out"]
+    judged = Tokenizer.from_file(str(model / "tokenizer.json"))
+    encodings = judged.encode_batch(parts[True], add_special_tokens=False)
+    words = sum(len(set(encoding.word_ids)) for encoding in encodings)
+    assert figures["words"] == words
+    assert figures["tokens_per_word"][objective] == sum(map(len, encodings)) / words
+    assert next(iter(figures["tokens_per_word"])) == objective
+    assert figures["tokens_per_word"].keys() == {"likelihood", "score", "count"}
+    # What was judged is what training on the rest alone gives.
+    rest.write_text("".join(parts[False]), encoding="utf-8", newline="")
+    assert run(capsys, "train", rest, *options, "-o", tmp_path / "alone")[0] == 0
+    assert (model / "vocab.txt").read_bytes() == (tmp_path / "alone" / "vocab.txt").read_bytes()
+    assert "a part of the corpus was held out" in (model / "wordpiece-studio.json").read_text()
+
+
+def test_another_text_may_be_judged_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "other.txt").write_text("hug hug\nbugs\n", encoding="utf-8")
+    (tmp_path / "counts.tsv").write_text("hug\t10\npug\t5\npun\t12\nbun\t4\nhugs\t5\n", encoding="utf-8")
+    options = ["--word-counts", "--vocab-size", 15, "--held-out-file", tmp_path / "other.txt"]
+    code, out, err = run(capsys, "train", tmp_path / "counts.tsv", *options, "-o", tmp_path / "out")
+    # hug, hug, b ##ug ##s; by score: hu ##g, hu ##g, b ##u ##gs
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1:] == ["1.67 tokens a word on held-out text (count 1.67, score 2.33)"]
+
+
+def test_held_out_options_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for options, message in [
+        (["--held-out", "--held-out-file", COURSE], "--held-out and --held-out-file cannot be combined"),
+        (["--held-out-model", tmp_path / "m"], "--held-out-model needs --held-out"),
+        (["--held-out", "--held-out-model", tmp_path / "out"], "are the same folder"),
+        (["--held-out", "--bpe"], "--bpe cannot be judged"),
+        (["--held-out-file", tmp_path / "none.txt"], "none.txt does not exist"),
+        (["--held-out-file", "-"], "--held-out-file needs a text that can be read twice"),
+        (["--held-out", "--held-out-model", COURSE], "is not a folder"),
+    ]:
+        assert message in fails(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
+    assert "--held-out needs a text" in fails(capsys, "train", "-", "--held-out", "-o", tmp_path / "out")
+    (tmp_path / "one.txt").write_text("one line, and no other", encoding="utf-8")
+    told = fails(capsys, "train", tmp_path / "one.txt", "--held-out", "-o", tmp_path / "out")
+    assert "--held-out: The corpus has too few lines" in told
+    assert "Use --held-out-file" in told
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,327 @@
+"""The tabs of the runs: shown, kept, named, colored, closed and brought back by mouse, key and menu."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.widgets.run_names import run_names
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QAbstractButton
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.session.run import Run
+
+_KEYS = Qt.KeyboardModifier
+_NONE, _CONTROL, _ALT = _KEYS.NoModifier, _KEYS.ControlModifier, _KEYS.AltModifier
+_LEFT, _MIDDLE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton
+
+
+def preview(studio: Studio, objective: str) -> Run:
+    window = studio.window
+    window.session.settings.choose(objective=objective)
+    studio.wait(lambda: window.model.config.objective == objective and not window.model.is_replacing)
+    return window.model.run
+
+
+def train(studio: Studio, objective: str) -> Run:
+    window = studio.window
+    window.session.settings.choose(objective=objective)
+    with studio.qtbot.waitSignal(window.model.run_reset):
+        QTest.keyClick(window, Qt.Key.Key_F5)
+    studio.wait_finished()
+    return window.model.run
+
+
+@pytest.fixture
+def three(studio: Studio) -> Studio:
+    """A window with three runs that the user asked for; the last one is shown."""
+    for objective in ("score", "likelihood", "count"):
+        train(studio, objective)
+    assert studio.window.run_strip.tabs.count() == 3
+    return studio
+
+
+def texts(studio: Studio) -> list[str]:
+    tabs = studio.window.run_strip.tabs
+    return [tabs.accessibleTabName(index) for index in range(tabs.count())]
+
+
+def place_of(studio: Studio, index: int) -> QPoint:
+    return studio.window.run_strip.tabs.tabRect(index).center() - QPoint(60, 0)
+
+
+def close_button(studio: Studio, index: int) -> QAbstractButton:
+    return studio.window.run_strip.tabs.controls(index).close_button
+
+
+def test_tabs_say_what_the_runs_are(three: Studio) -> None:
+    assert texts(three) == [
+        "Run A: score, 25 merges", "Run B: likelihood, 25 merges", "Run C: count, 25 merges",
+    ]  # fmt: skip
+    assert three.window.run_strip.tabs.currentIndex() == 2
+
+
+def test_what_differs_is_named(three: Studio) -> None:
+    window = three.window
+    window.session.settings.set_target_size(60)
+    train(three, "score")
+    assert run_names(window.session.runs.all) == ["score, size 70", "likelihood", "count", "score, size 60"]
+    window.session.runs.rename(window.session.runs.all[3], "short")
+    assert run_names(window.session.runs.all)[3] == "short"
+
+
+def test_a_click_shows_a_run_with_its_settings(three: Studio) -> None:
+    window = three.window
+    QTest.mouseClick(window.run_strip.tabs, _LEFT, _NONE, place_of(three, 0))
+    assert window.model.run is window.session.runs.all[0]
+    assert window.session.settings.objective == "score"
+    assert "since this run" not in window.bar.progress_text
+
+
+def test_keys_show_runs(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    for key, modifiers, place in (
+        (Qt.Key.Key_Tab, _CONTROL, 0),
+        (Qt.Key.Key_Backtab, _CONTROL | Qt.KeyboardModifier.ShiftModifier, 2),
+        (Qt.Key.Key_2, _ALT, 1),
+        (Qt.Key.Key_8, _ALT, 1),  # there is no such run
+        (Qt.Key.Key_1, _ALT, 0),
+    ):
+        QTest.keyClick(window.corpus_pane.editor, key, modifiers)
+        assert runs.current is runs.all[place]
+    tabs = window.run_strip.tabs
+    tabs.setFocus()
+    step = window.model.step
+    QTest.keyClick(tabs, Qt.Key.Key_Right)
+    assert runs.current is runs.all[1]
+    runs.show(runs.all[0])
+    assert window.model.step == step
+
+
+@pytest.mark.parametrize("way", ["button", "middle", "key", "command", "menu"])
+def test_a_run_is_closed_and_undo_brings_it_back(three: Studio, way: str) -> None:
+    window, runs = three.window, three.window.session.runs
+    before, last = runs.all, runs.all[2]
+    if way == "button":
+        QTest.mouseClick(close_button(three, 2), _LEFT)
+    elif way == "middle":
+        QTest.mouseClick(window.run_strip.tabs, _MIDDLE, _NONE, place_of(three, 2))
+    elif way == "key":
+        window.run_strip.tabs.setFocus()
+        QTest.keyClick(window.run_strip.tabs, Qt.Key.Key_Delete)
+    elif way == "command":
+        QTest.keyClick(window, Qt.Key.Key_W, _CONTROL)
+    else:
+        menu = window.run_strip.tabs.menu_of(last)
+        next(action for action in menu.actions() if "Close" in action.text()).trigger()
+    assert (runs.all, runs.current) == (before[:2], before[1])
+    assert not window.session.document.is_modified
+    window.actions_.undo.trigger()
+    assert (runs.all, runs.current) == (before, last)
+    assert not window.session.document.is_modified
+
+
+def test_a_preview_is_slanted_until_it_is_kept(studio: Studio) -> None:
+    run = preview(studio, "count")
+    tabs = studio.window.run_strip.tabs
+    assert texts(studio)[1] == "Run B: count, 25 merges, a preview"
+    assert tabs._name_font(is_current=False, is_kept=run.is_kept).italic()
+    QTest.mouseDClick(tabs, _LEFT, _NONE, place_of(studio, 1))
+    assert run.is_kept
+    assert texts(studio)[1] == "Run B: count, 25 merges"
+    assert preview(studio, "likelihood").letter == "C"
+
+
+@pytest.mark.parametrize("way", ["key", "menu"])
+def test_a_run_is_renamed(three: Studio, way: str) -> None:
+    window, run = three.window, three.window.session.runs.all[2]
+    tabs = window.run_strip.tabs
+    if way == "key":
+        tabs.setFocus()
+        QTest.keyClick(tabs, Qt.Key.Key_F2)
+    else:
+        next(action for action in tabs.menu_of(run).actions() if "Rename" in action.text()).trigger()
+    dialog = window.findChild(RenameDialog)
+    QTest.keyClicks(dialog._field, "R&D <b>")
+    dialog.accept()
+    assert run.name == "R&D <b>"
+    assert texts(three)[2] == "Run C: R&D <b>, 25 merges"
+    assert "&lt;b&gt;" in tabs.tabToolTip(2)
+
+
+def test_a_run_is_given_another_color(three: Studio) -> None:
+    window, run = three.window, three.window.session.runs.all[2]
+    menu = window.run_strip.tabs.menu_of(run)
+    colors = next(action.menu() for action in menu.actions() if action.menu() is not None)
+    assert [action.isChecked() for action in colors.actions()] == [number == 2 for number in range(8)]
+    colors.actions()[5].trigger()
+    assert run.color == 5
+
+
+def test_the_merges_of_a_tab_grow_with_its_run(three: Studio) -> None:
+    window = three.window
+    window.model.train_further(vocab_size=80)
+    three.wait_finished()
+    three.wait(lambda: texts(three)[2] == "Run C: count, 35 merges")
+
+
+def test_a_run_of_an_earlier_text_brings_that_text_back(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    text, button = window.session.document.text, window.run_strip._button
+    assert not button.isVisible()
+    window.session.document.set_text("cat cats hat hats")
+    three.wait(lambda: window.model.run not in (None, *runs.all[:3]))
+    three.wait(lambda: not button.isVisible())  # the preview is of this text
+    runs.show(runs.all[0])
+    assert button.isVisible()
+    QTest.mouseClick(button, _LEFT)
+    assert window.session.document.text == text
+    assert not button.isVisible()
+    assert runs.current is runs.all[0]
+    assert window.session.counting.counts is runs.current.counts
+    window.actions_.undo.trigger()
+    assert window.session.document.text == "cat cats hat hats"
+
+
+def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    text, name = window.session.document.text, window.session.corpus_name
+    with three.qtbot.waitSignal(window.model.run_reset):
+        window.corpus_controller.open_sample("hug.txt")
+    three.wait_finished()
+    runs.show(runs.all[0])
+    assert name[:10] in window.run_strip._button.text()
+    window.actions_.bring_text_back.trigger()
+    assert (window.session.document.text, window.session.corpus_name) == (text, name)
+    assert runs.current is runs.all[0]
+    assert "from" not in window.bar.progress_text
+    assert not window.run_strip._button.isVisible()
+
+
+def test_with_no_run_there_is_nothing_to_close(empty_studio: Studio) -> None:
+    actions = empty_studio.window.actions_
+    assert not actions.close_run.isEnabled()
+    assert empty_studio.window.run_strip.tabs.count() == 0
+
+
+@pytest.mark.parametrize("look", ["light", "dark", "contrast"])
+def test_it_is_drawn_in_every_look(three: Studio, look: str) -> None:
+    three.window.theme.set_choice(look)
+    image = three.window.run_strip.tabs.grab().toImage()
+    rect = three.window.run_strip.tabs.tabRect(0)
+    found = {image.pixelColor(x, y).name() for x in range(rect.left(), rect.right()) for y in range(rect.height())}
+    assert three.window.theme.run_color(0).name() in found
+
+
+@pytest.mark.parametrize("way", ["box", "key", "menu", "command"])
+def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
+    window, runs = three.window, three.window.session.runs
+    tabs = window.run_strip.tabs
+    assert window.tokenization_pane._compared.texts == []
+    for place in (0, 1):
+        if way == "box":
+            QTest.mouseClick(tabs.controls(place).compare, _LEFT, _NONE, QPoint(8, 8))
+            continue
+        runs.show(runs.all[place])
+        if way == "key":
+            tabs.setFocus()
+            QTest.keyClick(tabs, Qt.Key.Key_Space)
+        elif way == "menu":
+            next(action for action in tabs.menu_of(runs.all[place]).actions() if "mpare" in action.text()).trigger()
+        else:
+            window.actions_.compare_run.trigger()
+    assert runs.compared == runs.all[:2]
+    runs.show(runs.all[0])
+    window.model.seek(10)
+    compared = window.tokenization_pane._compared
+    three.wait(lambda: len(compared.texts) == 2 and "at step 10" in compared.texts[1])
+    live = window.model.tokenizer_at(10).encode(window.tokenization_pane.text).tokens
+    size = window.model.history.vocabulary_size(10)
+    assert compared.texts[0].startswith(f"score vocabulary of {size} {len(live)} tokens")
+    assert compared.texts[1].startswith("likelihood at step 10")
+    tabs.controls(0).compare.click()
+    tabs.controls(1).compare.click()
+    three.wait(lambda: compared.texts == [])
+    assert not compared.isVisible()
+
+
+def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    for size in (50, 55, 60):
+        window.session.settings.set_target_size(size)
+        train(three, "score")
+    for run in runs.all:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    compared = window.tokenization_pane._compared
+    three.wait(lambda: len(compared.texts) == 4)
+    assert compared._rest.text() == "also compared: E score, size 55, F score, size 60"
+    three.wait(lambda: "end" in compared.texts[3])
+
+
+def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:
+    window, runs = studio.window, studio.window.session.runs
+    counting = window.session.counting
+    window.corpus_pane.figures.choose("lowercase", "whitespace")
+    studio.wait(lambda: len(runs.all) == 2)
+    first, second = runs.all
+    assert run_names(runs.all) == ["score, bert-cased, bert", "score, lowercase, whitespace"]
+    for run in (first, second, first):
+        runs.show(run)
+        assert counting.counts is run.counts
+        assert counting.pipeline.normalizer == run.counts.normalizer
+        assert not counting.is_under_way
+        assert window.corpus_pane.figures.normalizer.name == run.counts.normalizer.name
+    assert runs.all == (first, second)  # the preview is still there
+
+
+def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    window.session.document.set_text(" ".join(f"{number:x}" * 3 for number in range(20_000)))
+    window.session.settings.set_target_size(0)
+    three.wait(lambda: window.session.counting.counts is not None)
+    with three.qtbot.waitSignal(window.model.run_reset, timeout=20_000):
+        window.actions_.train.trigger()
+    left = runs.current
+    assert window.model.state is TrainerState.TRAINING
+    runs.show(runs.all[0])
+    assert f"run {left.letter} is paused" in window.banner.text
+    runs.show(left)
+    assert window.model.state is TrainerState.PAUSED
+    assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: count")
+
+
+def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
+    window, runs = three.window, three.window.session.runs
+    pane, compared = window.tokenization_pane, window.tokenization_pane._compared
+    for run in runs.all[:2]:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(10)
+    pane.set_text("course the tokenization\nchapter")
+    three.wait(lambda: len(compared.texts) == 2 and not pane.is_stale)
+    other = window.session.comparison.tokenizer(window.session.comparison.aligned()[0])
+    mine = window.model.tokenizer_at(10)
+    words = [["course", "the", "tokenization"], ["chapter"]]
+    expected = {
+        (line, place)
+        for line, texts_ in enumerate(words)
+        for place, text in enumerate(texts_)
+        if mine.encode(text).tokens != other.encode(text).tokens
+    }
+    assert compared.differing == expected != set()
+    assert pane._chips._framed == compared._lines[0].chips._framed == expected
+    assert compared._legend.isVisible()
+    pane._chips.grab()
+    window.model.first()
+    three.wait(lambda: compared.differing == frozenset() and not compared._legend.isVisible())
+    for run in runs.all[:2]:
+        runs.set_compared(run, False)
+    three.wait(lambda: pane._chips._framed == frozenset() and compared.texts == [])

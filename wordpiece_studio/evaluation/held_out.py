@@ -1,0 +1,320 @@
+"""What a vocabulary makes of text that it was not trained on: tokens a word, for each objective.
+
+A vocabulary fits its own corpus too well to be judged by it. So a part of the corpus is held out, vocabularies are
+trained on the rest, and the part is tokenized with them. Of a corpus of under a megabyte that part is the last tenth,
+of a larger one every tenth stretch of 64 kB: the lines that begin there, by their byte offset in the text of all files
+in UTF-8. Both parts are counted in one pass, as two columns of weights for the same words.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, get_args
+
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
+from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
+from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics
+from wordpiece_studio.corpus.decoding import TextPiece
+from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.listing import listing, opened
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.usage import count_usage
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.training.config import Objective
+from wordpiece_studio.training.trainer import train
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from wordpiece_studio.corpus.counting.word_counters import WordCounter
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import TrainingRun
+
+    Place = str | bytes | os.PathLike[str] | CorpusFile
+
+HOLD_OUT_ADVICE = "Judge by another file."
+SMALL_BYTES = 1_000_000
+STRETCH_BYTES = 64 << 10
+EVERY = 10  # one part in ten is held out
+_LINE_END = ord("\n")
+_NAMES = ("the rest of the corpus", "the part of the corpus held out")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutText:
+    """A text to judge vocabularies by.
+
+    Attributes
+    ----------
+    counts
+        Its words.
+    special_tokens
+        How many special tokens it spells out; a tokenizer takes them out before it splits the rest into words.
+    """
+
+    counts: WordCounts
+    special_tokens: int = 0
+
+    @property
+    def words(self) -> int:
+        """How many words it has, including those that are too long to be counted, and special tokens."""
+        return self.counts.total + self.counts.statistics.skipped_words + self.special_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class DividedCorpus:
+    """A corpus in two parts, with the words of each in order of first appearance in it.
+
+    Attributes
+    ----------
+    rest
+        What to train on.
+    held_out
+        What to judge by.
+    """
+
+    rest: WordCounts
+    held_out: HeldOutText
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOutFigures:
+    """How a vocabulary splits text that it was not trained on, and how those of the other objectives would.
+
+    Attributes
+    ----------
+    run
+        The training whose vocabulary was judged.
+    words
+        How many words of text it was judged by, including repetitions.
+    tokens_per_word
+        By objective, that of `run` first; an unknown word is one token.
+    """
+
+    run: TrainingRun
+    words: int
+    tokens_per_word: dict[Objective, float]
+
+
+def divided_corpus(
+    paths: Place | Iterable[Place] | Listing,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
+    max_word_length: int = 1000,
+    should_stop: Callable[[], bool] | None = None,
+) -> DividedCorpus:
+    """Count the words of files in two parts, one of them to be held out; see :func:`~wordpiece_studio.count_words`.
+
+    Raises
+    ------
+    StudioError
+        If a file cannot be read, or one part would be empty. `CountingStopped` if `should_stop` returned true.
+    """
+    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    files = _texts(paths)
+    count = _PartsCount(files, pipeline, special_tokens, max_word_length, should_stop)
+    for is_held_out, piece in _divided(_pieces(files, pipeline)):
+        count.add(piece, is_held_out=is_held_out)
+    rest, held_out = count.result()
+    if not rest or not held_out.counts:
+        raise StudioError("The corpus has too few lines for a part of it to be held out", HOLD_OUT_ADVICE)
+    return DividedCorpus(rest, held_out)
+
+
+def held_out_text(
+    paths: Place | Iterable[Place] | Listing,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
+    max_word_length: int = 1000,
+    should_stop: Callable[[], bool] | None = None,
+) -> HeldOutText:
+    """Count the words of files that are not in the corpus; as `divided_corpus`."""
+    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    files = _texts(paths)
+    count = _PartsCount(files, pipeline, special_tokens, max_word_length, should_stop)
+    for piece in _pieces(files, pipeline):
+        count.add(piece, is_held_out=True)
+    _, held_out = count.result()
+    if not held_out.words:
+        raise StudioError("There are no words in the text to judge by", "Choose another text.")
+    return held_out
+
+
+def held_out_figures(
+    rest: WordCounts,
+    held_out: HeldOutText,
+    config: TrainingConfig,
+    *,
+    run: TrainingRun | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> HeldOutFigures:
+    """Return how vocabularies trained on one text split another, for each objective, all else being equal.
+
+    Parameters
+    ----------
+    rest, held_out
+        What to train on, and what to judge by.
+    config
+        The settings. A least value means something else for each objective, and holds for its own alone.
+    run
+        The training on `rest` with these settings, if it has been made.
+    should_stop
+        Called regularly; `CountingStopped` is raised if it returns true.
+
+    Raises
+    ------
+    StudioError
+        As :func:`~wordpiece_studio.train`.
+    """
+    runs = {config.objective: run or train(rest, config, should_stop=should_stop)}
+    for objective in get_args(Objective):
+        if objective != config.objective:
+            other = dataclasses.replace(config, objective=objective, min_value=None)
+            runs[objective] = train(rest, other, should_stop=should_stop)
+    figures = {objective: tokens_per_word(each.tokenizer(), held_out, should_stop) for objective, each in runs.items()}
+    return HeldOutFigures(runs[config.objective], held_out.words, figures)
+
+
+def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> float:
+    """Return how many tokens a vocabulary makes of a word on average; an unknown word is one token.
+
+    Raises
+    ------
+    CountingStopped
+        If `should_stop` returned true.
+    """
+    usage = count_usage(tokenizer, text.counts, should_stop)
+    if usage is None or (should_stop is not None and should_stop()):
+        raise CountingStopped
+    tokens = int(usage.frequencies.sum()) + text.counts.statistics.skipped_words + text.special_tokens
+    if tokenizer.vocabulary.unk_token not in tokenizer.vocabulary:
+        tokens += usage.unknown_occurrences
+    return tokens / text.words
+
+
+class _PartsCount:
+    """A count of the words of two parts of a text, in which each word has one number.
+
+    Parameters
+    ----------
+    files
+        Where the text comes from.
+    pipeline, longest, should_stop
+        As for `divided_corpus`.
+    special_tokens
+        What is taken out of the part that is held out.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[CorpusFile],
+        pipeline: Pipeline,
+        special_tokens: Sequence[str],
+        longest: int,
+        should_stop: Callable[[], bool] | None,
+    ) -> None:
+        self._pipeline = pipeline
+        self._should_stop = should_stop
+        self._special = re.compile("|".join(map(re.escape, sorted(special_tokens, key=len, reverse=True))) or r"\b\B")
+        self._special_found = 0
+        self._is_held_out = False
+        self._counter: WordCounter
+        if pipeline.is_local and are_kernels_worth_it(sum(FileOnDisk(file.path).size for file in files)):
+            from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
+
+            self._counter = CompiledCounter(pipeline, longest, self._check_stop)
+        else:
+            self._counter = PlainCounter(pipeline, longest, self._check_stop)
+        self._parts = Merging(self._counter.numbers), Merging(self._counter.numbers)
+
+    def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
+        """Count the next piece of the text, which begins and ends at word boundaries."""
+        self._check_stop()
+        if is_held_out != self._is_held_out:
+            self._end_stretch()
+            self._is_held_out = is_held_out
+        if is_held_out:
+            text, found = self._special.subn("\n", piece.text)
+            if found:
+                self._special_found += found
+                piece = dataclasses.replace(piece, text=text, raw=b"", rows=None)
+        self._counter.add(piece)
+
+    def result(self) -> tuple[WordCounts, HeldOutText]:
+        """Return both parts."""
+        self._end_stretch()
+        rest, held_out = (
+            part.word_counts(self._pipeline, [name]) for part, name in zip(self._parts, _NAMES, strict=True)
+        )
+        return rest, HeldOutText(held_out, self._special_found)
+
+    def _end_stretch(self) -> None:
+        tally, read = self._counter.end_part(), FileStatistics("")
+        part = PartCounts.of_file(0, read, tally.numbers, tally.counts, skipped_words=tally.skipped_words)
+        self._parts[self._is_held_out].add(part)
+
+    def _check_stop(self) -> None:
+        if self._should_stop is not None and self._should_stop():
+            raise CountingStopped
+
+
+def _texts(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
+    files = listing(paths).files
+    if any(file.kind == "word-counts" for file in files):
+        raise StudioError("Words with their counts have no lines and cannot be held out", HOLD_OUT_ADVICE)
+    return files
+
+
+def _pieces(files: Iterable[CorpusFile], pipeline: Pipeline) -> Iterator[TextPiece]:
+    for file in files:
+        yield from opened(file, splits_at_blanks=pipeline.is_local).pieces()
+
+
+def _divided(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
+    """Yield the pieces of a corpus, cut where what is held out begins or ends, and whether each is held out."""
+    first: list[TextPiece] = []
+    size = 0
+    while size < SMALL_BYTES and (piece := next(pieces, None)) is not None:
+        first.append(piece)
+        size += len(piece.utf8)
+    period = size if size < SMALL_BYTES else EVERY * STRETCH_BYTES
+    held_from = period * (EVERY - 1) // EVERY
+    offset, is_held_out, begins_line = 0, False, True
+    for piece in chain(first, pieces):
+        data, start = piece.utf8, 0
+        begins_line |= piece.byte == 0
+        while start < len(data):
+            place = (offset + start) % period
+            is_in_stretch = place >= held_from
+            if begins_line:
+                is_held_out = is_in_stretch
+            change = start + (period if is_in_stretch else held_from) - place
+            # A line that extends over a change ends before the next line, and so do those before a change.
+            end = data.find(b"\n", change - 1 if is_held_out == is_in_stretch else start) + 1 or len(data)
+            yield is_held_out, _cut(piece, data, start, end)
+            begins_line, start = data[end - 1] == _LINE_END, end
+        offset += len(data)
+
+
+def _cut(piece: TextPiece, data: bytes, start: int, end: int) -> TextPiece:
+    """Return a part of a piece, whose UTF-8 is `data`."""
+    if (start, end) == (0, len(data)):
+        return piece
+    line, byte = piece.line + data.count(b"\n", 0, start), piece.byte + start
+    text = data[start:end].decode("utf-8", "surrogatepass")
+    return TextPiece(text, piece.source, line, byte, byte + end - start, "utf-8")

@@ -1,0 +1,117 @@
+"""Commands about runs: show another one, keep, rename and close it, and bring back the text that it was trained on."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.unsaved_work import Loss
+from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.widgets.plain import menu_text
+from wordpiece_studio.ui.widgets.run_names import run_names
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.ui.controllers.project_controller import ProjectController
+    from wordpiece_studio.ui.workspace import Workspace
+
+
+class RunsController(QObject):
+    """Connects the commands to the runs."""
+
+    def __init__(self, window: Workspace, project: ProjectController) -> None:
+        super().__init__(window)
+        self._window = window
+        self._project = project
+        self._session = window.session
+        self._runs = window.session.runs
+        self._actions = actions = window.actions_
+        actions.next_run.triggered.connect(self._on_next_triggered)
+        actions.previous_run.triggered.connect(self._on_previous_triggered)
+        actions.keep_run.triggered.connect(self._on_keep_triggered)
+        actions.compare_run.triggered.connect(self._on_compare_triggered)
+        actions.rename_run.triggered.connect(self._on_rename_triggered)
+        actions.close_run.triggered.connect(self._on_close_triggered)
+        actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
+        actions.show_run.triggered.connect(self._on_show_triggered)
+        window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
+        self._runs.chosen.connect(self._on_runs_chosen)
+        self._runs.changed.connect(self._enable)
+        self._enable()
+
+    def _on_next_triggered(self) -> None:
+        self._runs.show_next()
+
+    def _on_previous_triggered(self) -> None:
+        self._runs.show_next(-1)
+
+    def _on_show_triggered(self, action: QAction) -> None:
+        place = action.data()
+        if place < len(self._runs.all):
+            self._runs.show(self._runs.all[place])
+
+    def _on_keep_triggered(self) -> None:
+        if self._runs.current is not None:
+            self._runs.keep(self._runs.current)
+
+    def _on_compare_triggered(self, is_wanted: bool) -> None:
+        if self._runs.current is not None:
+            self._runs.set_compared(self._runs.current, is_wanted)
+
+    def _on_close_triggered(self) -> None:
+        if self._runs.current is not None:
+            self._runs.close(self._runs.current)
+
+    def _on_rename_triggered(self) -> None:
+        if self._runs.current is not None:
+            self._ask_for_name(self._runs.current)
+
+    def _ask_for_name(self, run: Run) -> None:
+        dialog = RenameDialog(run.letter, run.name, self._window)
+        dialog.name_chosen.connect(partial(self._runs.rename, run))
+        dialog.open()
+
+    def _on_bring_back_triggered(self) -> None:
+        """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
+        run = self._runs.current
+        corpus = None if run is None else run.origin.corpus
+        if run is None or corpus is None:
+            return
+        document = self._session.document
+        is_earlier = not self._session.changes_since_run().is_other_corpus and not document.is_files
+        if is_earlier and corpus.text is not None and not document.is_folded:
+            document.set_text(corpus.text)
+            self._session.note_text_of(run)
+        else:
+            self._project.when_safe(partial(self._bring_back, run), Loss.CORPUS)
+
+    def _bring_back(self, run: Run) -> None:
+        if run.origin.corpus is not None:
+            self._window.project.detach()
+            self._session.bring_back(run)
+
+    def _on_runs_chosen(self, _run: Run) -> None:
+        """Say that a training is left, which can be resumed."""
+        left = self._runs.current
+        if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
+            words = self.tr("The training of run {letter} is paused. Show it again to resume it.")
+            self._window.banner.show_message(words.format(letter=left.letter))
+
+    def _enable(self) -> None:
+        runs, current = self._runs.all, self._runs.current
+        for action in (self._actions.next_run, self._actions.previous_run):
+            action.setEnabled(len(runs) > 1)
+        for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
+            action.setEnabled(current is not None)
+        self._actions.compare_run.setChecked(current is not None and current.is_compared)
+        self._actions.keep_run.setEnabled(current is not None and not current.is_kept)
+        names = run_names(runs)
+        for place, action in enumerate(self._actions.show_run.actions()):
+            action.setVisible(place < len(runs))
+            if place < len(runs):
+                action.setText(menu_text(f"{runs[place].letter}  {names[place]}"))

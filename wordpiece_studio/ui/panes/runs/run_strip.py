@@ -1,0 +1,402 @@
+"""The strip of runs below the training bar: a tab for each, and the text that the shown run was trained on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from wordpiece_studio.session.runs import COLORS
+from wordpiece_studio.ui.widgets.colors import run_line
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.kept_keys import keep
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
+from wordpiece_studio.ui.widgets.run_names import merges_text, paint_run_disc, run_names
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QPoint, QRect
+    from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent, QWheelEvent
+
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.ui.actions import Actions
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_DISC = 18  # pixels, across
+_GAP, _EDGE = 7, 9
+_RIGHT = QTabBar.ButtonPosition.RightSide
+_LEAST_HEIGHT, _MARGIN = 30, 2
+_LONGEST_NAME, _LONGEST_CORPUS = 60, 30
+_PATIENCE_MS = 150
+_KEY = Qt.Key
+_KEYS = (_KEY.Key_Left, _KEY.Key_Right, _KEY.Key_Home, _KEY.Key_End, _KEY.Key_Delete, _KEY.Key_F2, _KEY.Key_Space)
+
+
+class TabControls(QWidget):
+    """The check box and the close button at the right end of a tab."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.compare = QCheckBox(self.tr("compare"), self)
+        self.close_button = QToolButton(self)
+        for control in (self.compare, self.close_button):
+            control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, _GAP, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.compare)
+        layout.addWidget(self.close_button)
+        set_plain_tooltip(self.compare, self.tr("Show beside the other runs with this mark how it tokenizes the text"))
+        set_plain_tooltip(self.close_button, self.tr("Close this run; Undo brings it back"))
+
+    def show_run(self, run: Run, *, can_compare: bool) -> None:
+        """Belong to this run."""
+        self.compare.setVisible(can_compare)
+        self.compare.setChecked(run.is_compared)
+        self.compare.setAccessibleName(self.tr("Compare run {letter}").format(letter=run.letter))
+        self.close_button.setAccessibleName(self.tr("Close run {letter}").format(letter=run.letter))
+        self.close_button.setIcon(icon("close", self._theme.muted))
+        self.adjustSize()
+
+
+def _seen(run: Run) -> tuple[object, ...]:
+    return run.letter, run.is_kept, run.is_compared, run.origin.corpus_name
+
+
+class RunTabs(QTabBar):
+    """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line.
+
+    A click shows a run, a double click keeps it, a middle click closes it; Delete closes the one shown, F2 renames
+    it, and the space bar has it compared.
+    """
+
+    rename_wanted = Signal(object)
+    """The run."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_tabs")
+        self.setAccessibleName(self.tr("Runs"))
+        self._runs = session.runs
+        self._model = session.model
+        self._theme = theme
+        self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
+        self._described: list[tuple[object, ...]] = []  # what each tab says and shows
+        self.setDrawBase(False)
+        self.setExpanding(False)
+        self.setUsesScrollButtons(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMouseTracking(True)
+        self.currentChanged.connect(self._on_current_changed)
+        self.tabBarDoubleClicked.connect(self._on_tab_double_clicked)
+        session.runs.changed.connect(self.refresh)
+        session.model.progress_changed.connect(self._on_model_progress_changed)
+        theme.changed.connect(self._on_theme_changed)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the runs as they are now."""
+        runs = self._runs.all
+        texts = list(zip(runs, run_names(runs), (merges_text(self._merges(run)) for run in runs), strict=True))
+        self.blockSignals(True)
+        while self.count() > len(runs):
+            self.removeTab(self.count() - 1)
+        while self.count() < len(runs):
+            self._add()
+        self._shown = texts
+        before, self._described = self._described, [(*each, *_seen(each[0]), len(runs) > 1) for each in texts]
+        for index, (run, name, merges) in enumerate(texts):
+            if index >= len(before) or before[index] != self._described[index]:
+                self._describe(index, run, name, merges)
+        if self._runs.current in runs:
+            self.setCurrentIndex(runs.index(self._runs.current))
+        self.blockSignals(False)
+        self.update()
+
+    def controls(self, index: int) -> TabControls:
+        """Return the controls of a tab."""
+        return cast("TabControls", self.tabButton(index, _RIGHT))
+
+    def menu_of(self, run: Run) -> QMenu:
+        """Return what can be done with a run, as a menu that is deleted when it is closed."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        keep_action = menu.addAction(self.tr("&Keep"), lambda: self._runs.keep(run))
+        keep_action.setEnabled(not (run.is_kept and run.origin.is_wanted))
+        compare = menu.addAction(self.tr("Co&mpare"))
+        compare.setCheckable(True)
+        compare.setChecked(run.is_compared)
+        compare.triggered.connect(lambda is_wanted: self._runs.set_compared(run, is_wanted))
+        menu.addAction(self.tr("&Rename…"), lambda: self.rename_wanted.emit(run))
+        colors = menu.addMenu(self.tr("C&olor"))
+        for number, name in enumerate(self._color_names()):
+            action = colors.addAction(self._picture(number), name)
+            action.setCheckable(True)
+            action.setChecked(number == run.color)
+            action.triggered.connect(lambda _checked, number=number: self._runs.recolor(run, number))
+        menu.addSeparator()
+        menu.addAction(self.tr("&Close"), lambda: self._runs.close(run))
+        return menu
+
+    # -- what Qt asks for
+
+    def tabSizeHint(self, index: int) -> QSize:
+        _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
+        bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
+        width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
+        controls = self.tabButton(index, _RIGHT)
+        width += 0 if controls is None else controls.sizeHint().width()
+        return QSize(width + _DISC + 3 * _GAP + _EDGE, self._height())
+
+    def minimumTabSizeHint(self, index: int) -> QSize:
+        return self.tabSizeHint(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for index in range(min(self.count(), len(self._shown))):
+                if self.tabRect(index).intersects(event.rect()):
+                    self._paint_tab(painter, index)
+
+    def event(self, event: QEvent) -> bool:
+        if keep(event, _KEYS):
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        run = self._runs.current
+        if run is not None and event.key() == Qt.Key.Key_Delete:
+            self._runs.close(run)
+        elif run is not None and event.key() == Qt.Key.Key_F2:
+            self.rename_wanted.emit(run)
+        elif run is not None and event.key() == Qt.Key.Key_Space:
+            self._runs.set_compared(run, not run.is_compared)
+        else:
+            super().keyPressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        run = self._run_at(event.position().toPoint())
+        if event.button() == Qt.MouseButton.MiddleButton and run is not None:
+            self._runs.close(run)
+        else:
+            super().mouseReleaseEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        is_key = event.reason() == event.Reason.Keyboard
+        run = self._runs.current if is_key else self._run_at(event.pos())
+        if run is not None:
+            place = self.tabRect(self.currentIndex()).bottomLeft() if is_key else event.pos()
+            self.menu_of(run).popup(self.mapToGlobal(place))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Do nothing: turning the wheel over the tabs must not leave the run."""
+        event.ignore()
+
+    # -- drawing
+
+    def _paint_tab(self, painter: QPainter, index: int) -> None:
+        run, name, merges = self._shown[index]
+        theme, is_current = self._theme, index == self.currentIndex()
+        box = self._box(index)
+        color = theme.run_color(run.color)
+        is_under_pointer = box.contains(self.mapFromGlobal(self.cursor().pos()).toPointF())
+        painter.setBrush(theme.surface if is_current else theme.hover if is_under_pointer else theme.window)
+        painter.setPen(QPen(color if is_current else theme.border, 2 if is_current else 1))
+        painter.drawRoundedRect(box, 6, 6)
+        if is_current and self.hasFocus():
+            painter.setPen(QPen(theme.text, 1, Qt.PenStyle.DotLine))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(box.adjusted(3, 3, -3, -3), 4, 4)
+        left = self._paint_disc(painter, run, box)
+        painter.setFont(self._name_font(is_current=is_current, is_kept=run.is_kept))
+        painter.setPen(theme.text if is_current else theme.muted)
+        name = shown(name, _LONGEST_NAME)
+        width = painter.fontMetrics().horizontalAdvance(name)
+        painter.drawText(QRectF(left, box.top(), width + 2, box.height()), Qt.AlignmentFlag.AlignVCenter, name)
+        painter.setFont(self.font())
+        painter.setPen(theme.muted)
+        rest = QRectF(left + width + _GAP, box.top(), box.right() - left - width - _GAP, box.height())
+        painter.drawText(rest, Qt.AlignmentFlag.AlignVCenter, merges)
+
+    def _paint_disc(self, painter: QPainter, run: Run, box: QRectF) -> float:
+        """Draw the letter of a run, and its line below; return where its name begins."""
+        disc = QRectF(box.left() + _EDGE, box.center().y() - _DISC / 2 - 2, _DISC, _DISC)
+        paint_run_disc(painter, run, disc, self._theme, QFont(self.font()))
+        return disc.right() + _GAP
+
+    def _picture(self, number: int) -> QIcon:
+        """Return the color and line of a number, for the menu."""
+        pixmap = QPixmap(28, 16)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        with QPainter(pixmap) as painter:
+            painter.setPen(QPen(self._theme.run_color(number), 4, run_line(number), Qt.PenCapStyle.FlatCap))
+            painter.drawLine(0, 8, 28, 8)
+        return QIcon(pixmap)
+
+    def _box(self, index: int) -> QRectF:
+        rect: QRect = self.tabRect(index)
+        return QRectF(rect).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
+
+    def _height(self) -> int:
+        return max(_LEAST_HEIGHT, self.fontMetrics().height() + 13)
+
+    def _name_font(self, *, is_current: bool, is_kept: bool) -> QFont:
+        font = QFont(self.font())
+        font.setBold(is_current)
+        font.setItalic(not is_kept)
+        return font
+
+    def _color_names(self) -> tuple[str, ...]:
+        lines = (self.tr("solid"), self.tr("dashed"), self.tr("dotted"), self.tr("dash and dot"))
+        words = self.tr("{number}: {line}")
+        return tuple(words.format(number=n + 1, line=lines[n % len(lines)]) for n in range(COLORS))
+
+    # -- the tabs
+
+    def _add(self) -> None:
+        index = self.addTab("")
+        controls = TabControls(self._theme, self)
+        controls.compare.clicked.connect(self._on_compare_clicked)
+        controls.close_button.clicked.connect(self._on_close_clicked)
+        self.setTabButton(index, _RIGHT, controls)
+
+    def _describe(self, index: int, run: Run, name: str, merges: str) -> None:
+        words = self.tr("Run {letter}: {name}, {merges}").format(letter=run.letter, name=name, merges=merges)
+        if not run.is_kept:
+            words = self.tr("{words}, a preview").format(words=words)
+        self.setAccessibleTabName(index, words)
+        hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
+        self.setTabToolTip(index, tooltip_text("\n".join(filter(None, (words, run.origin.corpus_name, hint)))))
+        controls = self.controls(index)
+        before, text = controls.sizeHint(), menu_text(f"{name} {merges}")
+        controls.show_run(run, can_compare=len(self._shown) > 1)
+        if text != self.tabText(index) or controls.sizeHint() != before:
+            self.setTabText(index, text)  # which measures the tabs anew
+
+    def _merges(self, run: Run) -> int:
+        return self._model.merge_count if run is self._model.run else len(run.history)
+
+    def _run_at(self, place: QPoint) -> Run | None:
+        index = self.tabAt(place)
+        return self._shown[index][0] if 0 <= index < len(self._shown) else None
+
+    def _on_current_changed(self, index: int) -> None:
+        if 0 <= index < len(self._shown):
+            self._runs.show(self._shown[index][0])
+
+    def _on_tab_double_clicked(self, index: int) -> None:
+        if 0 <= index < len(self._shown):
+            self._runs.keep(self._shown[index][0])
+
+    def _on_close_clicked(self) -> None:
+        run = self._run_of_sender()
+        if run is not None:
+            self._runs.close(run)
+
+    def _on_compare_clicked(self, is_wanted: bool) -> None:
+        run = self._run_of_sender()
+        if run is not None:
+            self._runs.set_compared(run, is_wanted)
+
+    def _run_of_sender(self) -> Run | None:
+        sender = self.sender()
+        controls = sender.parent() if sender is not None else None
+        found = [index for index in range(self.count()) if self.tabButton(index, _RIGHT) is controls]
+        return self._shown[found[0]][0] if found else None
+
+    def _on_model_progress_changed(self, _progress: object) -> None:
+        self.refresh()
+
+    def _on_theme_changed(self) -> None:
+        self._described.clear()
+        self.refresh()
+
+
+class RunStrip(QFrame):
+    """The tabs, and the button that brings back the text of the run that is shown."""
+
+    def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("run_strip")
+        self._session = session
+        self._action = actions.bring_text_back
+        self.tabs = RunTabs(session, theme, self)
+        self._button = QToolButton(self)
+        self._button.setDefaultAction(self._action)
+        self._button.setProperty("role", "button")
+        self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 2, 12, 0)
+        layout.setSpacing(10)
+        layout.addWidget(plain_label(self.tr("Runs"), self, role="heading"))
+        layout.addWidget(self.tabs, 1)
+        layout.addWidget(self._button)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_PATIENCE_MS)
+        self._timer.timeout.connect(self._show_text)
+        session.runs.changed.connect(self._show_text)
+        session.counting.counts_changed.connect(self._on_counts_changed)
+        session.corpus_taken.connect(self._show_text)
+        self._show_text()
+
+    def _show_text(self) -> None:
+        """Say what the run was trained on, if that is another text than the one here."""
+        changes = self._session.changes_since_run()
+        run = self._session.runs.current
+        is_other = run is not None and (changes.is_other_corpus or changes.corpus)
+        self._button.setVisible(is_other)
+        self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
+        if run is not None:
+            name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
+            words = self.tr("trained on “{name}”").format(name=menu_text(name))
+            self._action.setText(words if changes.is_other_corpus else self.tr("trained on an earlier text"))
+
+    def _on_counts_changed(self, counts: object) -> None:
+        if counts is not None:
+            self._timer.start()  # what is typed may be trained in an instant
+
+
+class RenameDialog(QDialog):
+    """Asks for the name of a run, one line of text."""
+
+    name_chosen = Signal(object)
+    """The name (str), when the dialog was accepted."""
+
+    def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(self.tr("Rename run {letter}").format(letter=letter))
+        self._field = line_field(self, name)
+        self._field.setAccessibleName(self.tr("Name of the run"))
+        self._field.selectAll()
+        standard = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
+        buttons.button(standard.Ok).setText(self.tr("&Rename"))
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(plain_label(self.tr("Without a name, it is called by what is different in it."), self))
+        layout.addWidget(self._field)
+        layout.addWidget(buttons)
+        self.resize(380, self.sizeHint().height())
+
+    def accept(self) -> None:
+        """Emit the name and close."""
+        self.name_chosen.emit(self._field.text())
+        super().accept()

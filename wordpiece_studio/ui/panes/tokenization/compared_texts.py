@@ -1,0 +1,251 @@
+"""The live text as the compared runs tokenize it: for each, what it is, its figures, and a few rows of chips."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QRectF, QSize, Signal
+from PySide6.QtGui import QFont, QPainter
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
+from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent
+
+    from wordpiece_studio.session.comparison import AlignedRun, Comparison
+    from wordpiece_studio.session.live_text import LiveLine
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.tokenizer.tokenizer import Piece
+    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+MOST_LINES = 4
+"""Runs with chips, the one that is shown included; further ones are named."""
+_MOST_ROWS = 2
+_MOST_COUNTED = 20_000
+"""Characters; the tokens of a longer text are not counted at every step."""
+_DISC = 18
+_LONGEST_NAME = 40
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("compared_texts", text)
+
+
+class _Disc(QWidget):
+    """The letter of a run on its color."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._run: Run | None = None
+        self.setFixedSize(_DISC, _DISC + 4)
+        theme.changed.connect(self.update)
+
+    def show_run(self, run: Run) -> None:
+        """Show the letter of this run."""
+        self._run = run
+        self.update()
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        if self._run is not None:
+            with QPainter(self) as painter:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                paint_run_disc(painter, self._run, QRectF(0, 0, _DISC, _DISC), self._theme, QFont(self.font()))
+
+
+class RunHeading(QWidget):
+    """A line that names a run, its step, and what it makes of the text."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._disc = _Disc(theme, self)
+        self._name = plain_label("", self, role="heading")
+        self._step = plain_label("", self, role="hint")
+        self._figures = plain_label("", self, role="hint")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(7)
+        layout.addWidget(self._disc)
+        layout.addWidget(self._name)
+        layout.addWidget(self._step, 1)
+        layout.addWidget(self._figures)
+
+    @property
+    def text(self) -> str:
+        """All that it says."""
+        return " ".join(label.text() for label in (self._name, self._step, self._figures) if label.text())
+
+    def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
+        """Show these words about a run."""
+        self._disc.show_run(run)
+        set_plain_text(self._name, shown(name, _LONGEST_NAME))
+        set_plain_tooltip(self._name, name)
+        set_plain_text(self._step, step)
+        set_plain_text(self._figures, figures)
+        self.setAccessibleName(self.text)
+
+
+class _Line(QWidget):
+    """The heading and the chips of one run."""
+
+    height_changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.heading = RunHeading(theme, self)
+        self.live = LiveText()
+        self.chips = LiveChips(theme, _no_captions, self._describe, self)
+        self.chips.content_height_changed.connect(self._on_chips_height_changed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addWidget(self.heading)
+        layout.addWidget(self.chips)
+
+    def _on_chips_height_changed(self, height: int) -> None:
+        frame = self.chips.height() - self.chips.viewport().height()
+        wanted = min(height, _MOST_ROWS * self.chips.row_height) + frame
+        if wanted != self.chips.minimumHeight():
+            self.chips.setFixedHeight(wanted)
+            self.height_changed.emit()
+
+    def _describe(self, place: ChipPlace) -> str:
+        lines = self.live.lines
+        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
+            return ""
+        pieces = lines[place.line].words[place.word].pieces
+        return pieces[place.chip].token if place.chip < len(pieces) else ""
+
+
+def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
+    return ()
+
+
+class ComparedTexts(QWidget):
+    """The compared runs other than the one that is shown, below its chips; `heading` stands above those.
+
+    `differing`: the words that the runs cut differently, each by its line and its place there.
+    """
+
+    height_changed = Signal()
+
+    def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._comparison = comparison
+        self._theme = theme
+        self._lines: list[_Line] = []
+        self.heading = RunHeading(theme, parent)
+        self._rest = plain_label("", self, role="hint", wrap=True)
+        self._legend = plain_label(self.tr("Framed: the runs cut this word differently."), self, role="hint")
+        self._legend.hide()
+        self.differing: frozenset[tuple[int, int]] = frozenset()
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(6)
+        self._layout.addWidget(self._rest)
+        self._layout.addWidget(self._legend)
+        self.heading.hide()
+        self.hide()
+
+    @property
+    def texts(self) -> list[str]:
+        """What the headings say, that of the run shown first."""
+        return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
+
+    def refresh(self, run: Run | None, live: LiveText, runs: Sequence[Run]) -> None:
+        """Show the text of `live`, which is tokenized by `run`, as the other compared ones of `runs` tokenize it."""
+        aligned = self._comparison.aligned() if run is not None else []
+        was_seen = not self.isHidden()
+        self.heading.setVisible(bool(aligned))
+        self.setVisible(bool(aligned))
+        if run is not None and aligned:
+            names = dict(zip(runs, run_names(runs), strict=True))
+            size = self.tr("vocabulary of {size}").format(size=number_text(self._comparison.size))
+            self.heading.show_run(run, names[run], size, figures_text(live))
+            self._show_lines(aligned[: MOST_LINES - 1], names, live.text)
+            rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_LINES - 1 :]]
+            self._rest.setVisible(bool(rest))
+            set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
+        self._show_differing(live if aligned else None)
+        if was_seen != bool(aligned):
+            self.height_changed.emit()
+
+    def needed_height(self) -> int:
+        """Return the height in pixels that the lines need; 0 if nothing is compared."""
+        return 0 if self.isHidden() else self.sizeHint().height()
+
+    def sizeHint(self) -> QSize:
+        self._layout.invalidate()
+        return self._layout.sizeHint()
+
+    def _show_differing(self, live: LiveText | None) -> None:
+        self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
+        for line in self._lines:
+            line.chips.set_framed(self.differing)
+        if bool(self.differing) == self._legend.isHidden():
+            self._legend.setVisible(bool(self.differing))
+            self.height_changed.emit()
+
+    def _show_lines(self, aligned: Sequence[AlignedRun], names: dict[Run, str], text: str) -> None:
+        before = len(self._lines)
+        while len(self._lines) > len(aligned):
+            line = self._lines.pop()
+            self._layout.removeWidget(line)
+            line.hide()
+            line.deleteLater()
+        while len(self._lines) < len(aligned):
+            line = _Line(self._theme, self)
+            line.height_changed.connect(self.height_changed)
+            self._layout.insertWidget(len(self._lines), line)
+            self._lines.append(line)
+            line.show()
+        for line, each in zip(self._lines, aligned, strict=True):
+            line.live.set_text(text)
+            line.live.set_tokenizer(self._comparison.tokenizer(each))
+            if line.chips.lines is not line.live.lines:
+                line.chips.set_lines(line.live.lines)
+            step = self.tr("end") if each.is_at_end else self.tr("at step {step}").format(step=number_text(each.step))
+            line.heading.show_run(each.run, names[each.run], step, figures_text(line.live))
+            line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.run.letter))
+        if len(self._lines) != before:
+            self.height_changed.emit()
+
+
+def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
+    """Return the words that are not cut into the same tokens in all texts, each by its line and its place there.
+
+    There are none where the texts do not consist of the same words, or are long.
+    """
+    if len(texts[0].text) > _MOST_COUNTED:
+        return frozenset()
+    cuts = [[[[piece.token for piece in word.pieces] for word in line.words] for line in each.lines] for each in texts]
+    if any([len(line) for line in each] != [len(line) for line in cuts[0]] for each in cuts):
+        return frozenset()
+    return frozenset(
+        (number, place)
+        for number, lines in enumerate(zip(*cuts, strict=True))
+        for place, words in enumerate(zip(*lines, strict=True))
+        if any(word != words[0] for word in words)
+    )
+
+
+def figures_text(live: LiveText) -> str:
+    """Return how many tokens a text has, and how many a word; empty for a long text."""
+    if len(live.text) > _MOST_COUNTED:
+        return ""
+    words = [word for line in live.lines for word in line.words]
+    tokens = sum(len(word.pieces) for word in words)
+    number = sum(word.word is not None for word in words)
+    label = _tr("1 token") if tokens == 1 else _tr("{tokens} tokens")
+    said = label.format(tokens=number_text(tokens))
+    if not number:
+        return said
+    return _tr("{tokens} · {rate} a word").format(tokens=said, rate=f"{tokens / number:.2f}")

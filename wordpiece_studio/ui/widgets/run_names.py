@@ -1,0 +1,113 @@
+"""What runs are called, by their user or by what tells them from the others; and their letters, drawn."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtGui import QPen
+
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.widgets.colors import run_line
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from PySide6.QtCore import QRectF
+    from PySide6.QtGui import QFont, QPainter
+
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_NORMALIZERS = (
+    "bert-cased", "bert-uncased", "bert-uncased:keep-accents", "bert-cased:keep-chinese", "language-friendly",
+    "language-friendly:keep-chinese", "lowercase", "nfc", "nfkc", "none",
+)  # fmt: skip
+_LINE = QPoint(0, 3)  # below the disc
+_PRE_TOKENIZERS = ("bert", "whitespace", "whitespace-split", "unicode-punctuation")
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("run_names", text)
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """Return the name of each run: the user's, or its objective, and what differs from others of that objective."""
+    features = {run: [say(run) for say in _FEATURES] for run in runs}
+    return [run.name or _made_name(run, features) for run in runs]
+
+
+def merges_text(merges: int) -> str:
+    """Return ``"1 merge"``, ``"2,000 merges"``, and so on."""
+    return _tr("1 merge") if merges == 1 else _tr("{number} merges").format(number=number_text(merges))
+
+
+def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font: QFont) -> None:
+    """Draw the letter of a run on its color, and its line below."""
+    color = theme.run_color(run.color)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(color)
+    painter.drawEllipse(disc)
+    painter.setPen(theme.surface)
+    font.setBold(True)
+    font.setPixelSize(11 if len(run.letter) == 1 else 8)
+    painter.setFont(font)
+    painter.drawText(disc, Qt.AlignmentFlag.AlignCenter, run.letter)
+    painter.setPen(QPen(color, 2, run_line(run.color), Qt.PenCapStyle.FlatCap))
+    painter.drawLine(disc.bottomLeft().toPoint() + _LINE, disc.bottomRight().toPoint() + _LINE)
+
+
+def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
+    alike = [said for each, said in features.items() if each.config.objective == run.config.objective]
+    differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
+    return ", ".join([_tr(run.config.objective), *differing])
+
+
+def _size(run: Run) -> str:
+    size = run.config.vocab_size
+    return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
+
+
+def _floor(run: Run) -> str:
+    return _tr("floor {count}").format(count=number_text(run.config.min_frequency))
+
+
+def _special_tokens(run: Run) -> str:
+    number = len(run.config.special_tokens)
+    return _tr("{number} special tokens").format(number=number) if number else _tr("no special tokens")
+
+
+def _normalizer(run: Run) -> str:
+    return next((name for name, each in _normalizers() if each == run.counts.normalizer), _tr("other normalizer"))
+
+
+def _pre_tokenizer(run: Run) -> str:
+    other = _tr("other pre-tokenizer")
+    return next((name for name, each in _pre_tokenizers() if each == run.counts.pre_tokenizer), other)
+
+
+@cache
+def _normalizers() -> tuple[tuple[str, Normalizer], ...]:
+    return tuple((name, resolve_normalizer(name)) for name in _NORMALIZERS)
+
+
+@cache
+def _pre_tokenizers() -> tuple[tuple[str, PreTokenizer], ...]:
+    return tuple((name, resolve_pre_tokenizer(name)) for name in _PRE_TOKENIZERS)
+
+
+def _corpus(run: Run) -> str:
+    return run.origin.corpus_name
+
+
+def _words(run: Run) -> str:
+    return _tr("{number} words").format(number=number_text(run.counts.total))
+
+
+_FEATURES: tuple[Callable[[Run], str], ...] = (
+    _size, _floor, _special_tokens, _normalizer, _pre_tokenizer, _corpus, _words,
+)  # fmt: skip
