@@ -70,11 +70,11 @@ def text_with(words: int) -> str:
     ("text", "expected"),
     [
         (COURSE, SuggestedSettings(70)),  # the course's own
-        (COURSE * 100, SuggestedSettings(500, min_frequency=6)),
-        (text_with(2000), SuggestedSettings(2000, min_frequency=6)),
-        (text_with(1900), SuggestedSettings(1000, min_frequency=6)),
-        (text_with(9000), SuggestedSettings(8000, min_frequency=6)),
-        (text_with(40_000), SuggestedSettings(30_000, min_frequency=6)),
+        (COURSE * 100, SuggestedSettings(500)),
+        (text_with(2000), SuggestedSettings(2000)),
+        (text_with(1900), SuggestedSettings(1000)),
+        (text_with(9000), SuggestedSettings(8000)),
+        (text_with(40_000), SuggestedSettings(30_000, min_frequency=2)),
     ],
     ids=["toy", "few words", "2,000 words", "fewer", "9,000", "40,000 in a megabyte"],
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -43,14 +45,13 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
     assert settings.target_size == 500
 
 
-def test_a_minimum_frequency_is_suggested_for_all_but_toys(studio: Studio, tmp_path: Path) -> None:
-    open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 1000)
-    assert studio.window.session.settings.limits == (500, 6)
-    assert "likelihood, size 500, min. pairs 6: suggested" in studio.window.bar.progress_text
+@pytest.mark.slow
+def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_path: Path) -> None:
+    open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
+    assert studio.window.session.settings.limits == (500, 2)
+    assert "likelihood, size 500, min. pairs 2: suggested" in studio.window.bar.progress_text
     studio.window.corpus_controller.load_sample("hug.txt")
     assert studio.window.session.settings.limits == (0, 0)
-    open_text(studio, tmp_path / "large.txt", "hug hug pug bun\n" * 2000)
-    assert studio.window.session.settings.limits == (500, 6)
     open_text(studio, tmp_path / "small.txt", "hug hug pug bun\n")
     assert studio.window.session.settings.limits[1] == 0
 

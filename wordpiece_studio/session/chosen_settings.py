@@ -25,8 +25,9 @@ _LARGE_TEXT = 5000
 _SIZES = (500, 1000, 2000, 4000, 8000, 16_000, 30_000)
 _TOY_BYTES = 5000
 _TOY_MERGES = 25
+_MANY_BYTES = 1_000_000
 _OFTEN = 6
-"""Pairs and words that occur less often are mostly pieces of numbers, names and codes."""
+"""Words that occur less often are mostly numbers, names and codes."""
 _MOST_WORDS = 20_000
 """Up to so many distinct words the smallest size is found as a training would; of more, from their characters."""
 
@@ -222,9 +223,9 @@ class Suggestion(QObject):
 def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedSettings:
     """Return limits for training on this corpus with these settings.
 
-    A toy text gets a few merges to look at. For a larger one, only pairs that occur often are merged, and the size is
-    the largest usual one that has no more tokens than special tokens, alphabet and words that occur often, so that the
-    last merges still make words, in whatever script; at least a quarter more than special tokens and alphabet.
+    A toy text gets a few merges to look at. For a larger one, the size is the largest usual one that has no more tokens
+    than special tokens, alphabet and words that occur often, so that the last merges still make words, in whatever
+    script; at least a quarter more than special tokens and alphabet. Above a megabyte a pair must occur twice.
     """
     size = max(counts.statistics.bytes, counts.statistics.characters)
     least = _least_size(counts, config)
@@ -234,7 +235,7 @@ def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedS
     fitting = next((usual for usual in _SIZES if usual >= wanted), -(-wanted // 1000) * 1000)
     most = least + int(np.count_nonzero(counts.counts >= _OFTEN))
     largest = max((usual for usual in _SIZES if usual <= most), default=0)
-    return SuggestedSettings(max(fitting, largest), _OFTEN)
+    return SuggestedSettings(max(fitting, largest), 2 if size > _MANY_BYTES else 0)
 
 
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
