@@ -66,7 +66,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"needs about {megabytes} MB, 18 GB free · under 1 s"
-    assert bar.progress_text == f"{figures} · size 8,000, min. pairs 2: suggested for this corpus"
+    assert bar.progress_text == f"{figures} · likelihood, size 16,000, min. pairs 2: suggested for this corpus"
     short = f"{figures} · suggested", f"needs about {megabytes} MB · under 1 s · suggested"
     assert bar._progress_label.text() in short
     large.window.resize(large.window.minimumSize())
@@ -76,9 +76,9 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     assert bar.progress_text.startswith("needs about")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None
-    large.window.session.settings.set_target_size(8000)
+    large.window.session.settings.set_target_size(16_000)
     assert bar.progress_text == f"needs about {megabytes} MB · under 1 s"
-    large.window.session.settings.set_target_size(9000)
+    large.window.session.settings.set_target_size(17_000)
     large.set_text("hug")
     large.wait(lambda: "needs" not in bar.progress_text)
 

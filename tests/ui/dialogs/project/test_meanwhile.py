@@ -232,7 +232,6 @@ def test_training_waits_for_counts_that_are_being_read(projects: Projects, monke
     window.corpus_controller.open_paths([path])
     projects.studio.wait(lambda: window.project.path == path)
     window.actions_.train.trigger()
-    projects.studio.answer(_YES)  # the merges that are shown may go
     projects.studio.qtbot.wait(100)
     assert window.session.counting.counts is None
     with projects.studio.qtbot.waitSignal(window.model.run_reset, timeout=10_000):
