@@ -185,7 +185,7 @@ def _read_coverage(data: Path, into: dict[str, dict[int, set[str]]]) -> None:
     )
     root = Path.cwd()
     for path, context, bits in rows:
-        file, test = Path(path), context.partition("|")[0]
+        file, test = Path(path), context.rpartition("|")[0]
         if test and file.is_relative_to(root / _PACKAGE):
             for line in numbits_to_nums(bits):
                 into[file.relative_to(root).as_posix()][line].add(test)
