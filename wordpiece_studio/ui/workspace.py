@@ -5,6 +5,7 @@ The controllers act on it; :class:`~wordpiece_studio.ui.main_window.MainWindow` 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -117,10 +118,11 @@ class Workspace(QMainWindow):
     def _on_model_run_reset(self) -> None:
         """Give the symbols of a small corpus their colors."""
         counts, config = self.model.counts, self.model.config
-        if counts is None or config is None or len(counts.counts) > _MOST_COLORED_WORDS:
-            self.theme.set_token_styles(TokenStyles())
-        else:
-            self.theme.set_token_styles(TokenStyles(counts.words, config.continuing_subword_prefix))
+        styles = TokenStyles()
+        if counts is not None and config is not None and len(counts.counts) <= _MOST_COLORED_WORDS:
+            with suppress(StudioError):  # a damaged project: what shows its words reports it
+                styles = TokenStyles(counts.words, config.continuing_subword_prefix)
+        self.theme.set_token_styles(styles)
 
     def _make_panes(self) -> None:
         session, themes, model = self.session, self.pane_themes, self.model
