@@ -440,13 +440,13 @@ class ProjectState(QObject):
 
 
 def _own_settings(project: Project) -> tuple[object, ...]:
-    """Return the settings as far as they are not those of the run that is shown."""
+    """Return the settings as far as they are not those of the run that is shown, if the user asked for it."""
     settings, run = project.settings, project.run
-    if run is not None and (settings.training, settings.normalizer, settings.pre_tokenizer) == (
-        run.config.to_dict(),
-        normalizers.to_spec(run.counts.normalizer),
-        pre_tokenizers.to_spec(run.counts.pre_tokenizer),
-    ):
+    if run is None or not run.is_wanted:
+        return (settings,)
+    normalizer = normalizers.to_spec(run.counts.normalizer)
+    of_run = (run.config.to_dict(), normalizer, pre_tokenizers.to_spec(run.counts.pre_tokenizer))
+    if (settings.training, settings.normalizer, settings.pre_tokenizer) == of_run:
         return (settings.max_word_length,)
     return (settings,)
 
