@@ -6,8 +6,8 @@ are read in the background before a pane needs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -140,14 +140,17 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
     return None if stop.is_set() else ReadRest(known, error)
 
 
-class ProjectContent(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProjectContent:
     """The content of a project that must not be discarded without asking; two are compared part by part.
 
     Excludes runs that no one asked for, since the Studio trains them again, the run and the step shown, and settings
-    that are those of the run shown. `tabs`: what the user made of the other runs, by number.
+    that are those of the run shown: `own_settings` has what is left of them. `tabs`: what the user made of the other
+    runs, by number.
     """
 
-    settings: tuple[object, ...]
+    settings: ProjectSettings = field(compare=False)
+    own_settings: tuple[object, ...]
     corpus: tuple[object, ...]
     runs: dict[int, tuple[object, ...]]
     tabs: dict[int, tuple[object, ...]]
@@ -440,9 +443,9 @@ class ProjectState(QObject):
 
 
 def _own_settings(project: Project) -> tuple[object, ...]:
-    """Return the settings as far as they are not those of the run that is shown, if the user asked for it."""
+    """Return the settings as far as they are not those of the run that is shown."""
     settings, run = project.settings, project.run
-    if run is None or not run.is_wanted:
+    if run is None:
         return (settings,)
     normalizer = normalizers.to_spec(run.counts.normalizer)
     of_run = (run.config.to_dict(), normalizer, pre_tokenizers.to_spec(run.counts.pre_tokenizer))
@@ -462,6 +465,7 @@ def content_of(project: Project) -> ProjectContent:
     wanted = {run.number: run for run in project.runs if run.is_wanted}
     tabs = {number: ProjectTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
     return ProjectContent(
+        project.settings,
         _own_settings(project),
         (corpus.text, corpus.encoding, corpus.mark, tuple(each.file for each in corpus.files)),
         {number: _learned(run) for number, run in wanted.items()},

@@ -85,12 +85,14 @@ def _compared(session: Session, project: ProjectState, saved: ProjectContent, *,
     closed = saved.runs.keys() - now.runs.keys()
     tabs_before = {number: saved.tabs.get(number) for number in now.tabs if number not in new_runs}
     tabs = {number: now.tabs[number] for number in tabs_before}
+    # A run trained meanwhile takes settings over as its own; they are still the same.
+    are_other_settings = now.settings != saved.settings and now.own_settings != saved.own_settings
     return UnsavedWork(
         text=now.corpus != saved.corpus,
         merges=sum(len(run.history) for run in session.runs.all if run.number in new_runs),
         notes=len(set(now.notes) ^ set(saved.notes)),
         others=bool(closed)
-        or (now.settings, now.marks, now.live_text, tabs)
-        != (saved.settings, saved.marks, saved.live_text, tabs_before),
+        or are_other_settings
+        or (now.marks, now.live_text, tabs) != (saved.marks, saved.live_text, tabs_before),
         trains=trains,
     )
