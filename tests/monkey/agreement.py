@@ -25,7 +25,8 @@ def is_settled(window: MainWindow) -> bool:
         return False
     if window.session.counting.is_under_way or window.session.opening.is_running or window.session.usage.is_counting:
         return False
-    if window.history_pane.rows.is_busy or window.vocabulary_pane.table.is_busy or window.player.is_playing:
+    tables = (window.history_pane.rows, window.vocabulary_pane.table)
+    if any(table.is_busy or table.is_behind for table in tables) or window.player.is_playing:
         return False
     return not any(pane.is_stale for pane in window.findChildren(Pane) if pane.isVisible())
 

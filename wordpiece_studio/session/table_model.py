@@ -383,6 +383,11 @@ class SortedTableModel(TableModel[ItemsT]):
         return self._job.is_running
 
     @property
+    def is_behind(self) -> bool:
+        """Whether the newest items are still to be sorted or filtered."""
+        return self._known != self._count
+
+    @property
     def filter(self) -> Any:
         """Which items are shown."""
         return self._filter
@@ -464,7 +469,7 @@ class SortedTableModel(TableModel[ItemsT]):
             self._show_found()
         # Sorting many items takes longer: never spend more than a twentieth of the time on it.
         self._timer.setInterval(max(self.least_interval_ms, round(20_000 * found.seconds)))
-        if self._known != self._count:
+        if self.is_behind:
             self._timer.start()
         self.rows_found.emit(is_refiltered)
 
@@ -473,7 +478,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self.filter_failed.emit(error)
 
     def _on_timer_timeout(self) -> None:
-        if self._known != self._count and not self.is_busy:
+        if self.is_behind and not self.is_busy:
             self._ask()
 
     # Showing them.

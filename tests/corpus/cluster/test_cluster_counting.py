@@ -194,11 +194,15 @@ def test_the_first_fault_is_reported_as_on_one_machine(
         assert reference.statistics.skipped_lines == 2
 
 
-def test_a_file_that_only_this_machine_has(cluster: LocalCluster, tmp_path: Path) -> None:
+def test_a_file_that_only_this_machine_has(
+    cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one")
+    theirs = CorpusFile(str(tmp_path / "elsewhere" / "a.txt"))  # where the path leads on the workers' machine
+    monkeypatch.setattr(cluster_counting, "_placed", lambda _: theirs)
     with pytest.raises(StudioError, match=r"a\.txt is not where the cluster's workers look for it\. Put it"):
-        count_words(path, cluster=cluster.address, progress=lambda _: path.unlink(missing_ok=True))
+        count_words(path, cluster=cluster.address)
 
 
 def test_stopping_is_prompt_and_the_workers_stop_too(cluster: LocalCluster, tmp_path: Path) -> None:

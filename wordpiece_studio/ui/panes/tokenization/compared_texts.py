@@ -111,7 +111,7 @@ class _Line(QWidget):
         layout.addWidget(self.chips)
 
     def _on_chips_height_changed(self, height: int) -> None:
-        frame = self.chips.height() - self.chips.viewport().height()
+        frame = 2 * self.chips.frameWidth()
         wanted = min(height, _MOST_ROWS * self.chips.row_height) + frame
         if wanted != self.chips.minimumHeight():
             self.chips.setFixedHeight(wanted)

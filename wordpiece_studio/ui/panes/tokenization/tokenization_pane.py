@@ -324,7 +324,7 @@ class TokenizationPane(Pane):
 
     def _on_chips_content_height_changed(self, height: int) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
-        frame = self._chips.height() - self._chips.viewport().height()
+        frame = 2 * self._chips.frameWidth()
         self._parts.set_shown_height(None if self._options.as_table else height + frame)
 
     def _on_chips_chosen(self, place: ChipPlace | None) -> None:
