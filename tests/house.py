@@ -58,7 +58,7 @@ _WINDOW = """
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.theme import Theme

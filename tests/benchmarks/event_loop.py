@@ -20,7 +20,7 @@ from rich.table import Table
 
 from tests.event_loop import wait
 from wordpiece_studio.session.garbage import GarbageCollector
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from tests.benchmarks.event_loop import GapProbe
 from wordpiece_studio.session.garbage import GarbageCollector
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns

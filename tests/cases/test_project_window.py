@@ -14,7 +14,7 @@ from tests.ui.conftest import Studio, empty_studio, studio, theme  # noqa: F401 
 from tests.ui.dialogs.project.conftest import projects  # noqa: F401  (a fixture)
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.project_saving import ProjectLock
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
 from wordpiece_studio.session import corpus_references
-from wordpiece_studio.session.records import TrainerState
 from wordpiece_studio.session.recovery import journal, recoverable_work, recovery_keeper, store
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder

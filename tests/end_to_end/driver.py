@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QDialog, QMenu, QTabBar, QToolButton, QWidget
 
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from tests.event_loop import wait
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.widgets.theme import Theme

@@ -13,7 +13,7 @@ from PySide6.QtCore import QCoreApplication, QEventLoop
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel

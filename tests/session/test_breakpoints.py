@@ -16,7 +16,7 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, Breakpoint, Breakpoints, BreakpointSearch
 from wordpiece_studio.session.player import Player
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.text.patterns import SearchPattern
 from wordpiece_studio.training.config import TrainingConfig

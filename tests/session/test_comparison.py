@@ -9,8 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.test_runs import trained
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.comparison import AlignedRun, Comparison, step_of_size
-from wordpiece_studio.session.runs import COLORS, Runs
+from wordpiece_studio.session.runs import COLORS, AlignedRun, Comparison, Runs, step_of_size
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

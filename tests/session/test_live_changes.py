@@ -13,7 +13,7 @@ from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_timeline import TextChange, TextSummary, TextTimeline, word_timeline
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig

@@ -8,8 +8,7 @@ import pytest
 
 import wordpiece_studio as wps
 from tests.session.fakes import Recorder
-from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.run import Run
+from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.session.player import Player
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

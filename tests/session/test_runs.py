@@ -9,8 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.fakes import Recorder
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.run import RunOrigin
+from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import COLORS, Runs
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig

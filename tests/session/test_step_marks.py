@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from tests.session.conftest import random_counts
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.step_marks import Bookmark, Bookmarks, Distance, Markers
 from wordpiece_studio.training.config import TrainingConfig

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.fakes import Recorder
-from wordpiece_studio.session.records import TrainerState
-from wordpiece_studio.session.run import Run
+from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import RunControl
 from wordpiece_studio.training.config import TrainingConfig

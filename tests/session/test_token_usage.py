@@ -12,7 +12,7 @@ from tests.session.conftest import random_counts
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.session import token_usage
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth, grown
 from wordpiece_studio.training.config import TrainingConfig
 

@@ -12,8 +12,8 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.candidates_beside import find_if_memory_allows
-from wordpiece_studio.session.records import Candidates, Selection, TrainerState
+from wordpiece_studio.session.run import Candidates, Selection, TrainerState
+from wordpiece_studio.session.shown_run import find_if_memory_allows
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import Batch
 from wordpiece_studio.training import history as merge_history
@@ -469,7 +469,7 @@ def test_without_memory_for_another_engine_there_are_no_candidates(
 ) -> None:
     trained(qtbot, model, random_counts(3), max_merges=30)
     assert find_if_memory_allows(model.history, 3, 5, lambda: False)
-    monkeypatch.setattr("wordpiece_studio.session.candidates_beside.available_memory", lambda: 1000)
+    monkeypatch.setattr("wordpiece_studio.session.shown_run.available_memory", lambda: 1000)
     assert find_if_memory_allows(model.history, 3, 5, lambda: False) is None
 
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale, QObject, QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session import table_model, token_search
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import VALUE_ROLE, RowsWanted
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.vocabulary_table import (

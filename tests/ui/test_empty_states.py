@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.widgets.pane import EmptyState
 
 if TYPE_CHECKING:

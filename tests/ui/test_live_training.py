@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import live_training
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.main_window import MainWindow

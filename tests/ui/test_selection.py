@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
 
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio

@@ -42,7 +42,7 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
-from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
 from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
-from wordpiece_studio.corpus.remote_files import RemoteFile, is_url, open_url
+from wordpiece_studio.corpus.remote_files import RemoteFile, open_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -45,7 +46,17 @@ KIND_OF_SUFFIX: dict[str, FileKind] = {
 MAY_BE_COUNTS: tuple[FileKind, ...] = ("csv", "tsv", "parquet")
 """The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""
 
+_URL = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://", re.IGNORECASE)
 NO_FILE_ADVICE = "Choose a file on a disk."
+
+
+def is_url(path: str) -> bool:
+    """Return whether a path is a URL; a Windows drive is not.
+
+    >>> is_url("s3://bucket/a.txt"), is_url("C:/a.txt"), is_url("a.txt")
+    (True, False, False)
+    """
+    return _URL.match(path) is not None
 
 
 @dataclass(frozen=True, slots=True)

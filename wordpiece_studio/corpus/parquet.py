@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.compression import LARGEST_RATIO, UNSUSPICIOUS_BYTES
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, checked_error_handling
-from wordpiece_studio.corpus.files import FileOnDisk, open_binary
-from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.files import FileOnDisk, is_url, open_binary
 from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, chosen_column, listed_names, no_column
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable

@@ -16,18 +16,8 @@ from wordpiece_studio.system.printable import printable
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_URL = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://", re.IGNORECASE)
 _VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "updated", "md5Hash")
 _BUFFER_BYTES = 1 << 20
-
-
-def is_url(path: str) -> bool:
-    """Return whether a path is a URL; a Windows drive is not.
-
-    >>> is_url("s3://bucket/a.txt"), is_url("C:/a.txt"), is_url("a.txt")
-    (True, False, False)
-    """
-    return _URL.match(path) is not None
 
 
 class RemoteFile:

@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.breakpoints import BreakpointSearch
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:

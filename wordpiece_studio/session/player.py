@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.breakpoint_watch import BreakpointWatch, Hit

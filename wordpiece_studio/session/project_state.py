@@ -14,8 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly
-from wordpiece_studio.session.records import Selection
-from wordpiece_studio.session.run import Run
+from wordpiece_studio.session.run import Run, Selection
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,

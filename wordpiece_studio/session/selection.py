@@ -9,7 +9,7 @@ import numpy as np
 from wordpiece_studio.session.breakpoints import Breakpoint, BreakpointSearch
 
 if TYPE_CHECKING:
-    from wordpiece_studio.session.records import Selection
+    from wordpiece_studio.session.run import Selection
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.history import MergeHistory
 

@@ -14,18 +14,16 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chosen_settings import ChosenSettings
-from wordpiece_studio.session.comparison import Comparison
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
-from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
-from wordpiece_studio.session.runs import Runs
+from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus

@@ -14,7 +14,7 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.session.breakpoint_watch import BreakpointRun, BreakpointWatch
 from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 It lives in the window's thread and owns the worker thread, in which the engine lives (`training_job.py`). The displayed
 state of a run is in `shown_run.py`; the engine itself moves in time only when candidates are requested, and never while
-it trains (`candidates_beside.py`). It contains no algorithms and no widgets.
+it trains (`CandidatesBeside`). It contains no algorithms and no widgets.
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QObject, QTimer
 
-from wordpiece_studio.session.candidates_beside import CandidatesBeside, find_if_memory_allows
-from wordpiece_studio.session.records import Candidates, TrainerState
-from wordpiece_studio.session.run import Run, RunOrigin
-from wordpiece_studio.session.shown_run import ShownRun
+from wordpiece_studio.session.run import Candidates, Run, RunOrigin, TrainerState
+from wordpiece_studio.session.shown_run import CandidatesBeside, ShownRun, find_if_memory_allows
 from wordpiece_studio.session.training_job import TrainingThread, default_trainer
 from wordpiece_studio.session.training_messages import (
     Batch,
@@ -36,7 +34,7 @@ from wordpiece_studio.session.training_messages import (
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.candidates_beside import CandidatesFinder
+    from wordpiece_studio.session.shown_run import CandidatesFinder
     from wordpiece_studio.session.training_job import TrainerFactory
     from wordpiece_studio.training.config import TrainingConfig
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 
 if TYPE_CHECKING:
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState

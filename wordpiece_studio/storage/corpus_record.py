@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.storage.project.contents import CorpusReference
 from wordpiece_studio.system.printable import decodable
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, Signal
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
 from wordpiece_studio.ui.controllers.export_controller import ExportController

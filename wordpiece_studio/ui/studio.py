@@ -16,7 +16,7 @@ from wordpiece_studio.session.settings import SettingsStore, default_folder
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import start_log, stop_log
 from wordpiece_studio.ui.main_window import MainWindow
-from wordpiece_studio.ui.widgets.icons import program_icon
+from wordpiece_studio.ui.widgets.painting import program_icon
 from wordpiece_studio.ui.widgets.theme import Theme
 from wordpiece_studio.version import __version__
 

@@ -21,7 +21,6 @@ from wordpiece_studio.ui.messages import Banner, Messages
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
-from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.history.history_pane import HistoryPane
 from wordpiece_studio.ui.panes.runs.run_strip import RunStrip
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
@@ -32,6 +31,7 @@ from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
+from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 

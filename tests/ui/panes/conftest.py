@@ -9,7 +9,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.theme import Theme

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from wordpiece_studio.ui.panes.scoreboard.words_panel import changed_tokens, joined
-from wordpiece_studio.ui.widgets.formula import formula_of
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text, value_text
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QLineEdit
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.live_timeline import TextChange
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
 
 if TYPE_CHECKING:

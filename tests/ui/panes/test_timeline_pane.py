@@ -11,7 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane

@@ -18,8 +18,7 @@ from wordpiece_studio.corpus.cluster.connection import Connection
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts
-from wordpiece_studio.corpus.files import FileOnDisk, checked_file
-from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.files import FileOnDisk, checked_file, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers

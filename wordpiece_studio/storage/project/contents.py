@@ -41,7 +41,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 @decodable
 class ProjectSelection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The selection, see `wordpiece_studio.session.records.Selection`."""
+    """The selection, see `wordpiece_studio.session.run.Selection`."""
 
     kind: Literal["pair", "token", "word"]
     left: _Text = ""

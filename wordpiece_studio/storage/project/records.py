@@ -16,8 +16,7 @@ import msgspec
 
 from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.corpus.encodings import known_encoding
-from wordpiece_studio.corpus.files import CorpusFile, FileKind
-from wordpiece_studio.corpus.remote_files import is_url
+from wordpiece_studio.corpus.files import CorpusFile, FileKind, is_url
 from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.system.printable import decodable, display_name

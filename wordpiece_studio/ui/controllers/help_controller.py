@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
 from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, term_at

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.live_training import LiveTraining
-from wordpiece_studio.session.records import Progress, TrainerState
+from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.messages import add_button, plain_box
@@ -28,7 +28,7 @@ from wordpiece_studio.ui.panes.training_bar.training_words import (
     why_not_further,
     why_nothing_was_learned,
 )
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:

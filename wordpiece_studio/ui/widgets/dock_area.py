@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QTabWidget, QV
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import TEACH, Layout
-from wordpiece_studio.ui.widgets.kept_keys import keep
+from wordpiece_studio.ui.widgets.input_events import keep
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

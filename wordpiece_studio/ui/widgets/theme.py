@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QComboBox, QWidget
 
 from wordpiece_studio.ui.widgets import colors as named
 from wordpiece_studio.ui.widgets.colors import names
-from wordpiece_studio.ui.widgets.icons import sheet_pictures
+from wordpiece_studio.ui.widgets.painting import sheet_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from tests.storage.project.making import course_project, forged, run_of
 from wordpiece_studio.session import project_state
 from wordpiece_studio.session.history_table import HistoryColumn
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectSelection, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.ui.messages import Messages

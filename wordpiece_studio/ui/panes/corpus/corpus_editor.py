@@ -30,11 +30,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QTextEdit, QWidget
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.session.view_text import common_ends, utf16_length
-from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
+from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, whole
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QVBoxLayou
 
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.training_bar.training_bar import duration
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import WholeLabel, set_plain_tooltip
 
 if TYPE_CHECKING:

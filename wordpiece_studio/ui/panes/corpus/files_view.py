@@ -25,10 +25,10 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.corpus_files import FileColumn, FileTable
 from wordpiece_studio.session.file_rows import FileRow, FileState
 from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
-from wordpiece_studio.ui.panes.corpus.file_drops import FileDrops
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.input_events import FileDrops
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     plain_label,

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.view_text import ViewIndex, to_view, utf16_length
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 

@@ -18,7 +18,7 @@ from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, Readi
 from wordpiece_studio.session.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 

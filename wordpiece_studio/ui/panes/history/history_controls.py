@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
 
 if TYPE_CHECKING:

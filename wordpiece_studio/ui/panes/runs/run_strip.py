@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.kept_keys import keep
+from wordpiece_studio.ui.widgets.input_events import keep
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import merges_text, paint_run_disc, run_names
 

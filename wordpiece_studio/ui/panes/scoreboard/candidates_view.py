@@ -13,12 +13,10 @@ from PySide6.QtWidgets import QHeaderView, QStyleOptionViewItem, QTableView, QTo
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
-from wordpiece_studio.ui.widgets.formula import RULES, Formula, formula_of
-from wordpiece_studio.ui.widgets.icons import icon
-from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.painting import icon, saved
 from wordpiece_studio.ui.widgets.plain import tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ChoosingTable
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import RULES, Formula, formula_of, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

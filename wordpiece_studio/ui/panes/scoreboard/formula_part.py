@@ -13,16 +13,23 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
-from wordpiece_studio.ui.widgets.formula import Formula, formula_of, fraction_text, ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
-from wordpiece_studio.ui.widgets.token_text import number_text, value_text
+from wordpiece_studio.ui.widgets.token_text import (
+    Formula,
+    formula_of,
+    fraction_text,
+    number_text,
+    ratio_of,
+    ratio_over_neighbours,
+    value_text,
+)
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.widgets.formula import PairNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
+    from wordpiece_studio.ui.widgets.token_text import PairNumbers
 
 Detail = Literal["all", "formula", "numbers"]
 """Formula and sentences, the formula alone, or only its numbers."""

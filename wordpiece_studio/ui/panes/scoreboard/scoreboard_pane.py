@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.records import Candidates, Selection, TrainerState
+from wordpiece_studio.session.run import Candidates, Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.training.engine import Candidate
@@ -26,7 +26,7 @@ from wordpiece_studio.ui.panes.scoreboard.formula_part import (
     value_name,
 )
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsWish
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.session.records import Selection
+    from wordpiece_studio.session.run import Selection
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme

@@ -11,11 +11,11 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.records import TrainerState
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.ui.panes.timeline.timeline_marks import Legend, MarkerLine, PlotMarks, hit_words, markers_words
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
-from wordpiece_studio.ui.widgets.icons import icon
+from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text

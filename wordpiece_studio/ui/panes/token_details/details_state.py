@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
-from wordpiece_studio.session.records import Selection
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
-from wordpiece_studio.ui.widgets.formula import formula_of
-from wordpiece_studio.ui.widgets.token_text import dead_sentence, number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.records import Candidates
+    from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.engine import Candidate, Merge

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from wordpiece_studio.session.comparison import AlignedRun, Comparison
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import AlignedRun, Comparison
     from wordpiece_studio.tokenizer.tokenizer import Piece
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme

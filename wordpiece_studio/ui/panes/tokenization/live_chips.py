@@ -18,7 +18,7 @@ from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted, KnownBlocks, place_at
 from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing
 from wordpiece_studio.ui.widgets.chip_style import ChipLook
-from wordpiece_studio.ui.widgets.kept_keys import is_alone
+from wordpiece_studio.ui.widgets.input_events import is_alone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent
 
     from wordpiece_studio.session.chosen_settings import ChosenSettings
-    from wordpiece_studio.session.records import Progress
+    from wordpiece_studio.session.run import Progress
     from wordpiece_studio.ui.actions import Actions
 
 _LONGEST_PROBLEM = 300

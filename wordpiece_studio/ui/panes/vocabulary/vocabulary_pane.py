@@ -13,7 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import DeadReason
-from wordpiece_studio.session.records import Selection, TrainerState
+from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.vocabulary_table import (
