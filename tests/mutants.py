@@ -313,6 +313,7 @@ def main() -> None:
     trying.add_argument("--other", type=Path, default=Path(), help="the tree to have the faults in common with")
     trying.add_argument("--rooms", nargs="+", default=list(ROOMS), help="folders of the package to put faults in")
     trying.add_argument("--count", type=int, default=200)
+    trying.add_argument("--skip", type=int, default=0, help="leave out the first ones, of a run that was cut")
     trying.add_argument("--seed", type=int, default=1)
     trying.add_argument("--workers", type=int, default=1)
     arguments = parser.parse_args()
@@ -320,7 +321,7 @@ def main() -> None:
         make_map(arguments.map, arguments.tests)
     else:
         mutants = chosen(Path(), arguments.other, arguments.rooms, arguments.count, arguments.seed)
-        run(json.loads(arguments.map.read_text("utf-8")), mutants, arguments.workers)
+        run(json.loads(arguments.map.read_text("utf-8")), mutants[arguments.skip :], arguments.workers)
 
 
 if __name__ == "__main__":

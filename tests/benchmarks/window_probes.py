@@ -56,6 +56,7 @@ def training(corpus: str, size: str, layout: str) -> dict[str, Any]:
 
     with studio(layout, corpus) as (window, probe):
         wait_for(lambda: window.session.counting.counts is not None)
+        window.session.settings.set_values(objective="score", min_frequency=0)  # as in the figures of earlier versions
         window.session.settings.set_target_size(int(size))
         rest(1.0)
         probe.restart()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
 from wordpiece_studio.session.run import TrainerState
@@ -339,6 +340,19 @@ def test_a_sample_leaves_the_users_merges_and_sentence(studio: Studio) -> None:
         studio.window.corpus_controller.open_sample("spanish.txt")
     assert studio.window.tokenization_pane.text == "La niña contaba los niños."  # it was suggested, not typed
     assert not offer.items
+
+
+def test_typing_amid_the_live_text_leaves_the_caret_and_the_undo_steps_alone(studio: Studio) -> None:
+    edit = studio.window.tokenization_pane._edit
+    studio.window.tokenization_pane.set_text("hugs bugs")
+    cursor = edit.textCursor()
+    cursor.setPosition(4)
+    edit.setTextCursor(cursor)
+    QTest.keyClicks(edit, " mug")
+    assert (edit.text, edit.textCursor().position()) == ("hugs mug bugs", 8)
+    assert studio.window.session.live_text == edit.text
+    edit.undo()
+    assert edit.text == "hugs bugs"
 
 
 def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio: Studio) -> None:

@@ -264,6 +264,7 @@ class TextChanges(Sequence[TextChange]):
         self.steps = steps
         self.changes = changes
         self.tokens = np.cumsum(changes) + before
+        self._made: dict[int, TextChange] = {}  # those of the rows in view are asked for again and again
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -275,9 +276,13 @@ class TextChanges(Sequence[TextChange]):
     def __getitem__(self, index: int | slice) -> TextChange | list[TextChange]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        step = int(self.steps[index])
-        merge = self._history[step - 1]
-        return TextChange(step, merge.token, int(self.tokens[index]), int(self.changes[index]), merge.left, merge.right)
+        made = self._made.get(index)
+        if made is None:
+            step = int(self.steps[index])
+            merge = self._history[step - 1]
+            tokens, change = int(self.tokens[index]), int(self.changes[index])
+            made = self._made[index] = TextChange(step, merge.token, tokens, change, merge.left, merge.right)
+        return made
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ VALUE_ROLE = int(Qt.ItemDataRole.UserRole)
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_ANSWERED = frozenset({
+    Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.TextAlignmentRole, VALUE_ROLE,
+    Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole,
+})  # fmt: skip
+"""Qt asks for several other roles of every cell that it paints."""
 _NO_INDEX = QModelIndex()
 
 
@@ -122,7 +127,7 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return the data of a cell for `role`."""
-        if not index.isValid() or self._source is None:
+        if role not in _ANSWERED or not index.isValid() or self._source is None:
             return None
         column = self._columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:

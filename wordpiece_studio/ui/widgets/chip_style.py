@@ -36,6 +36,7 @@ _RING = 2.5
 _AROUND = 2.0
 """Pixels that the ring around a chip needs."""
 _WIDEST_PICTURE, _MOST_PICTURES = 300.0, 1000
+_MOST_WIDTHS = 100_000
 """Chips are painted once and cached: text and round corners take Qt ten times as long as a picture of them."""
 _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
@@ -111,6 +112,7 @@ class ChipStyle:
         self._caption_metrics = QFontMetricsF(self.caption_font)
         self._widths: dict[str, float] = {}
         self._caption_widths: dict[str, float] = {}
+        self._text_widths: dict[tuple[str, bool], float] = {}
         self._pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
         self.caption_height = round(self._caption_metrics.height())
@@ -127,7 +129,7 @@ class ChipStyle:
         """Width of a line of text under a chip in pixels."""
         width = self._caption_widths.get(caption)
         if width is None:
-            if len(self._caption_widths) > 100_000:  # offsets in a long text never repeat
+            if len(self._caption_widths) > _MOST_WIDTHS:  # offsets in a long text never repeat
                 self._caption_widths.clear()
             width = self._caption_metrics.horizontalAdvance(caption)
             self._caption_widths[caption] = width
@@ -200,7 +202,12 @@ class ChipStyle:
         """Width of an item in pixels."""
         if item.kind == "chip":
             return self.width(item.text)
-        width = QFontMetricsF(self._font_of(item)).horizontalAdvance(item.shown) + 1
+        key = item.shown, item.kind == "strong"
+        width = self._text_widths.get(key)
+        if width is None:
+            if len(self._text_widths) > _MOST_WIDTHS:
+                self._text_widths.clear()
+            width = self._text_widths[key] = QFontMetricsF(self._font_of(item)).horizontalAdvance(item.shown) + 1
         return width + 2 * _PADDING if item.kind in ("word", "link") else width
 
     def paint_item(self, painter: QPainter, rect: QRectF, item: FlowItem, *, is_current: bool = False) -> None:

@@ -65,7 +65,8 @@ class LimitedEdit(ExactEdit):
         self._report_refused()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if _types(event) and not self._room():
+        is_near_full = self.document().characterCount() > self._most  # quick: in UTF-16 units, and one more
+        if is_near_full and _types(event) and not self._room():
             self._refused = 1
             self._report()
         else:

@@ -11,11 +11,12 @@ back it leaves out halves of surrogate pairs. Qt's own plain text of an editor h
 
 from __future__ import annotations
 
+from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import QEvent, QLocale, QMimeData, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QKeyEvent, QKeySequence, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QSizePolicy, QToolButton, QWidget
 
 from wordpiece_studio.session.view_text import utf16_length
@@ -248,4 +249,12 @@ class WholeLabel(QLabel):
 
 def wrapped_height(label: QLabel, text: str, width: int) -> int:
     """Return the height in pixels that a text needs in the font of a label, in lines of this width."""
-    return label.fontMetrics().boundingRect(0, 0, width, 10_000, int(Qt.TextFlag.TextWordWrap), text).height()
+    return _wrapped_height(label.font().toString(), text, width)
+
+
+@lru_cache(maxsize=256)  # it is asked for at every key and step
+def _wrapped_height(font: str, text: str, width: int) -> int:
+    described = QFont()
+    described.fromString(font)
+    flags = int(Qt.TextFlag.TextWordWrap)
+    return QFontMetrics(described).boundingRect(0, 0, width, 10_000, flags, text).height()

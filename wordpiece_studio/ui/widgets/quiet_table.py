@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 CELL_PADDING = 6
 """Pixels between the edge of a cell and its text."""
+_AT_LEFT, _AT_RIGHT = (
+    int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+    for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
+)
 _ENDS = (Qt.Key.Key_Home, Qt.Key.Key_End)
 _MOVES = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End)
 
@@ -229,8 +233,7 @@ def paint_mark(painter: QPainter, cell: QRect, theme: Theme) -> None:
 
 def paint_text(painter: QPainter, cell: QRect, text: str, *, is_number: bool) -> None:
     """Write the text of a cell; a number is never cut off: its column is wide enough."""
-    inner, side = cell.adjusted(CELL_PADDING, 0, -CELL_PADDING, 0), Qt.AlignmentFlag.AlignRight
+    inner = cell.adjusted(CELL_PADDING, 0, -CELL_PADDING, 0)
     if not is_number:
-        side = Qt.AlignmentFlag.AlignLeft
         text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
-    painter.drawText(inner, int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
+    painter.drawText(inner, _AT_RIGHT if is_number else _AT_LEFT, text)

@@ -71,8 +71,10 @@ class HistoryDelegate(QStyledItemDelegate):
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
             paint_mark(painter, cell, self._theme)
-        font = QFont(option.font)
-        font.setBold(step == self.step)
+        font = option.font
+        if step == self.step:
+            font = QFont(font)
+            font.setBold(True)
         painter.setFont(font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)

@@ -68,7 +68,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
 
     def is_future(self, row: int) -> bool:
         """Return whether a row lies after the step."""
-        return self.records[row].step > self._step
+        return bool(self._steps[row] > self._step)
 
     def redraw(self) -> None:
         """Report that all rows may look different now."""

@@ -148,10 +148,11 @@ class PaneParts(QSplitter):
 
     def share_room(self) -> None:
         """Give the parts the height they need, unless the user has dragged an edge."""
-        top = self._wanted_top()
+        why = self._wanted_why()
+        top = self._wanted_top(why.least)
         if self._is_shared_by_hand:
             return
-        sizes = _shared_room(self._room, top, self._wanted_why(), self._wanted_changes())
+        sizes = _shared_room(self._room, top, why, self._wanted_changes())
         self._changes_view.setVisible(sizes[2] > 0)
         self.setSizes(list(sizes))
 
@@ -164,12 +165,12 @@ class PaneParts(QSplitter):
     def _room(self) -> int:
         return self.height() - 2 * self.handleWidth()
 
-    def _wanted_top(self) -> _Wanted:
+    def _wanted_top(self, least_below: int) -> _Wanted:
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         is_asked = not self._why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
         says = self._unknown_box.is_wanted
-        room = self._room - self._wanted_why().least
+        room = self._room - least_below
         for has_summary, has_box in ((True, says), (False, says), (False, False)):
             labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
             wanted = self._wanted_with([label for label, is_there in labels if is_there], has_box=has_box)

@@ -120,7 +120,8 @@ class TokenizationPane(Pane):
 
     def set_text(self, text: str) -> None:
         """Set the live text."""
-        self._edit.set_text(text)
+        if text != self._edit.text:  # else the caret and the undo steps of what is being typed would suffer
+            self._edit.set_text(text)
 
     def offer_text(self, text: str) -> None:
         """Offer another live text, one click away; with an empty one, offer none any more."""
