@@ -53,7 +53,7 @@ def test_an_encoding_with_two_ways_to_write_a_text_is_kept_to_the_byte(tmp_path:
     data = b"\x1b(J\x1b(Babc"  # an escape that the encoder would leave out
     (tmp_path / "a.txt").write_bytes(data)
     file = read_text_file(tmp_path / "a.txt", "iso2022_jp")
-    write_text_file(tmp_path / "b.txt", file.text, file)
+    assert write_text_file(tmp_path / "b.txt", file.text, file) is file
     assert (tmp_path / "b.txt").read_bytes() == data
     write_text_file(tmp_path / "b.txt", file.text + "d", file)
     assert (tmp_path / "b.txt").read_bytes() == b"abcd"

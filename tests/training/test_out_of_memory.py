@@ -211,6 +211,8 @@ def test_more_characters_than_can_be_numbered_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr(preparation, "MOST_CELLS", 9)
     with pytest.raises(StudioError, match="have 10 characters, more than"):
         wps.Trainer(counts)
+    monkeypatch.setattr(preparation, "MOST_CELLS", 10)
+    wps.Trainer(counts)
 
 
 # Where the system itself refuses memory.
