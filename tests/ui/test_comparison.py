@@ -1,0 +1,124 @@
+"""Compared runs in the timeline of a whole window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from tests.ui.test_run_strip import train
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+
+_LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def two(studio: Studio) -> Studio:
+    """A window that compares score, to 70 tokens, with likelihood, to 60; score is shown, at step 10."""
+    window, runs = studio.window, studio.window.session.runs
+    train(studio, "score")
+    window.session.settings.set_target_size(60)
+    train(studio, "likelihood")
+    for run in runs.all:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(10)
+    studio.wait(lambda: len(window.timeline_pane.plot.lanes) == 2 and not window.timeline_pane.is_stale)
+    return studio
+
+
+def compared(studio: Studio) -> tuple[Run, Run]:
+    score, likelihood = studio.window.session.runs.all
+    return score, likelihood
+
+
+# The timeline.
+
+
+def settled_plot(studio: Studio) -> TimelinePlot:
+    pane = studio.window.timeline_pane
+    studio.wait(lambda: not pane.is_stale)
+    pane.plot.grab()
+    return pane.plot
+
+
+def test_every_compared_run_has_a_lane(two: Studio) -> None:
+    window, (score, likelihood) = two.window, compared(two)
+    plot = settled_plot(two)
+    assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
+        (score, "score", 25), (likelihood, "likelihood", 15),
+    ]  # fmt: skip
+    assert plot._lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
+    assert window.timeline_pane.hint.startswith("step 10 of 25 · compared at the same step, 55 tokens")
+    assert "B likelihood: 55 of 60 tokens" in plot.accessibleDescription()
+    window.model.last()
+    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "end, 60 tokens"))
+    assert "compared at 70 tokens" in window.timeline_pane.hint
+
+
+def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
+    plot = settled_plot(two)
+    places = [plot._xs_of(np.array([0, 10, 15]), lane).tolist() for lane in plot.lanes]
+    assert places[0] == places[1]
+    assert plot.x_of(25) > places[1][-1]
+    for step in (0, 7, 25):
+        two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(step)), plot.height() // 2))
+        assert two.window.model.step == step
+
+
+def test_lanes_can_be_drawn_each_to_its_own_end(two: Studio) -> None:
+    pane = two.window.timeline_pane
+    assert pane._stretch.isVisible()
+    pane._stretch.click()
+    plot = settled_plot(two)
+    ends = [float(plot._xs_of(np.array([len(lane.curve)]), lane)[0]) for lane in plot.lanes]
+    assert ends[0] == ends[1]
+    two.window.session.runs.show(compared(two)[1])
+    settled_plot(two)
+    two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(12)), plot.height() // 2))
+    assert two.window.model.step == 12
+
+
+def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) -> None:
+    score, likelihood = compared(two)
+    two.window.session.runs.show(likelihood)
+    plot = settled_plot(two)
+    assert [lane.run for lane in plot.lanes] == [score, likelihood]
+    assert plot.lanes[1].curve is plot.curve
+    assert plot._groove_y == plot._lane_room(1).bottom()
+    two.window.session.runs.set_compared(score, False)
+    two.wait(lambda: plot.lanes == ())
+    assert not two.window.timeline_pane._stretch.isVisible()
+    assert plot.x_of(15) == plot.width() - 14
+
+
+def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
+    window, runs = two.window, two.window.session.runs
+    for size in (50, 55, 65):
+        window.session.settings.set_target_size(size)
+        runs.set_compared(train(two, "count"), True)
+    two.wait(lambda: len(window.timeline_pane.plot.lanes) == 4)
+    window.resize(1024, 768)
+    plot = settled_plot(two)
+    assert runs.current in [lane.run for lane in plot.lanes]
+    rooms = [plot._lane_room(number) for number in range(4)]
+    assert all(room.height() > 0 for room in rooms)
+    assert rooms[-1].bottom() < plot.height()
+    assert plot.height() >= plot.minimumSizeHint().height()
+
+
+def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
+    score, likelihood = compared(two)
+    two.window.session.runs.show(likelihood)
+    two.window.session.settings.set_target_size(65)
+    two.window.model.train_further(vocab_size=65)
+    two.wait(lambda: two.window.model.merge_count == 20)
+    two.wait(lambda: len(two.window.timeline_pane.plot.lanes[1].curve) == 20)
+    two.window.session.runs.show(score)
+    two.wait(lambda: len(settled_plot(two).lanes[1].curve) == 20)
