@@ -1,4 +1,4 @@
-"""Compared runs in the timeline of a whole window."""
+"""Compared runs in the timeline and the vocabulary of a whole window."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
+from wordpiece_studio.session.runs import step_of_size
+from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
 
 if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+
     from tests.ui.conftest import Studio
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
@@ -122,3 +127,71 @@ def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
     two.wait(lambda: len(two.window.timeline_pane.plot.lanes[1].curve) == 20)
     two.window.session.runs.show(score)
     two.wait(lambda: len(settled_plot(two).lanes[1].curve) == 20)
+
+
+# The vocabulary.
+
+
+@pytest.fixture
+def vocabulary(two: Studio) -> Studio:
+    """The same with the vocabulary in front."""
+    window = two.window
+    window.docks.panel("vocabulary").come_to_front(True)
+    two.wait(lambda: window.vocabulary_pane.isVisible() and not window.vocabulary_pane.is_stale)
+    return two
+
+
+def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltester: ModelTester) -> None:
+    pane, (score, likelihood) = vocabulary.window.vocabulary_pane, compared(vocabulary)
+    table = pane.table
+    assert not pane.view.isColumnHidden(VocabularyColumn.RUNS)
+    theirs = likelihood.history.vocabulary(15)
+    said = set()
+    for step in (10, 5, 1):
+        vocabulary.window.model.seek(step)
+        vocabulary.wait(lambda: not pane.is_stale)
+        for row in range(table.rowCount()):
+            token = score.history.token(row)
+            born = likelihood.history.birth_step(theirs.id_of(token)) if token in theirs else NEVER
+            assert table.value(row, VocabularyColumn.RUNS) == [born]
+            text = f"B {born}" if born <= step else f"(B {born})"
+            text = "only here" if born == NEVER else text if born else "B"
+            assert table.text(row, VocabularyColumn.RUNS) == text
+            said.add(text.split()[0])
+    assert said >= {"B", "only"}
+    qtmodeltester.check(table)
+
+
+def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> None:
+    window, (score, likelihood) = vocabulary.window, compared(vocabulary)
+    pane = window.vocabulary_pane
+    kinds = pane.controls.findChild(QComboBox)
+    kinds.setCurrentIndex(kinds.findData("only"))
+    kinds.activated.emit(kinds.currentIndex())
+    for step in (10, 3, 25, 0):
+        window.model.seek(step)
+        vocabulary.wait(lambda: not pane.is_stale)
+        size = score.history.vocabulary_size(step)
+        other = likelihood.history.vocabulary(step_of_size(likelihood.history, size)[0])
+        expected = [token for token in score.history.vocabulary(step).tokens if token not in other]
+        shown = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(pane.table.rowCount())]
+        assert shown == expected
+        assert kinds.currentText() == f"only here  {len(expected)}"
+    assert pane._empty.text == "Every token at this step is in another compared run too."
+    window.session.runs.set_compared(likelihood, False)
+    vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
+    vocabulary.wait(lambda: pane.view.isColumnHidden(VocabularyColumn.RUNS))
+    assert kinds.findData("only") < 0
+
+
+def test_tokens_are_sorted_by_their_birth_in_the_other_runs(vocabulary: Studio) -> None:
+    window, pane = vocabulary.window, vocabulary.window.vocabulary_pane
+    window.model.last()
+    vocabulary.wait(lambda: not pane.is_stale)
+    pane.view.horizontalHeader().setSortIndicator(VocabularyColumn.RUNS, Qt.SortOrder.AscendingOrder)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(70)]
+    assert births == sorted(births)
+    window.session.runs.show(compared(vocabulary)[1])
+    vocabulary.wait(lambda: not pane.is_stale and pane.table.rowCount() == 60)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(60)]
+    assert births == sorted(births)

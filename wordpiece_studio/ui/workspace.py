@@ -133,7 +133,7 @@ class Workspace(QMainWindow):
         )
         self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
-        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self)
+        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
         self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
