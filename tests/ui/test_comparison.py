@@ -1,4 +1,4 @@
-"""Compared runs in the timeline and the vocabulary of a whole window."""
+"""Compared runs in the timeline, the vocabulary and the list of changes of a whole window."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
-from wordpiece_studio.session.runs import step_of_size
+from wordpiece_studio.session.live_changes import ChangesOfRuns
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.runs import AlignedRun, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
+from wordpiece_studio.ui.panes.tokenization.changes_view import RUN
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -195,3 +198,73 @@ def test_tokens_are_sorted_by_their_birth_in_the_other_runs(vocabulary: Studio) 
     vocabulary.wait(lambda: not pane.is_stale and pane.table.rowCount() == 60)
     births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(60)]
     assert births == sorted(births)
+
+
+# The changes of the text.
+
+
+def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTester) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    score, likelihood = compared(two)
+    pane.set_text("This chapter shows the tokenization of a course")
+    view = pane._changes_view
+    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    expected = []
+    for run in (score, likelihood):
+        counts = [
+            [
+                word.pieces
+                for word in window.session.comparison.tokenizer(AlignedRun(run, step, False)).tokenize_words(pane.text)
+            ]
+            for step in range(len(run.history) + 1)
+        ]
+        texts = [[[piece.token for piece in pieces] for pieces in each] for each in counts]
+        changed = [step for step in range(1, len(texts)) if texts[step] != texts[step - 1]]
+        expected += [(run.history.vocabulary_size(step), run.letter, step) for step in changed]
+    rows = view._table.changes
+    letters = [rows.index(row, RUN).data() for row in range(rows.rowCount())]
+    assert [(letter, row.step) for letter, row in zip(letters, view.rows, strict=True)] == [
+        (letter, step) for _, letter, step in sorted(expected)
+    ]
+    assert set(letters) == {"A", "B"}
+    assert not view._table.isColumnHidden(RUN)
+    assert rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole).startswith(f"run {letters[0]}, step ")
+    qtmodeltester.check(rows)
+    window.session.runs.set_compared(likelihood, False)
+    two.wait(lambda: not isinstance(view.rows, ChangesOfRuns))
+    assert view._table.isColumnHidden(RUN)
+
+
+def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
+    window, view = two.window, two.window.tokenization_pane._changes_view
+    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    rows, table = view._table.changes, view._table
+    here = [row for row in range(rows.rowCount()) if rows.run_of(row).letter == "B"][1]
+    two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
+    step = view.rows[here].step
+    assert window.model.step == window.session.comparison.shown_step(rows.run_of(here), step)
+    two.wait(lambda: rows.index(here, 0).data(Qt.ItemDataRole.BackgroundRole) is not None)
+    assert not rows.is_future(here)
+    for row in range(rows.rowCount()):
+        assert rows.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
+        is_marked = rows.index(row, 0).data(Qt.ItemDataRole.BackgroundRole) is not None
+        assert is_marked == (view.rows[row].step == step)
+
+
+def center_of(table: object, row: int) -> QPoint:
+    index = table.model().index(row, 1)
+    table.scrollTo(index)
+    return table.visualRect(index).center()
+
+
+def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    score, _ = compared(two)
+    pane.set_text("This chapter shows the tokenization of a course")
+    view = pane._changes_view
+    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    known = score.history.vocabulary(25)
+    row = next(row for row, each in enumerate(view.rows) if each.token not in known)
+    window.model.set_selection(Selection("word", text="course"))
+    two.qtbot.mouseClick(view._table.viewport(), _LEFT, pos=center_of(view._table, row))
+    assert window.model.selection == Selection("word", text="course")
