@@ -70,6 +70,34 @@ def test_the_others_follow_the_run_that_is_shown(qtbot: QtBot, model: TrainerMod
     assert [each.run for each in comparison.aligned()] == [likelihood]
 
 
+def test_at_most_four_runs_are_drawn_and_the_one_shown_is_among_them(
+    qtbot: QtBot, model: TrainerModel, runs: Runs
+) -> None:
+    comparison = Comparison(model, runs)
+    found = [trained(qtbot, model, name) for name in ("score", "likelihood", "count", "score", "likelihood")]
+    for run in found:
+        runs.set_compared(run, True)
+    runs.set_compared(found[4], False)
+    runs.show(found[4])
+    model.seek(2)
+    assert comparison.lanes() == [
+        *(AlignedRun(run, 2, False) for run in found[:3]), AlignedRun(found[4], 2, False)
+    ]  # fmt: skip
+    for run in found:
+        runs.set_compared(run, False)
+    assert comparison.lanes() == []
+
+
+def test_a_step_of_another_run_belongs_to_one_of_the_run_shown(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
+    comparison = Comparison(model, runs)
+    short = trained(qtbot, model, "likelihood")
+    long = trained(qtbot, model, "score")
+    assert comparison.shown_step(long, 9) == 9
+    assert [comparison.shown_step(short, step) for step in (0, 3, 7)] == [0, 3, 7]
+    runs.show(short)
+    assert comparison.shown_step(long, 9) == 7  # its last
+
+
 def test_compared_runs_differ_in_color(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
     first, second, third = (trained(qtbot, model, name) for name in ("score", "likelihood", "count"))
     for run in (second, third):

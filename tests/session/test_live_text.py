@@ -174,3 +174,45 @@ def test_a_long_line_stays_whole_where_words_may_reach_over_blanks(run: Training
         watched = LiveText(text)
         watched.set_tokenizer(Tokenizer(run.history.vocabulary(5), normalizer))
         assert len(watched.lines) == parts
+
+
+@given(
+    st.lists(st.integers(0, 25), min_size=2, max_size=6),
+    st.lists(st.sampled_from(["This", "chapter", "[CLS]", "tokens", "🤗", "[UNK]ing", " ", "\n"]), max_size=12),
+)
+def test_at_every_step_the_words_are_those_of_its_tokenizer(
+    run: TrainingRun, steps: list[int], parts: list[str]
+) -> None:
+    live = LiveText("".join(parts))
+    for step in steps:
+        tokenizer = tokenizer_at(run, step)
+        live.set_tokenizer(tokenizer)
+        found = [line.words for line in live.lines]
+        assert found == [tuple(tokenizer.tokenize_words(text)) for text in live.line_texts]
+
+
+def test_a_line_that_a_step_does_not_change_stays_the_same_object(run: TrainingRun) -> None:
+    live = LiveText("This course\nchapter")
+    changed = set()
+    for step in range(1, 26):
+        live.set_tokenizer(tokenizer_at(run, step - 1))
+        before = [line.words for line in live.lines]
+        live.set_tokenizer(tokenizer_at(run, step))
+        now = [line.words for line in live.lines]
+        for old_line, new_line in zip(before, now, strict=True):
+            is_same = old_line == new_line
+            assert (new_line is old_line) == is_same
+            assert all((new is old) == (new == old) for old, new in zip(old_line, new_line, strict=True))
+            changed.add(is_same)
+    assert changed == {True, False}
+
+
+def test_words_are_found_anew_for_another_pipeline_or_alphabet(run: TrainingRun) -> None:
+    other = train(count_texts(["tHis"], normalizer="lowercase"), TrainingConfig(), engine="plain").history
+    live = LiveText("This is")
+    for tokenizer in (
+        tokenizer_at(run, 9), Tokenizer(other.vocabulary(0), "lowercase", "bert"), tokenizer_at(run, 9),
+        Tokenizer(other.vocabulary(0)),
+    ):  # fmt: skip
+        live.set_tokenizer(tokenizer)
+        assert [list(line.words) for line in live.lines] == [tokenizer.tokenize_words("This is")]

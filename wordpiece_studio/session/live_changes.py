@@ -7,20 +7,22 @@ They are searched for in time slices, even while training runs, and whether or n
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 
-from wordpiece_studio.session.live_timeline import TextSummary, TextTimeline
+from wordpiece_studio.session.live_timeline import TextChange, TextChanges, TextSummary, TextTimeline
 from wordpiece_studio.session.timers import single_shot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.live_timeline import TextChange, TextChanges
+    from wordpiece_studio.session.live_text import LiveText
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 
@@ -210,3 +212,95 @@ class ChangesFinder(QObject):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         if not self._growth_timer.isActive():
             self._growth_timer.start()
+
+
+class ComparedChanges(QObject):
+    """The steps at which compared runs change the live text, those of the run that is shown excepted.
+
+    Signals
+    -------
+    changed()
+        `rows` has changed; they are complete.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._timelines: dict[Run, TextTimeline] = {}
+        self._lines: dict[Run, Sequence[str]] = {}
+        self.rows: dict[Run, TextChanges] = {}
+        self._timer = single_shot(self, self._on_timer_timeout, _PAUSE_MS)
+
+    def set_texts(self, texts: Mapping[Run, LiveText]) -> None:
+        """Set the text as each of the runs reads it; the changes of other runs are dropped."""
+        is_other = self._timelines.keys() != texts.keys()
+        self._timelines = {run: timeline for run, timeline in self._timelines.items() if run in texts}
+        for run, text in texts.items():
+            timeline = self._timelines.get(run)
+            if timeline is None or timeline.merges != len(run.history):
+                assert text.tokenizer is not None
+                timeline = self._timelines[run] = TextTimeline(run.history, len(run.history), text.tokenizer)
+                self._lines.pop(run, None)
+            lines = text.line_texts
+            if self._lines.get(run) != lines:
+                self._lines[run] = lines
+                timeline.set_lines(lines)
+                is_other = True
+        self._lines = {run: self._lines[run] for run in texts}
+        if is_other:
+            self._work(_FIRST_SLICE)
+
+    def _work(self, seconds: float) -> None:
+        waiting = [timeline for timeline in self._timelines.values() if not timeline.is_done]
+        for timeline in waiting:
+            timeline.advance(seconds / len(waiting))
+        if all(timeline.is_done for timeline in waiting):
+            self.rows = {run: timeline.rows() for run, timeline in self._timelines.items()}
+            self.changed.emit()
+        else:
+            self._timer.start()
+
+    def _on_timer_timeout(self) -> None:
+        self._work(_SLICE)
+
+
+class ChangesOfRuns(Sequence[TextChange]):
+    """The changes of several runs in the order of their vocabulary sizes, each created on demand.
+
+    Attributes
+    ----------
+    runs
+        The runs.
+    places
+        To which of them each row belongs: int64, shape (n_rows,).
+    steps
+        The step of each row, of its run: int64, shape (n_rows,).
+    """
+
+    def __init__(self, changes: Mapping[Run, TextChanges]) -> None:
+        self.runs = tuple(changes)
+        self._changes = tuple(changes.values())
+        numbers = [np.arange(len(rows)) for rows in self._changes]
+        sizes = [run.history.vocabulary_sizes()[rows.steps - 1] for run, rows in changes.items()]
+        places = np.repeat(np.arange(len(numbers)), [len(each) for each in numbers])
+        order = np.lexsort((places, np.concatenate(sizes)))
+        self.places = places[order]
+        self._numbers = np.concatenate(numbers)[order]
+        self.steps = np.concatenate([rows.steps for rows in self._changes])[order]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    @overload
+    def __getitem__(self, index: int) -> TextChange: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextChange]: ...
+    def __getitem__(self, index: int | slice) -> TextChange | list[TextChange]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        return self._changes[int(self.places[index])][int(self._numbers[index])]
+
+    def run_of(self, row: int) -> Run:
+        """Return the run that a row is about."""
+        return self.runs[int(self.places[row])]

@@ -141,15 +141,19 @@ class LiveLines(Sequence[LiveLine]):
         Finds the words of a line.
     known
         A cache of words by the text of the line; the words of further lines are added to it.
+    before
+        The same for another tokenizer that finds the same words, which need not be found again.
     """
 
     def __init__(
-        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words]
-    ) -> None:
+        self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words],
+        before: dict[str, _Words] | None = None,
+    ) -> None:  # fmt: skip
         self._texts = texts
         self._starts = starts
         self._tokenizer = tokenizer
         self._known = known
+        self._before = before if before is not None else {}
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -172,11 +176,15 @@ class LiveLines(Sequence[LiveLine]):
         """Return the words of a line of the text."""
         words = self._known.get(line)
         if words is None:
-            words = tuple(self._tokenizer.tokenize_words(line)) if self._tokenizer is not None else ()
+            words = self._words_of(line, self._tokenizer) if self._tokenizer is not None else ()
             if len(self._known) > _MOST_KEPT + len(self._texts):
                 self._known.clear()
             self._known[line] = words
         return words
+
+    def _words_of(self, line: str, tokenizer: Tokenizer) -> _Words:
+        before = self._before.get(line)
+        return tuple(tokenizer.tokenize_words(line)) if before is None else tokenizer.retokenized(before)
 
 
 class LiveText:
@@ -186,6 +194,7 @@ class LiveText:
         self._text = text
         self._tokenizer: Tokenizer | None = None
         self._known: dict[str, _Words] = {}
+        self._before: dict[str, _Words] = {}  # the words under earlier tokenizers
         self._lines: LiveLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
@@ -214,14 +223,15 @@ class LiveText:
         if tokenizer is not self._tokenizer:
             self._tokenizer = tokenizer
             self._lines = None
-            self._known = {}  # tokenizing a line takes less than a millisecond
+            kept = self._before if len(self._before) + len(self._known) <= _MOST_KEPT else {}
+            self._before, self._known = {**kept, **self._known}, {}
 
     @property
     def lines(self) -> LiveLines:
         """The lines; the same object until the text or the tokenizer changes."""
         if self._lines is None:
             self._split()
-            self._lines = LiveLines(self._texts, self._starts, self._tokenizer, self._known)
+            self._lines = LiveLines(self._texts, self._starts, self._tokenizer, self._known, self._before)
         return self._lines
 
     @property
@@ -256,6 +266,8 @@ class LiveText:
             self._texts, self._starts, self._cut_text = [], [], None
             return
         may_differ = self._cutter.set_tokenizer(self._tokenizer)
+        if may_differ:
+            self._before = {}
         if self._text == self._cut_text and not may_differ:
             return
         self._texts = self._cutter.cut(self._text)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 COLORS = 8
 """How many colors with their line styles there are; those of further runs begin again."""
+MOST_SHOWN = 4
+"""Runs that are drawn one below the other, the one that is shown included; further ones are named."""
 
 
 class Runs(QObject):
@@ -245,6 +247,11 @@ class Comparison(QObject):
         runs.changed.connect(self._on_runs_changed)
 
     @property
+    def runs(self) -> Runs:
+        """All runs."""
+        return self._runs
+
+    @property
     def others(self) -> tuple[Run, ...]:
         """The compared runs other than the one that is shown."""
         return tuple(run for run in self._runs.compared if run is not self._runs.current)
@@ -258,6 +265,21 @@ class Comparison(QObject):
     def aligned(self) -> list[AlignedRun]:
         """Return `others`, each at its largest vocabulary that is no larger than the one shown."""
         return [AlignedRun(run, *step_of_size(run.history, self.size)) for run in self.others]
+
+    def lanes(self) -> list[AlignedRun]:
+        """Return the run that is shown and the first of `others` in the order of their tabs; nothing without others."""
+        current, others = self._runs.current, self.aligned()[: MOST_SHOWN - 1]
+        if current is None or not others:
+            return []
+        lanes = [AlignedRun(current, self._model.step, False), *others]
+        return sorted(lanes, key=lambda lane: self._runs.all.index(lane.run))
+
+    def shown_step(self, run: Run, step: int) -> int:
+        """Return the step of the run that is shown at which it is compared with a step of another one."""
+        history = self._model.history
+        if history is None or run is self._runs.current:
+            return step
+        return step_of_size(history, run.history.vocabulary_size(step))[0]
 
     def tokenizer(self, aligned: AlignedRun) -> Tokenizer:
         """Return the tokenizer of a run at its step, with the pipeline of its words."""

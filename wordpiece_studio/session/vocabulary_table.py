@@ -23,14 +23,20 @@ if TYPE_CHECKING:
     from PySide6.QtCore import QLocale, QObject
 
     from wordpiece_studio.evaluation.usage import DeadReason
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import AlignedRun, Comparison
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
-Kind = Literal["all", "special", "alphabet", "learned", "dead"]
+Kind = Literal["all", "special", "alphabet", "learned", "dead", "only"]
 SPECIAL_BIRTH = -1
 """The birth step of special tokens."""
+NEVER = np.iinfo(np.int64).max
+"""The birth step of a token in a run that does not have it."""
+_MOST_COUNTED = 40_000
+"""Tokens; those that only one run has are not counted in larger vocabularies."""
 
 
 class VocabularyColumn(IntEnum):
@@ -39,10 +45,11 @@ class VocabularyColumn(IntEnum):
     TOKEN = 0
     ID = 1
     BORN = 2
-    FREQUENCY = 3
-    WORDS = 4
-    LENGTH = 5
-    REASON = 6
+    RUNS = 3
+    FREQUENCY = 4
+    WORDS = 5
+    LENGTH = 6
+    REASON = 7
 
 
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
@@ -66,12 +73,13 @@ class VocabularyFilter:
 
 @dataclass(frozen=True, slots=True)
 class TokenNumbers:
-    """How many tokens there are of each kind; `dead` is None while unknown."""
+    """How many tokens there are of each kind; `dead` and `only` are None while unknown."""
 
     special: int
     alphabet: int
     learned: int
     dead: int | None
+    only: int | None = None
 
     @property
     def all(self) -> int:
@@ -80,7 +88,10 @@ class TokenNumbers:
 
 
 class VocabularyItems(SortedItems):
-    """The tokens of one training, and how often they are used; tokens not counted yet are sorted last."""
+    """The tokens of one training, and how often they are used; tokens not counted yet are sorted last.
+
+    `others`: the compared runs, each at its step.
+    """
 
     def __init__(self, history: MergeHistory, usage: TokenUsage) -> None:
         super().__init__()
@@ -88,13 +99,16 @@ class VocabularyItems(SortedItems):
         self.usage = usage
         self.special = len(history.config.special_tokens)
         self.initial = history.vocabulary_size(0)
+        self.others: tuple[AlignedRun, ...] = ()
+        self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges
         self._tokens = TokenSearch()
         self._lengths = np.empty(0, dtype=np.int64)
 
     def numbers(self, size: int) -> TokenNumbers:
         """Return how many of the first `size` tokens are of each kind."""
         dead = int(np.count_nonzero(self.usage.dead)) if self.usage.is_current else None
-        return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead)
+        only = int(np.count_nonzero(self.only_here(size))) if self.others and size <= _MOST_COUNTED else None
+        return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead, only)
 
     def is_quick(self, wanted: RowsWanted) -> bool:
         return not wanted.filter.is_pattern
@@ -105,6 +119,8 @@ class VocabularyItems(SortedItems):
         if chosen.kind == "dead":
             dead = self.usage.dead[:size]
             mask[: len(dead)] = dead
+        elif chosen.kind == "only":
+            mask = self.only_here(size)
         else:
             first, end = {
                 "all": (0, size),
@@ -127,6 +143,53 @@ class VocabularyItems(SortedItems):
     def length(self, token_id: int) -> int:
         """Return the number of characters of a token, without prefix and end-of-word suffix."""
         return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
+
+    # The other runs.
+
+    def set_others(self, others: tuple[AlignedRun, ...]) -> bool:
+        """Compare with these runs; return whether they are others than before."""
+        runs = {other.run for other in others}
+        are_new = runs != {other.run for other in self.others}
+        self.others = others
+        if are_new:
+            self._births = {key: births for key, births in self._births.items() if key[0] in runs}
+            self.forget_order()
+        return are_new
+
+    def births_of(self, token_id: int) -> list[int]:
+        """Return the step that made a token in each of the other runs; 0 if it is there from the start, or NEVER."""
+        token, births = self.history.token(token_id), []
+        for history in (other.run.history for other in self.others):
+            found = history.vocabulary(len(history)).id_of(token)
+            births.append(NEVER if found is None else history.birth_step(found))
+        return births
+
+    def only_here(self, size: int) -> NDArray[np.bool_]:
+        """Return which of the first `size` tokens no other run has at its step: bool, shape (size,)."""
+        is_there = np.zeros(size, dtype=np.bool_)
+        for other in self.others:
+            is_there |= self._births_in(other.run, size) <= other.step
+        return ~is_there
+
+    def first_births(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the first step at which another run makes each of the first `size` tokens, or a later one."""
+        later = max((len(other.run.history) for other in self.others), default=0) + 1
+        births = [self._births_in(other.run, size) for other in self.others]
+        first: NDArray[np.int64] = np.minimum.reduce([np.full(size, later, dtype=np.int64), *births])
+        return first
+
+    def _births_in(self, run: Run, size: int) -> NDArray[np.int64]:
+        history, key = run.history, (run, len(run.history))
+        known = self._births.get(key, np.empty(0, dtype=np.int64))
+        if len(known) < size:
+            find = history.vocabulary(len(history)).id_of
+            found = [find(token) for token in self._all_tokens(size)[len(known) :]]
+            ids = np.array([-1 if each is None else each for each in found], dtype=np.int64)
+            births = np.searchsorted(history.vocabulary_sizes(), ids, side="right") + 1
+            births[ids < history.vocabulary_size(0)] = 0
+            births[ids < 0] = NEVER
+            known = self._births[key] = np.concatenate((known, births))
+        return known[:size]
 
     # Keys to sort by, for the first `size` tokens.
 
@@ -181,6 +244,8 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     ----------
     explain
         Returns why a token is dead in a few words.
+    comparison
+        The compared runs.
     """
 
     def __init__(
@@ -191,11 +256,13 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         parent: QObject | None = None,
         *,
         locale: QLocale | None = None,
+        comparison: Comparison | None = None,
     ) -> None:
         super().__init__(VocabularyFilter(), parent, locale=locale)
         self._model = model
         self._usage = usage
         self._explain = explain
+        self._comparison = comparison
         self._history: MergeHistory | None = None
         self._columns = (
             TableColumn(
@@ -207,6 +274,17 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             TableColumn(self.tr("id"), lambda _items, token_id: token_id),
             # Tokens are born in the order of their ids.
             TableColumn(self.tr("born"), VocabularyItems.birth, text=self._birth_text),
+            TableColumn(
+                self.tr("other runs"),
+                VocabularyItems.births_of,
+                text=self._runs_text,
+                keys=VocabularyItems.first_births,
+                align=LEFT,
+                explanation=self.tr(
+                    "The compared runs that have the token, and the step at which it was born there; in brackets if "
+                    "that is a later step than the one compared"
+                ),
+            ),
             _figures(self.tr("frequency"), lambda usage: usage.frequencies),
             _figures(self.tr("words"), lambda usage: usage.word_counts),
             TableColumn(self.tr("length"), VocabularyItems.length, keys=VocabularyItems.lengths),
@@ -239,8 +317,19 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             self._history = history
             self._set_source(VocabularyItems(history, self._usage) if history is not None else None)
         if history is not None:
+            self._show_others()
             known = history.vocabulary_size(self._model.merge_count)
             self._set_count(known, history.vocabulary_size(self._model.step))
+
+    def _show_others(self) -> None:
+        """Take the runs that are compared now, at their steps."""
+        items, others = self._source, tuple(self._comparison.aligned()) if self._comparison is not None else ()
+        if items is None or others == items.others:
+            return
+        are_new = items.set_others(others)
+        if self._filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
+            self._ask()
+        self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.RUNS, VocabularyColumn.RUNS)
 
     def show_usage(self) -> None:
         """Show the current figures."""
@@ -255,6 +344,14 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if born > 0:
             return self.value_text(born)
         return self.tr("special") if born == SPECIAL_BIRTH else self.tr("alphabet")
+
+    def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
+        said = []
+        for other, born in zip(items.others, items.births_of(token_id), strict=True):
+            text = f"{other.run.letter} {self.value_text(born)}" if born else other.run.letter
+            if born != NEVER:
+                said.append(text if born <= other.step else f"({text})")
+        return " ".join(said) if said or not items.others else self.tr("only here")
 
     def _reason_text(self, items: VocabularyItems, token_id: int) -> str:
         reason = items.usage.reason(token_id)

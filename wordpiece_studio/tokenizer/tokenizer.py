@@ -195,6 +195,15 @@ class Tokenizer:
                 words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
         return words
 
+    def retokenized(self, words: tuple[TokenizedWord, ...]) -> tuple[TokenizedWord, ...]:
+        """Return words that a tokenizer with the same pipeline and special tokens found, as this one tokenizes them.
+
+        What is the same for both stays the same object.
+        """
+        found = [self._retokenized(word) for word in words]
+        is_same = all(old is new for old, new in zip(words, found, strict=True))
+        return words if is_same else tuple(found)
+
     def spans(self, word: str) -> tuple[tuple[str, int, int], ...] | None:
         """Return each token of the unchanged `word`, with (start, end) in its characters; None if it is unknown.
 
@@ -324,6 +333,17 @@ class Tokenizer:
             for token, start, end in match.tokens
         )
         return TokenizedWord(word, pieces, match.unknown)
+
+    def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
+        if old.word is None:
+            piece = old.pieces[0]
+            new = Piece(piece.token, self._id(piece.token), piece.start, piece.end)
+            return old if new == piece else TokenizedWord(None, (new,), None)
+        match = self._match(old.word.text)
+        tokens = [(token, self._id(token)) for token, _, _ in match.tokens]
+        if match.unknown == old.unknown and tokens == [(piece.token, piece.id) for piece in old.pieces]:
+            return old
+        return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
 
     def _match(self, word: str) -> _Match:
         """Return the tokens of a word; each distinct word is matched once."""

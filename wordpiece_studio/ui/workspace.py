@@ -133,12 +133,13 @@ class Workspace(QMainWindow):
         )
         self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
-        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self)
+        self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
         self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
-            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes
-        )
+            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
+            comparison=session.comparison,
+        )  # fmt: skip
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         for empty in self.findChildren(EmptyState):
             empty.offer(self.actions_.train)

@@ -111,6 +111,33 @@ def test_the_chips_of_unchanged_lines_are_kept() -> None:
     assert again.block(0) is not blocks.block(0)
 
 
+def test_the_very_same_words_are_not_laid_out_again(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow, laid_out = LiveChips(theme, lambda _line, _piece: (), str), []
+    qtbot.addWidget(flow)
+    first, second = line("a b"), line("c")
+    lines = text(first, second)
+    flow.set_lines(lines)
+    lay_out_from = flow._lay_out_from
+    monkeypatch.setattr(flow, "_lay_out_from", lambda known: (laid_out.append(known), lay_out_from(known)))
+    same = LiveLines(lines.texts, (0, 2), None, {"ab": first, "c": second})
+    flow.set_lines(same)
+    assert flow.lines is same
+    assert not laid_out
+    flow.set_lines(LiveLines(lines.texts, (0, 2), None, {"ab": line("ab"), "c": second}))
+    assert len(laid_out) == 1
+    flow.set_lines(text(first, second))  # which may be another text
+    assert len(laid_out) == 2
+
+
+def test_a_new_token_is_found_among_the_chips() -> None:
+    words = (TokenizedWord(None, (Piece("a", 7, 0, 1), Piece("##b", 9, 1, 2)), None),)
+    blocks = ChipBlocks(text(words), 100, SPACING, ten_pixels_a_chip)
+    assert blocks.has_token((None, 9))
+    assert not blocks.has_token((None, 8))
+
+
 def test_moving_forward_and_back_visits_every_chip_once() -> None:
     known = {"ab c": line("a b", "c"), "": line(), "def": line("d e f")}
     lines = LiveLines(["ab c", "", "def", ""], range(4), None, known)

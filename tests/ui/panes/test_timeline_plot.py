@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.ui.panes.timeline.timeline_plot import ValueCurve, thinned
+from wordpiece_studio.ui.panes.timeline.timeline_marks import ValueCurve, thinned
 
 
 def curve_of(*parts: object) -> ValueCurve:

@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QSize
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import SelectionStep
-from wordpiece_studio.ui.panes.timeline.timeline_marks import Legend, MarkerLine, PlotMarks, hit_words, markers_words
+from wordpiece_studio.ui.panes.timeline.timeline_marks import (
+    Lane,
+    Legend,
+    MarkerLine,
+    PlotMarks,
+    ValueCurve,
+    hit_words,
+    markers_words,
+)
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.run_names import run_names
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -27,6 +36,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import AlignedRun, Comparison
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
@@ -162,6 +173,8 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
 _BUSY_DELAY_MS = 33
 _LOW = 112
 """A pane of fewer pixels has no room for the legend; the title bar then names the markers."""
+_MOST_NAMED = 40
+"""Up to this many merges, a lane names the token of each."""
 _MANY = 5000
 _MANY_DELAY_MS = 120
 """The curve of many merges takes ten milliseconds to draw; at most a tenth of the time goes to it."""
@@ -180,6 +193,8 @@ class TimelinePane(Pane):
         The player whose speed is set.
     changes
         The steps that change the live text.
+    comparison
+        The runs with which the one shown is compared.
     """
 
     def __init__(
@@ -192,8 +207,11 @@ class TimelinePane(Pane):
         *,
         player: Player,
         changes: LiveChanges,
+        comparison: Comparison | None = None,
     ) -> None:
         super().__init__(model, parent)
+        self._comparison = comparison
+        self._curves: dict[Run, ValueCurve] = {}  # of the other runs
         self._actions = actions
         self._marks = marks
         self._player = player
@@ -209,6 +227,9 @@ class TimelinePane(Pane):
         self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
         self._marker_line = MarkerLine(marks.markers, actions, self)
+        self._stretch = QCheckBox(self.tr("each to its own end"), self)
+        set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
+        self._stretch.hide()
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Timeline"))
@@ -222,6 +243,10 @@ class TimelinePane(Pane):
     def plot(self) -> TimelinePlot:
         """The slider."""
         return self._plot
+
+    def header_widget(self) -> QWidget:
+        """Return the control for the panel's title bar."""
+        return self._stretch
 
     def say_here(self, words: str) -> None:
         """Show a message about the current step, such as why it halted there, until the step changes."""
@@ -267,6 +292,9 @@ class TimelinePane(Pane):
         self._changes.changed.connect(self._on_steps_changed)
         self._plot.step_chosen.connect(self._on_plot_step_chosen)
         self._plot.marker_moved.connect(marks.markers.set_step)
+        self._stretch.toggled.connect(self._on_stretch_toggled)
+        if self._comparison is not None:
+            self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
@@ -282,9 +310,63 @@ class TimelinePane(Pane):
         if history is not None:
             plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
         plot.setEnabled(count > 0)
+        self._show_lanes()
         self._find_birth()
         self._show_step()
         self._show_marks()
+
+    def _show_lanes(self) -> None:
+        """Draw a lane for each compared run."""
+        comparison = self._comparison
+        lanes = comparison.lanes() if comparison is not None else []
+        shown = [lane.run for lane in lanes]
+        self._curves = {run: curve for run, curve in self._curves.items() if run in shown}
+        drawn: list[Lane] = []
+        if comparison is not None and lanes:
+            runs = comparison.runs.all
+            names = dict(zip(runs, run_names(runs), strict=True))
+            drawn = [self._lane(run, names[run]) for run in shown]
+        own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
+        self._plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
+        self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
+
+    def _lane(self, run: Run, name: str) -> Lane:
+        if run is self._model.run:
+            curve = self._plot.curve
+        else:
+            curve = self._curves.setdefault(run, ValueCurve())
+            curve.extend(run.history.column("value")[len(curve) :])
+        history = run.history
+        sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[: len(curve)]))
+        last, count = int(sizes[-1]), len(curve)
+        tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
+        widest = max(self._size_words(last, last), self._end_words(last), key=len)
+        return Lane(run, name, curve, sizes, widest, tuple(tokens))
+
+    def _size_words(self, size: int, last: int) -> str:
+        return self.tr("{size} of {last} tokens").format(size=number_text(size), last=number_text(last))
+
+    def _end_words(self, last: int) -> str:
+        return self.tr("end, {last} tokens").format(last=number_text(last))
+
+    def _lane_words(self, lane: AlignedRun) -> str:
+        """Return how large the vocabulary of a run is at its step."""
+        history, is_shown = lane.run.history, lane.run is self._model.run
+        last = history.vocabulary_size(self._model.merge_count if is_shown else len(history))
+        return self._end_words(last) if lane.is_at_end else self._size_words(history.vocabulary_size(lane.step), last)
+
+    def _show_lane_steps(self) -> tuple[str, ...]:
+        """Show how far the compared runs are; return what to say about them, first where they are compared."""
+        comparison, lanes = self._comparison, self._plot.lanes
+        steps = comparison.lanes() if comparison is not None else []
+        if comparison is None or not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
+            return ()  # when other runs are compared, a refresh is due
+        words = [self._lane_words(step) for step in steps]
+        self._plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
+        is_same = len({step.step for step in steps}) == 1
+        text = self.tr("compared at the same step, {size} tokens") if is_same else self.tr("compared at {size} tokens")
+        named = (f"{lane.run.letter} {lane.name}: {said}" for lane, said in zip(lanes, words, strict=True))
+        return text.format(size=number_text(comparison.size)), *named
 
     def _find_birth(self) -> None:
         model = self._model
@@ -304,11 +386,12 @@ class TimelinePane(Pane):
             self._said = ""
         self._plot.set_step(model.step)
         self._plot.set_callout(self._said or self._why_empty())
+        compared = self._show_lane_steps()
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("step {step} of {count}").format(step=step, count=count)
-        self.set_heading(self.tr("Timeline"), self._hint_text(where))
+        self.set_heading(self.tr("Timeline"), self._hint_text(" · ".join((where, *compared[:1]))))
         markers = markers_words(self._marks.markers)
-        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers))))
+        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers, *compared))))
 
     def _why_empty(self) -> str:
         if self._model.merge_count:
@@ -423,6 +506,9 @@ class TimelinePane(Pane):
     def _on_steps_changed(self) -> None:
         is_training = self._model.state is TrainerState.TRAINING
         self.refresh_later(_BUSY_DELAY_MS if is_training else 0)
+
+    def _on_stretch_toggled(self, _is_wanted: bool) -> None:
+        self.refresh_later()
 
     def _on_plot_step_chosen(self, step: int) -> None:
         self._player.stop()

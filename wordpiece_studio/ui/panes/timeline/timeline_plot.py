@@ -1,8 +1,9 @@
 """The slider of the timeline, drawn over the value curve of all merges, with marks on its axis.
 
+Compared runs have a lane each, one below the other, along one axis of vocabulary sizes.
+
 A real ``QAbstractSlider``: range, value, keys and accessibility come from Qt; painting and mouse handling are ours. It
-is given arrays and reports the step chosen; it has no access to model or history. The curve has logarithmic heights and
-at most two per pixel column: a million steps become about 2,000 numbers in a few milliseconds.
+is given arrays and reports the step chosen; it has no access to model or history.
 """
 
 from __future__ import annotations
@@ -10,173 +11,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractSlider, QSizePolicy, QWidget
 
-from wordpiece_studio.ui.panes.timeline.timeline_marks import PlotMarks, flag_rect, paint_box, paint_flag, paint_marks
+from wordpiece_studio.ui.panes.timeline.timeline_marks import (
+    CurvePainter,
+    PlotMarks,
+    ValueCurve,
+    flag_rect,
+    paint_box,
+    paint_flag,
+    paint_marks,
+    thinned,
+)
+from wordpiece_studio.ui.widgets.colors import run_line
+from wordpiece_studio.ui.widgets.run_names import paint_run_disc
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
     from PySide6.QtGui import QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
+    from wordpiece_studio.ui.panes.timeline.timeline_marks import Lane
     from wordpiece_studio.ui.widgets.theme import Theme
 
     MarkerName = Literal["A", "B"]
-
-Heights = NDArray[np.float64]
-_FEW = 200
-"""Up to this many merges, the curve has a point for each."""
-_ABOVE_AXIS = 3.0
-
-
-class ValueCurve:
-    """The values of all merges on a logarithmic scale, to which those of new merges are added cheaply.
-
-    Heights are between 0 (the smallest value) and 1 (the largest). Values without a logarithm (zero and below, which
-    `likelihood` can give) lie at 0. If all values are equal, they lie in the middle, at 0.5.
-    """
-
-    def __init__(self) -> None:
-        self._logs: Heights = np.empty(0, dtype=np.float64)
-        self._count = 0
-        self._low, self._high = np.inf, -np.inf
-
-    def __len__(self) -> int:
-        return self._count
-
-    def extend(self, values: NDArray[np.generic]) -> None:
-        """Add the values of the next merges, shape (n,), any real dtype."""
-        end = self._count + len(values)
-        if end > len(self._logs):
-            larger = np.empty(max(end, len(self._logs) * 3 // 2), dtype=np.float64)
-            larger[: self._count] = self._logs[: self._count]
-            self._logs = larger
-        numbers = np.asarray(values, dtype=np.float64)
-        is_shown = np.isfinite(numbers) & (numbers > 0)
-        logs = np.full(len(numbers), -np.inf)
-        np.log(numbers, out=logs, where=is_shown)
-        self._logs[self._count : end] = logs
-        self._low = min(self._low, float(logs.min(where=is_shown, initial=np.inf)))
-        self._high = max(self._high, float(logs.max(where=is_shown, initial=-np.inf)))
-        self._count = end
-
-    def heights(self) -> Heights:
-        """Return the height of each merge, float64, shape (n_merges,)."""
-        return self._scaled(self._logs[: self._count])
-
-    def columns(self, columns: int) -> tuple[Heights, Heights, Heights]:
-        """Return the lowest and highest points in each pixel column, for when there are more merges than pixels.
-
-        Parameters
-        ----------
-        columns
-            Width of the plot in pixels. The merge with index i belongs to step i + 1.
-
-        Returns
-        -------
-        The step in the middle of each column, and the lowest and highest point of the curve in it: float64, shape
-        (n_columns,), n_columns at most `columns`. Adjacent columns touch, as the curve does.
-        """
-        count, logs = self._count, self._logs[: self._count]
-        starts = np.unique(np.arange(columns, dtype=np.int64) * count // columns)
-        ends = np.append(starts[1:], count)
-        lows, highs = np.minimum.reduceat(logs, starts), np.maximum.reduceat(logs, starts)
-        coming_from = logs[np.maximum(starts - 1, 0)]
-        lows, highs = np.minimum(lows, coming_from), np.maximum(highs, coming_from)
-        return (starts + ends + 1) / 2, self._scaled(lows), self._scaled(highs)
-
-    def _scaled(self, logs: Heights) -> Heights:
-        if not self._high > self._low:
-            return np.where(np.isfinite(logs), 0.5, 0.0)
-        return np.maximum((logs - self._low) / (self._high - self._low), 0.0)
-
-
-def thinned(steps: NDArray[np.integer], count: int, columns: int) -> NDArray[np.float64]:
-    """Return the steps at which to draw a mark, at most one per pixel column.
-
-    Parameters
-    ----------
-    steps
-        The marked steps, ascending.
-    count
-        How many merges there are.
-    columns
-        Width of the plot in pixels.
-
-    Returns
-    -------
-    float64, ascending.
-    """
-    if len(steps) > columns:
-        column = steps * columns // max(count, 1)
-        steps = steps[np.diff(column, prepend=-1) > 0]
-    return steps.astype(np.float64)
-
-
-class CurvePainter:
-    """Draws with `painter` into `room`, whose left edge is step 0, right edge the last step, and bottom the axis."""
-
-    def __init__(self, painter: QPainter, theme: Theme, room: QRectF) -> None:
-        self._painter = painter
-        self._theme = theme
-        self._room = room
-        self._last = 1
-
-    def paint(self, curve: ValueCurve) -> None:
-        """Draw the curve and fill the area under it."""
-        painter, columns = self._painter, max(int(self._room.width()), 1)
-        self._last = len(curve)
-        if len(curve) > columns:
-            self._paint_columns(curve, columns)
-            return
-        points = self._points(np.arange(1, len(curve) + 1), curve.heights())
-        self._paint_ground(points)
-        painter.setPen(QPen(self._theme.accent, 1.6 if len(points) <= _FEW else 1.0))
-        painter.drawPolyline(QPolygonF(points))
-        if len(points) == 1:
-            painter.drawEllipse(points[0], 2, 2)
-
-    def _paint_columns(self, curve: ValueCurve, columns: int) -> None:
-        """Draw one vertical line per pixel column: a zigzag of thousands of points takes Qt a tenth of a second."""
-        steps, lows, highs = curve.columns(columns)
-        tops, bottoms = self._points(steps, highs), self._points(steps, lows)
-        painter = self._painter
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        self._paint_ground(tops)
-        painter.setPen(QPen(self._theme.accent, 1))
-        painter.drawLines([QLineF(top, bottom) for top, bottom in zip(tops, bottoms, strict=True)])
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-
-    def _points(self, steps: NDArray[np.generic], heights: Heights) -> list[QPointF]:
-        room = self._room
-        xs = room.left() + room.width() * np.asarray(steps, dtype=np.float64) / self._last
-        bottom = room.bottom() - _ABOVE_AXIS
-        ys = bottom - (bottom - room.top()) * heights
-        return [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
-
-    def _paint_ground(self, points: list[QPointF]) -> None:
-        painter, floor = self._painter, self._room.bottom()
-        left, right = QPointF(points[0].x(), floor), QPointF(points[-1].x(), floor)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent_soft)
-        if len(points) <= _FEW:
-            painter.drawPolygon(QPolygonF([left, *points, right]))
-            return
-        # One strip per pixel column: a polygon of a thousand points takes Qt ten times as long.
-        columns = np.arange(int(left.x()), int(right.x()) + 1)
-        tops = np.interp(columns + 0.5, [point.x() for point in points], [point.y() for point in points])
-        strips = zip(columns.tolist(), tops.tolist(), strict=True)
-        painter.drawRects([QRectF(column, top, 1, floor - top) for column, top in strips])
-
 
 _SIDE = 14.0
 _TOP = 17.0
 _GROOVE_FROM_BOTTOM = 24.0
 _NOTE_BELOW_TOP = 5.0  # so that flags do not hide bookmarks
 _TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
+_BELOW_LANE, _BELOW_LOW_LANE, _LOW_LANE, _LEAST_LANE = 13.0, 5.0, 28.0, 14
+_TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
+_BETWEEN_TOKENS = 5.0
+_DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
+_GROUND = 0.18  # how opaque the area below the curve of a lane is
 _JITTER = 3.0  # a press on a flag that moves no farther than this, in pixels, is a click and goes to its step
 _BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
 
@@ -201,6 +73,11 @@ class TimelinePlot(QAbstractSlider):
         self._describe = describe
         self._curve = ValueCurve()
         self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._lanes: tuple[Lane, ...] = ()
+        self._own = 0  # the lane of the run whose step is the value
+        self._lane_steps: tuple[tuple[int, str], ...] = ()
+        self._is_stretched = False
+        self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
         self._marks = PlotMarks()
         self._callout = ""
         self._background: QPixmap | None = None
@@ -245,9 +122,43 @@ class TimelinePlot(QAbstractSlider):
         self._redraw()
 
     @property
+    def curve(self) -> ValueCurve:
+        """The merges shown."""
+        return self._curve
+
+    @property
     def curve_length(self) -> int:
         """How many merges are shown."""
         return len(self._curve)
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """The compared runs, from top to bottom; empty if nothing is compared."""
+        return self._lanes
+
+    def set_lanes(self, lanes: Sequence[Lane], own: int, *, is_stretched: bool) -> None:
+        """Draw these runs one below the other.
+
+        Parameters
+        ----------
+        own
+            The lane of the run whose step is the value; its curve is `curve`.
+        is_stretched
+            Whether each lane ends at the right edge; otherwise a vocabulary size is at the same place in all.
+        """
+        before, now = [lane.look for lane in self._lanes], [lane.look for lane in lanes]
+        is_same = (before, self._own, self._is_stretched) == (now, own, is_stretched)
+        self._lanes, self._own, self._is_stretched = tuple(lanes), own, is_stretched
+        if len(before) != len(now):
+            self.updateGeometry()
+        if not is_same:
+            self._redraw()
+
+    def set_lane_steps(self, steps: Sequence[tuple[int, str]]) -> None:
+        """Show for each lane its step, and say what its vocabulary is there."""
+        if tuple(steps) != self._lane_steps:
+            self._lane_steps = tuple(steps)
+            self.update()
 
     def set_step(self, step: int) -> None:
         """Move the handle to this step without emitting a signal."""
@@ -291,21 +202,74 @@ class TimelinePlot(QAbstractSlider):
         return QSize(600, 110)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, 66)
+        return QSize(160, max(66, int(_TOP) + _LEAST_LANE * len(self._lanes)))
 
     def x_of(self, step: float) -> float:
         """Return where a step lies, in pixels from the left edge."""
-        return _SIDE + (self.width() - 2 * _SIDE) * step / max(self.maximum(), 1)
+        return float(self._xs_of(np.array([step]))[0])
 
     def step_at(self, x: float) -> int:
         """Return the step nearest to a place, in pixels from the left edge."""
-        width = max(self.width() - 2 * _SIDE, 1.0)
-        step = round((x - _SIDE) / width * self.maximum())
+        left, right = self._edges
+        place = (x - left) / max(right - left, 1.0)
+        if self._lanes:
+            lane = self._lanes[self._own]
+            first, last = self._extent(lane)
+            step = int(np.searchsorted(lane.sizes, round(first + place * (last - first)), side="right")) - 1
+        else:
+            step = round(place * self.maximum())
         return int(min(max(step, 0), self.maximum()))
 
     @property
+    def _edges(self) -> tuple[float, float]:
+        """Where the axis begins and ends; beside it are the names of the lanes and what is said about them."""
+        if not self._lanes:
+            return _SIDE, self.width() - _SIDE
+        if self._beside is None:
+            bold = QFontMetrics(self._name_font(is_own=True))
+            widest = max(bold.horizontalAdvance(lane.name) for lane in self._lanes)
+            text = max(self.fontMetrics().horizontalAdvance(lane.widest) for lane in self._lanes)
+            self._beside = _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP, text + 2 * _GAP
+        names, texts = self._beside
+        return _SIDE + names, max(self.width() - texts, _SIDE + names + 1)
+
+    def _name_font(self, *, is_own: bool) -> QFont:
+        font = QFont(self.font())
+        font.setBold(is_own)
+        return font
+
+    def _extent(self, lane: Lane) -> tuple[int, int]:
+        """Return the vocabulary sizes at the edges of the axis."""
+        lanes = [lane] if self._is_stretched else self._lanes
+        return min(int(each.sizes[0]) for each in lanes), max(int(each.sizes[-1]) for each in lanes)
+
+    def _xs_of(self, steps: NDArray[np.generic], lane: Lane | None = None) -> NDArray[np.float64]:
+        """Return where steps lie; those of the run whose step is the value, or of another lane."""
+        left, right = self._edges
+        first, last = 0, self.maximum()
+        places = np.asarray(steps, dtype=np.float64)
+        if self._lanes:
+            lane = self._lanes[self._own] if lane is None else lane
+            first, last = self._extent(lane)
+            whole = places.astype(np.int64)
+            sizes, later = lane.sizes[whole], lane.sizes[np.minimum(whole + 1, len(lane.sizes) - 1)]
+            places = sizes.astype(np.float64) + (places - whole) * (later - sizes)
+        return left + (right - left) * (places - first) / max(last - first, 1)
+
+    @property
     def _groove_y(self) -> float:
-        return self.height() - _GROOVE_FROM_BOTTOM
+        return self._lane_room(self._own).bottom() if self._lanes else self.height() - _GROOVE_FROM_BOTTOM
+
+    @property
+    def _top(self) -> float:
+        return self._lane_room(self._own).top() if self._lanes else _TOP
+
+    def _lane_room(self, number: int) -> QRectF:
+        """Return the room of the curve of a lane, whose bottom is its axis."""
+        left, right = self._edges
+        high = (self.height() - _TOP) / len(self._lanes)
+        below = _BELOW_LOW_LANE if high < _LOW_LANE else _BELOW_LANE
+        return QRectF(left, _TOP + number * high, right - left, high - below)
 
     def _markers(self) -> list[tuple[MarkerName, int]]:
         steps: tuple[tuple[MarkerName, int | None], ...] = (("A", self._marks.a), ("B", self._marks.b))
@@ -402,6 +366,8 @@ class TimelinePlot(QAbstractSlider):
             painter.drawPixmap(0, 0, self._background)
             painter.drawPixmap(0, 0, self._layer)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            if self._lanes:
+                self._paint_lane_steps(painter)
             if self.maximum():
                 self._paint_birth(painter)
                 for name, step in self._markers():
@@ -436,7 +402,7 @@ class TimelinePlot(QAbstractSlider):
                 self._drawn = None
 
     def _redraw(self) -> None:
-        self._background = self._layer = None
+        self._background = self._layer = self._beside = None
         self.update()
 
     def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
@@ -450,55 +416,129 @@ class TimelinePlot(QAbstractSlider):
         return pixmap
 
     def _paint_background(self, painter: QPainter) -> None:
+        theme, left, right = self._theme, *self._edges
+        for number, lane in enumerate(self._lanes):
+            self._paint_lane(painter, lane, self._lane_room(number))
+        if not self._lanes and len(self._curve):
+            room = QRectF(left, _TOP, right - left, self._groove_y - _TOP)
+            CurvePainter(painter, room, self._xs_of, QPen(theme.accent), theme.accent_soft).paint(self._curve)
+        if not self._lanes:
+            self._paint_groove(painter, self._groove_y)
         if len(self._curve):
-            room = QRectF(_SIDE, _TOP, self.width() - 2 * _SIDE, self._groove_y - _TOP)
-            CurvePainter(painter, self._theme, room).paint(self._curve)
-        groove = QRectF(_SIDE, self._groove_y - 1.5, self.width() - 2 * _SIDE, 3)
+            below = self._below_axis(_TIES_BELOW, _TIES_BELOW_LANE)
+            paint_marks(painter, "tie", self._places(self._ties), below, theme)
+
+    def _paint_groove(self, painter: QPainter, y: float) -> None:
+        left, right = self._edges
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.border)
-        painter.drawRoundedRect(groove, 1.5, 1.5)
-        if len(self._curve):
-            paint_marks(painter, "tie", self._places(self._ties), self._groove_y + _TIES_BELOW, self._theme)
+        painter.drawRoundedRect(QRectF(left, y - 1.5, right - left, 3), 1.5, 1.5)
+
+    def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
+        """Draw the letter, the name and the curve of a run."""
+        color = self._theme.run_color(lane.run.color)
+        ground = QColor(color)
+        ground.setAlphaF(_GROUND)
+        if len(lane.curve):
+            xs = self._xs_of(np.array([0, len(lane.curve)]), lane)
+            curve_room = QRectF(xs[0], room.top(), xs[1] - xs[0], room.height())
+            pen = QPen(color, 1.6, run_line(lane.run.color))
+            CurvePainter(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground).paint(lane.curve)
+        self._paint_groove(painter, room.bottom())
+        across = min(_DISC, room.height() + 2)
+        disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
+        paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
+        painter.setFont(self._name_font(is_own=lane is self._lanes[self._own]))
+        painter.setPen(self._theme.text)
+        place = QRectF(disc.right() + _GAP, disc.bottom() - _DISC, room.left() - disc.right() - 2 * _GAP, _DISC)
+        name = painter.fontMetrics().elidedText(lane.name, Qt.TextElideMode.ElideRight, int(place.width()))
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), name)
+
+    def _paint_lane_steps(self, painter: QPainter) -> None:
+        """Draw the step of each run, name the tokens below the axis, and say how large the vocabulary is."""
+        theme = self._theme
+        for number, (lane, (step, words)) in enumerate(zip(self._lanes, self._lane_steps, strict=False)):
+            room, is_own = self._lane_room(number), number == self._own
+            self._paint_tokens(painter, lane, step, room)
+            if not is_own:
+                painter.setPen(QPen(theme.surface, 1.5))
+                painter.setBrush(theme.run_color(lane.run.color))
+                painter.drawEllipse(QPointF(float(self._xs_of(np.array([step]), lane)[0]), room.bottom()), 5.5, 5.5)
+            painter.setPen(theme.text if is_own else theme.muted)
+            painter.setFont(self.font())
+            said = QRectF(room.right() + _GAP, room.bottom() - _DISC + 2, self.width() - room.right() - 2 * _GAP, _DISC)
+            painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
+
+    def _paint_tokens(self, painter: QPainter, lane: Lane, step: int, room: QRectF) -> None:
+        """Write the tokens of a run below their steps, as many as there is room for."""
+        if not self._names_tokens(lane):
+            return
+        painter.setFont(self._theme.font(-2))
+        metrics, right = painter.fontMetrics(), room.left() - room.width()
+        places = self._xs_of(np.arange(1, len(lane.tokens) + 1), lane).tolist()
+        for born, (token, x) in enumerate(zip(lane.tokens, places, strict=True), start=1):
+            width = metrics.horizontalAdvance(token)
+            if x - width / 2 >= right + _BETWEEN_TOKENS:
+                right = x + width / 2
+                painter.setPen(self._theme.text if born <= step else self._theme.faint)
+                place = QRectF(x - width / 2 - 1, room.bottom() + 1, width + 2, metrics.height())
+                painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
+
+    def _names_tokens(self, lane: Lane) -> bool:
+        return bool(lane.tokens) and self._lane_room(0).height() >= _LOW_LANE - _BELOW_LANE
+
+    def _below_axis(self, offset: float, in_lane: float) -> float:
+        """Return where marks below the axis lie: in a lane closer to it, and on it where tokens are named below."""
+        if not self._lanes:
+            return self._groove_y + offset
+        return self._groove_y + (0 if self._names_tokens(self._lanes[self._own]) else in_lane)
 
     def _paint_layer(self, painter: QPainter) -> None:
         marks, groove, theme = self._marks, self._groove_y, self._theme
-        paint_marks(painter, "change", self._places(marks.changes), groove + _CHANGES_BELOW, theme)
+        below = self._below_axis(_CHANGES_BELOW, _CHANGES_BELOW_LANE)
+        paint_marks(painter, "change", self._places(marks.changes), below, theme)
         paint_marks(painter, "breakpoint", self._places(marks.breakpoints), groove, theme)
-        paint_marks(painter, "note", self._places(marks.notes), _TOP + _NOTE_BELOW_TOP, theme)
+        paint_marks(painter, "note", self._places(marks.notes), self._top + _NOTE_BELOW_TOP, theme)
 
     def _places(self, steps: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return where these steps lie, at most one for every second pixel: float64, ascending."""
         steps = steps[: np.searchsorted(steps, self.maximum(), side="right")]
-        columns = max(self.width() - int(2 * _SIDE), 2) // 2
-        thin = thinned(steps, self.maximum(), columns)
-        return _SIDE + (self.width() - 2 * _SIDE) * thin / max(self.maximum(), 1)
+        ends = self._xs_of(np.array([0, self.maximum()]))
+        columns = max(int(ends[1] - ends[0]), 2) // 2
+        return self._xs_of(thinned(steps, self.maximum(), columns))
 
     def _paint_birth(self, painter: QPainter) -> None:
         birth = self._marks.birth
         if birth is None or birth > self.maximum():
             return
-        x = self.x_of(birth)
+        x, below = self.x_of(birth), self._below_axis(_BIRTH_BELOW, _BIRTH_BELOW_LANE)
         painter.setPen(QPen(self._theme.accent_ink, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(x, _TOP), QPointF(x, self._groove_y))
-        paint_marks(painter, "birth", np.array([x]), self._groove_y + _BIRTH_BELOW, self._theme)
+        painter.drawLine(QPointF(x, self._top), QPointF(x, self._groove_y))
+        paint_marks(painter, "birth", np.array([x]), below, self._theme)
 
     def _paint_handle(self, painter: QPainter) -> None:
         x = self.x_of(self.value())
         color = self._theme.text if self.isEnabled() else self._theme.faint
         painter.setPen(QPen(color, 1.6))
-        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
+        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._foot))
         painter.setPen(QPen(self._theme.surface, 1.5))
-        painter.setBrush(color)
+        painter.setBrush(self._theme.run_color(self._lanes[self._own].run.color) if self._lanes else color)
         painter.drawEllipse(QPointF(x, self._groove_y), 7.5, 7.5)
         if self.hasFocus():
             painter.setPen(QPen(self._theme.accent, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(QPointF(x, self._groove_y), 9.5, 9.5)
 
+    @property
+    def _foot(self) -> float:
+        """Where the cursor ends: through all lanes if a size is at the same place in them."""
+        is_through = self._lanes and not self._is_stretched
+        return self._lane_room(len(self._lanes) - 1).bottom() if is_through else self._groove_y
+
     def _paint_hover(self, painter: QPainter, step: int) -> None:
         x = self.x_of(step)
         painter.setPen(QPen(self._theme.muted, 1, Qt.PenStyle.DotLine))
-        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._groove_y))
+        painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._foot))
         self._paint_box(painter, step, self._describe(step))
 
     def _paint_box(self, painter: QPainter, step: int, text: str) -> None:

@@ -1,4 +1,4 @@
-"""The list of changes: one row per step that changed the live text, with the token it made."""
+"""The list of changes: one row per step that changed the live text, with the token it made, of all compared runs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.live_changes import ChangesOfRuns
+from wordpiece_studio.session.live_timeline import TextChanges
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
@@ -20,55 +22,84 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.live_changes import LiveChanges
+    from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
     from wordpiece_studio.session.live_timeline import TextChange
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
-STEP, TOKEN, CHANGE, COUNT = range(4)
+STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
 
 
 class ChangesModel(RecordTableModel["TextChange"]):
-    """One row per change: step, token, change in the number of tokens, number of tokens."""
+    """One row per change: step, token, change in the number of tokens, number of tokens, letter of the run."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._step = 0
+        self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
         self._columns = (
             TableColumn(
                 self.tr("step"),
                 lambda rows, row: number_text(rows[row].step),
-                spoken=lambda rows, row: self._spoken(rows[row]),
+                spoken=lambda rows, row: self._spoken(row),
             ),
             TableColumn(self.tr("token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
             TableColumn(self.tr("change"), lambda rows, row: _signed(rows[row].change)),
             TableColumn(self.tr("tokens"), lambda rows, row: self._count(rows[row])),
+            TableColumn(self.tr("run"), lambda _rows, row: self._letter(row)),
         )
 
-    def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64]) -> None:
-        """Show these rows; `steps`: their steps, int64, shape (n,). Rows that are only appended move nothing."""
-        old, self._steps = self._steps, steps
-        if len(steps) < len(old) or not np.array_equal(steps[: len(old)], old):
+    def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> None:
+        """Show these rows. Rows that are only appended move nothing.
+
+        Parameters
+        ----------
+        steps
+            Their steps, int64, shape (n,).
+        now
+            The step of each run.
+        """
+        old, self._steps, self._now = self._steps, steps, np.array(now, dtype=np.int64)
+        is_longer = len(steps) >= len(old) and np.array_equal(steps[: len(old)], old)
+        if not is_longer or isinstance(rows, ChangesOfRuns) or isinstance(self.records, ChangesOfRuns):
             self.set_records(rows)
         else:
             self.extend_records(rows)
             self.redraw()
 
-    def set_step(self, step: int) -> None:
-        """Make the rows after `step` pale."""
-        if step != self._step:
-            self._step = step
+    def set_now(self, steps: Sequence[int]) -> None:
+        """Make the rows after the step of their run pale; `steps`: that of each run."""
+        if list(steps) != self._now.tolist():
+            self._now = np.array(steps, dtype=np.int64)
             self.redraw()
+
+    def run_of(self, row: int) -> Run | None:
+        """Return the run that a row is about; None if they all are about the one that is shown."""
+        return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
 
     def last_past(self) -> int:
         """Return the index of the last row not after the step, or -1."""
-        return int(np.searchsorted(self._steps, self._step, side="right")) - 1
+        past = np.flatnonzero(self._steps <= self._step_of_rows())
+        return int(past[-1]) if len(past) else -1
+
+    def row_of_step(self, run: Run | None) -> int:
+        """Return the row of a run that is at its step, or -1."""
+        here = np.flatnonzero(self._steps == self._step_of_rows()).tolist()
+        return next((row for row in here if self.run_of(row) is run), -1)
 
     def is_future(self, row: int) -> bool:
         """Return whether a row lies after the step."""
-        return bool(self._steps[row] > self._step)
+        return int(self._steps[row]) > self._step_of_row(row)
+
+    def _step_of_row(self, row: int) -> int:
+        place = int(self.records.places[row]) if isinstance(self.records, ChangesOfRuns) else 0
+        return int(self._now[place])
+
+    def _step_of_rows(self) -> NDArray[np.int64]:
+        return self._now[self.records.places] if isinstance(self.records, ChangesOfRuns) else self._now
 
     def redraw(self) -> None:
         """Report that all rows may look different now."""
@@ -76,18 +107,31 @@ class ChangesModel(RecordTableModel["TextChange"]):
 
     def tooltip(self, item: int) -> str:
         """Return what a screen reader says."""
-        return tooltip_text(self._spoken(self.records[item]))
+        return tooltip_text(self._spoken(item))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role == Qt.ItemDataRole.ForegroundRole and index.isValid():
+        if not index.isValid():
+            return None
+        run = self.run_of(index.row())
+        if role == Qt.ItemDataRole.ForegroundRole:
+            if run is not None and index.column() == RUN:
+                return self._theme.run_color(run.color)
             return self._theme.faint if self.is_future(index.row()) else self._theme.muted
+        if role == Qt.ItemDataRole.BackgroundRole and run is not None:
+            is_here = int(self._steps[index.row()]) == self._step_of_row(index.row())
+            return self._theme.hover if is_here else None
         return super().data(index, role)
+
+    def _letter(self, row: int) -> str:
+        run = self.run_of(row)
+        return "" if run is None else run.letter
 
     def _count(self, row: TextChange) -> str:
         return self.tr("{count} tokens").format(count=number_text(row.tokens))
 
-    def _spoken(self, row: TextChange) -> str:
-        return self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}").format(
+    def _spoken(self, item: int) -> str:
+        row, run = self.records[item], self.run_of(item)
+        said = self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}").format(
             step=number_text(row.step),
             left=token_text(row.left),
             right=token_text(row.right),
@@ -95,6 +139,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
             change=_signed(row.change),
             count=self._count(row),
         )
+        return said if run is None else self.tr("run {letter}, {said}").format(letter=run.letter, said=said)
 
 
 def _signed(change: int) -> str:
@@ -102,16 +147,20 @@ def _signed(change: int) -> str:
 
 
 class ChangesView(QWidget):
-    """The rows of `changes` under a title; a click goes to the step."""
+    """The rows of `changes`, and of the runs compared with the one shown, under a title; a click goes to the step."""
 
     step_chosen = Signal(object, object)
-    """The step (int) of the row that was clicked, and the token (str) that it made."""
+    """The step (int) that belongs to the row that was clicked, and the token (str) that this row's step made."""
     rows_changed = Signal()
     """The number of rows has changed, and with it the height needed."""
 
-    def __init__(self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None, *,
+        comparison: Comparison | None = None, compared: ComparedChanges | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._changes = changes
+        self._comparison, self._compared = comparison, compared
         self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _ChangesTable(theme, self)
@@ -123,6 +172,8 @@ class ChangesView(QWidget):
         layout.addWidget(self._table, 1)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         changes.changed.connect(self._on_changes_changed)
+        if compared is not None:
+            compared.changed.connect(self._on_changes_changed)
         theme.changed.connect(self._table.changes.redraw)
         self._on_changes_changed()
 
@@ -138,10 +189,9 @@ class ChangesView(QWidget):
 
     def set_step(self, step: int) -> None:
         """Scroll to where this step lies among the rows; those after it are pale."""
-        if step != self._step:
-            self._step = step
-            self._table.changes.set_step(step)
-            self._mark_step()
+        self._step = step
+        self._table.changes.set_now(self._steps(self.rows))
+        self._mark_step()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -149,11 +199,34 @@ class ChangesView(QWidget):
 
     def _on_changes_changed(self) -> None:
         before = len(self.rows)
-        self._table.changes.set_rows(self._changes.rows, self._changes.steps)
+        merged = self._merged()
+        self._table.setColumnHidden(RUN, merged is None)
+        if merged is None:
+            self._table.changes.set_rows(self._changes.rows, self._changes.steps, [self._step])
+        else:
+            self._table.changes.set_rows(merged, merged.steps, self._steps(merged))
         self._show_title()
         self._mark_step()
         if len(self.rows) != before:
             self.rows_changed.emit()
+
+    def _merged(self) -> ChangesOfRuns | None:
+        """Return the rows of all compared runs in the order of their tabs, if there are others."""
+        current, rows = self._comparison.runs.current if self._comparison is not None else None, self._changes.rows
+        others = self._compared.rows if self._compared is not None else {}
+        if self._comparison is None or current is None or not others or current in others:
+            return None
+        if not isinstance(rows, TextChanges):
+            return None
+        found = {**others, current: rows}
+        return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
+
+    def _steps(self, rows: Sequence[TextChange]) -> list[int]:
+        """Return the step of each of the runs that these rows are about."""
+        if self._comparison is None or not isinstance(rows, ChangesOfRuns):
+            return [self._step]
+        others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
+        return [others.get(run, self._step) for run in rows.runs]
 
     def _show_title(self) -> None:
         rows, is_known = len(self.rows), self._changes.is_known
@@ -168,15 +241,18 @@ class ChangesView(QWidget):
     def _mark_step(self) -> None:
         """Keep the last row not after the step in view, and mark it if it is at the step."""
         changes = self._table.changes
-        here = changes.last_past()
-        is_current_step = here >= 0 and int(self._changes.steps[here]) == self._step
-        self._table.setCurrentIndex(changes.index(here, 0) if is_current_step else QModelIndex())
+        is_merged = isinstance(self.rows, ChangesOfRuns)
+        here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
+        self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
-            self._table.scrollTo(changes.index(max(here, 0), 0))
+            self._table.scrollTo(changes.index(max(changes.last_past(), 0), 0))
 
     def _on_table_row_chosen(self, row: int) -> None:
-        chosen = self.rows[row]
-        self.step_chosen.emit(chosen.step, chosen.token)
+        chosen, run = self.rows[row], self._table.changes.run_of(row)
+        step = chosen.step
+        if self._comparison is not None and run is not None:
+            step = self._comparison.shown_step(run, step)
+        self.step_chosen.emit(step, chosen.token)
 
 
 class _ChangesTable(QuietTable):
@@ -191,6 +267,8 @@ class _ChangesTable(QuietTable):
         self.horizontalHeader().hide()
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
+        self.horizontalHeader().moveSection(RUN, 0)
+        self.setColumnHidden(RUN, True)
         self.restyle()
         theme.changed.connect(self.on_theme_changed)
 
@@ -198,6 +276,7 @@ class _ChangesTable(QuietTable):
         metrics = self.fontMetrics()
         self._delegate.restyle()
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self.setColumnWidth(RUN, metrics.horizontalAdvance("AA") + 14)
         self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 10)
         self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 10)
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)

@@ -19,7 +19,7 @@ from PySide6.QtCore import QRectF
 from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -32,6 +32,7 @@ _SHORT_TEXT, _CHIPS_AT_ONCE = 5000, 150
 """In a text of fewer characters, this many chips are laid out at once, so that a short text never moves by itself."""
 _CHIPS_LATER = 3000
 """This many are laid out bit by bit, so that the scroll bar of an ordinary text comes to rest."""
+_WORDS_COMPARED = 600
 _EXTRA = (-1, -1)
 """In place of the word and the chip of an extra chip."""
 
@@ -137,6 +138,22 @@ class ChipBlocks:
         texts = self._lines.texts
         skipped = self._inserted.place.line if self._inserted is not None else -1
         return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
+
+    def take_same(self, lines: LiveLines) -> bool:
+        """Take lines of the same text if all words laid out so far are the very same; return whether they are.
+
+        If many are laid out, looking at them all would take longer than laying out those in view.
+        """
+        is_quick = lines.texts is self._lines.texts and sum(map(len, self._words.values())) <= _WORDS_COMPARED
+        is_same = is_quick and all(lines[index].words is words for index, words in self._words.items())
+        if is_same:
+            self._lines = lines
+        return is_same
+
+    def has_token(self, token_ids: Collection[int | None]) -> bool:
+        """Return whether one of these tokens is among the words laid out so far."""
+        laid_out = (word for words in self._words.values() for word in words)
+        return any(piece.id in token_ids for word in laid_out for piece in word.pieces)
 
     def settle(self, seconds: float) -> bool:
         """Lay out more of the first blocks for about this long; return whether there is more to do."""

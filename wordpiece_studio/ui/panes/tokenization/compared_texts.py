@@ -8,7 +8,9 @@ from PySide6.QtCore import QCoreApplication, QRectF, QSize, Signal
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.live_changes import ComparedChanges
 from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-MOST_LINES = 4
-"""Runs with chips, the one that is shown included; further ones are named."""
 _MOST_ROWS = 2
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
@@ -132,7 +132,12 @@ def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
 class ComparedTexts(QWidget):
     """The compared runs other than the one that is shown, below its chips; `heading` stands above those.
 
-    `differing`: the words that the runs cut differently, each by its line and its place there.
+    Attributes
+    ----------
+    differing
+        The words that the runs cut differently, each by its line and its place there.
+    changes
+        The steps at which the other runs change the text.
     """
 
     height_changed = Signal()
@@ -147,6 +152,7 @@ class ComparedTexts(QWidget):
         self._legend = plain_label(self.tr("Framed: the runs cut this word differently."), self, role="hint")
         self._legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
+        self.changes = ComparedChanges(self)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(6)
@@ -170,11 +176,12 @@ class ComparedTexts(QWidget):
             names = dict(zip(runs, run_names(runs), strict=True))
             size = self.tr("vocabulary of {size}").format(size=number_text(self._comparison.size))
             self.heading.show_run(run, names[run], size, figures_text(live))
-            self._show_lines(aligned[: MOST_LINES - 1], names, live.text)
-            rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_LINES - 1 :]]
+            self._show_lines(aligned[: MOST_SHOWN - 1], names, live.text)
+            rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_SHOWN - 1 :]]
             self._rest.setVisible(bool(rest))
             set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if aligned else None)
+        self.changes.set_texts({each.run: line.live for each, line in zip(aligned, self._lines, strict=False)})
         if was_seen != bool(aligned):
             self.height_changed.emit()
 

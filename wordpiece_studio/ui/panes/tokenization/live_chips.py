@@ -104,7 +104,8 @@ class LiveChips(ChipArea[ChipPlace]):
     def set_lines(self, lines: LiveLines) -> None:
         """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
         self._lines = lines
-        self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
+        if self._composed or not self._blocks.take_same(lines):
+            self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
         self._current = kept_place(lines, self._current)
         self._update_accessibility()
 
@@ -135,8 +136,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def set_fresh(self, token_id: int | None) -> None:
         """Mark the chips of the token born at this step."""
-        self._fresh_id = token_id
-        self.viewport().update()
+        before, self._fresh_id = self._fresh_id, token_id
+        if before != token_id and self._blocks.has_token((before, token_id)):
+            self.viewport().update()
 
     def set_composed(self, text: str, line: int, position: int) -> None:
         """Show what an input method is composing as a pale chip; it is not a token yet.

@@ -100,9 +100,10 @@ class TokenizationPane(Pane):
         self._unknown_box = UnknownBox(self)
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
-        self._changes_view = ChangesView(self._changes, theme, self)
         self._runs = runs
         self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
+        compared_changes = self._compared.changes if self._compared is not None else None
+        self._changes_view = ChangesView(self._changes, theme, self, comparison=comparison, compared=compared_changes)
         self._finder = ChangesFinder(model, self._changes, self)
         self._lay_out()
         self._connect()
@@ -350,7 +351,9 @@ class TokenizationPane(Pane):
 
     def _on_changes_step_chosen(self, step: int, token: str) -> None:
         self._model.seek(step)
-        self._model.set_selection(Selection("token", text=token))
+        vocabulary = self._model.vocabulary_at(self._model.merge_count)
+        if vocabulary is not None and token in vocabulary:  # another run may have made it
+            self._model.set_selection(Selection("token", text=token))
 
     def _on_edit_composed_changed(self, text: str, position: int) -> None:
         line = self._live.line_at(position)

@@ -35,12 +35,14 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.session.vocabulary_table import Kind, TokenNumbers
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
+_ONLY: Kind = "only"
 _PAUSE_MS = 120
 """Delay after the last key: a half-written regular expression is often invalid."""
 
@@ -68,7 +70,7 @@ class VocabularyControls(QWidget):
         self._kinds = QComboBox(self)
         self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
         self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        for kind, text in zip(_KINDS, self._kind_names(), strict=True):
+        for kind, text in zip(_KINDS, self._kind_names(), strict=False):
             self._kinds.addItem(text, kind)
         self.error = WholeLabel(role="error")
         """The error in the regular expression; the pane places it."""
@@ -110,10 +112,23 @@ class VocabularyControls(QWidget):
         self._field.setProperty("state", "wrong" if text else "")
         self._field.style().polish(self._field)
 
+    def offer_only_here(self, is_offered: bool) -> None:
+        """Offer the tokens that no other compared run has, or not any more."""
+        place = self._kinds.findData(_ONLY)
+        if is_offered and place < 0:
+            self._kinds.addItem(self._kind_names()[-1], _ONLY)
+        elif not is_offered and place >= 0:
+            was_chosen = self._kinds.currentIndex() == place
+            self._kinds.removeItem(place)
+            if was_chosen:
+                self._kinds.setCurrentIndex(0)
+                self._report_filter()
+
     def show_numbers(self, numbers: TokenNumbers) -> None:
         """Show the number of tokens of each kind."""
-        counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead)
-        for index, (name, count) in enumerate(zip(self._kind_names(), counts, strict=True)):
+        counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead, numbers.only)
+        shown = zip(self._kind_names(), counts, range(self._kinds.count()), strict=False)
+        for name, count, index in shown:
             text = f"{name}  {number_text(count)}" if count is not None else name
             if text != self._kinds.itemText(index):
                 self._kinds.setItemText(index, text)
@@ -132,7 +147,8 @@ class VocabularyControls(QWidget):
         return super().eventFilter(watched, event)
 
     def _kind_names(self) -> tuple[str, ...]:
-        return self.tr("all"), self.tr("special"), self.tr("alphabet"), self.tr("learned"), self.tr("dead")
+        kinds = self.tr("all"), self.tr("special"), self.tr("alphabet"), self.tr("learned"), self.tr("dead")
+        return *kinds, self.tr("only here")
 
     def _report_filter(self) -> None:
         self._timer.stop()
@@ -165,9 +181,10 @@ def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
     lines = ["\t".join(TITLES)]
     unknown = () if table.is_counted else BY_USAGE
+    columns = [column for column in VocabularyColumn if column is not VocabularyColumn.RUNS]
     for token_id in ids.tolist():
-        values = (None if column in unknown else table.value(token_id, column) for column in VocabularyColumn)
-        lines.append("\t".join(map(_field, values, VocabularyColumn)))
+        values = (None if column in unknown else table.value(token_id, column) for column in columns)
+        lines.append("\t".join(map(_field, values, columns)))
     return "\n".join(lines) + "\n"
 
 
@@ -182,10 +199,15 @@ def _field(value: object, column: VocabularyColumn) -> str:
 class VocabularyPane(Pane):
     """The table of tokens with its controls."""
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None, *,
+        comparison: Comparison | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._usage = usage
-        self._table = VocabularyTableModel(model, usage, dead_words, self)
+        self._table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
+        if comparison is not None:
+            comparison.changed.connect(self.refresh_later)
         self._view = VocabularyView(self._table, usage, theme, self)
         self._controls = VocabularyControls(self)
         self._empty = EmptyState(self)
@@ -246,6 +268,8 @@ class VocabularyPane(Pane):
 
     def refresh(self) -> None:
         self._table.show_step()
+        self._view.show_compared()
+        self._controls.offer_only_here(self._table.items is not None and bool(self._table.items.others))
         self._show_heading()
         self._show_emptiness()
         token_id = self._selected_id()
@@ -303,6 +327,8 @@ class VocabularyPane(Pane):
             if self._usage.is_current:
                 return self.tr("No token is dead: longest match uses every one on the corpus.")
             return self.tr("Counting how often each token is used…")
+        if self._table.filter.kind == _ONLY:
+            return self.tr("Every token at this step is in another compared run too.")
         return self.tr("There are no such tokens at this step.")
 
     def _selected_id(self) -> int | None:

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _Column = VocabularyColumn
-_LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN)
+_LEFT_OUT_FIRST = (_Column.LENGTH, _Column.REASON, _Column.WORDS, _Column.ID, _Column.BORN, _Column.RUNS)
 """What a narrow table hides, so that the other columns fit."""
 _LEAST = {
     _Column.TOKEN: "##tokenization",
     _Column.ID: "000,000",
     _Column.BORN: "alphabet",
+    _Column.RUNS: "(B 00,000)",
     _Column.FREQUENCY: "00,000,000",
     _Column.WORDS: "0,000,000",
     _Column.LENGTH: "00",
@@ -67,11 +68,11 @@ class VocabularyDelegate(QStyledItemDelegate):
             self._paint_token(painter, option.rect, token_id)
             return
         is_figure = column in (_Column.FREQUENCY, _Column.WORDS, _Column.REASON)
-        is_pale = (is_figure and not self._usage.is_current) or column is _Column.REASON
+        is_pale = (is_figure and not self._usage.is_current) or column in (_Column.REASON, _Column.RUNS)
         painter.setFont(option.font)
         painter.setPen(self._theme.muted if is_pale else self._theme.text)
         text = self._model.text(token_id, column)
-        paint_text(painter, option.rect, text, is_number=column is not _Column.REASON)
+        paint_text(painter, option.rect, text, is_number=column not in (_Column.REASON, _Column.RUNS))
 
     def _paint_token(self, painter: QPainter, cell: QRect, token_id: int) -> None:
         dead = self._usage.dead
@@ -119,6 +120,7 @@ class VocabularyView(SortedTable):
         header = self.horizontalHeader()
         header.setStretchLastSection(True)
         self._is_scrolled_away = False  # by the user
+        self._compared = 0  # the number of other runs for which there is room
         self.restyle()
         self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
         self.clicked.connect(self._on_self_clicked_cell)
@@ -136,7 +138,15 @@ class VocabularyView(SortedTable):
     def _wanted_width(self, column: VocabularyColumn) -> int:
         title = str(self._tokens.headerData(column, Qt.Orientation.Horizontal))
         header = self.horizontalHeader().fontMetrics().horizontalAdvance(title) + 16
-        return max(header, QFontMetrics(self.font()).horizontalAdvance(_LEAST[column]) + 2 * CELL_PADDING)
+        least = _LEAST[column] * (self._compared if column is _Column.RUNS else 1)
+        return max(header, QFontMetrics(self.font()).horizontalAdvance(least) + 2 * CELL_PADDING)
+
+    def show_compared(self) -> None:
+        """Have a column for the other runs as long as there are any."""
+        compared = len(self._tokens.items.others) if self._tokens.items is not None else 0
+        if compared != self._compared:
+            self._compared = compared
+            self._spread_columns()
 
     def _spread_columns(self) -> None:
         """Set the column widths, hide columns that do not fit, and give the token column the remaining space."""
@@ -153,7 +163,9 @@ class VocabularyView(SortedTable):
             _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
             _Column.REASON: wanted[_Column.REASON] // 2,
         }
-        hidden = left_out(least, _LEFT_OUT_FIRST, width)
+        if not self._compared:
+            least[_Column.RUNS] = 0
+        hidden = left_out(least, _LEFT_OUT_FIRST, width) | (set() if self._compared else {_Column.RUNS})
         for column in _Column:
             self.setColumnHidden(column, column in hidden)
         room = width - sum(least[column] for column in _Column if column not in hidden and column is not _Column.TOKEN)

@@ -1,0 +1,270 @@
+"""Compared runs in the timeline, the vocabulary and the list of changes of a whole window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QComboBox
+
+from tests.ui.test_run_strip import train
+from wordpiece_studio.session.live_changes import ChangesOfRuns
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.runs import AlignedRun, step_of_size
+from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
+from wordpiece_studio.ui.panes.tokenization.changes_view import RUN
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+
+_LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def two(studio: Studio) -> Studio:
+    """A window that compares score, to 70 tokens, with likelihood, to 60; score is shown, at step 10."""
+    window, runs = studio.window, studio.window.session.runs
+    train(studio, "score")
+    window.session.settings.set_target_size(60)
+    train(studio, "likelihood")
+    for run in runs.all:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(10)
+    studio.wait(lambda: len(window.timeline_pane.plot.lanes) == 2 and not window.timeline_pane.is_stale)
+    return studio
+
+
+def compared(studio: Studio) -> tuple[Run, Run]:
+    score, likelihood = studio.window.session.runs.all
+    return score, likelihood
+
+
+# The timeline.
+
+
+def settled_plot(studio: Studio) -> TimelinePlot:
+    pane = studio.window.timeline_pane
+    studio.wait(lambda: not pane.is_stale)
+    pane.plot.grab()
+    return pane.plot
+
+
+def test_every_compared_run_has_a_lane(two: Studio) -> None:
+    window, (score, likelihood) = two.window, compared(two)
+    plot = settled_plot(two)
+    assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
+        (score, "score", 25), (likelihood, "likelihood", 15),
+    ]  # fmt: skip
+    assert plot._lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
+    assert window.timeline_pane.hint.startswith("step 10 of 25 · compared at the same step, 55 tokens")
+    assert "B likelihood: 55 of 60 tokens" in plot.accessibleDescription()
+    window.model.last()
+    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "end, 60 tokens"))
+    assert "compared at 70 tokens" in window.timeline_pane.hint
+
+
+def test_a_size_is_at_the_same_place_in_all_lanes(two: Studio) -> None:
+    plot = settled_plot(two)
+    places = [plot._xs_of(np.array([0, 10, 15]), lane).tolist() for lane in plot.lanes]
+    assert places[0] == places[1]
+    assert plot.x_of(25) > places[1][-1]
+    for step in (0, 7, 25):
+        two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(step)), plot.height() // 2))
+        assert two.window.model.step == step
+
+
+def test_lanes_can_be_drawn_each_to_its_own_end(two: Studio) -> None:
+    pane = two.window.timeline_pane
+    assert pane._stretch.isVisible()
+    pane._stretch.click()
+    plot = settled_plot(two)
+    ends = [float(plot._xs_of(np.array([len(lane.curve)]), lane)[0]) for lane in plot.lanes]
+    assert ends[0] == ends[1]
+    two.window.session.runs.show(compared(two)[1])
+    settled_plot(two)
+    two.qtbot.mouseClick(plot, _LEFT, pos=QPoint(round(plot.x_of(12)), plot.height() // 2))
+    assert two.window.model.step == 12
+
+
+def test_the_lanes_stay_where_they_are_when_another_tab_is_shown(two: Studio) -> None:
+    score, likelihood = compared(two)
+    two.window.session.runs.show(likelihood)
+    plot = settled_plot(two)
+    assert [lane.run for lane in plot.lanes] == [score, likelihood]
+    assert plot.lanes[1].curve is plot.curve
+    assert plot._groove_y == plot._lane_room(1).bottom()
+    two.window.session.runs.set_compared(score, False)
+    two.wait(lambda: plot.lanes == ())
+    assert not two.window.timeline_pane._stretch.isVisible()
+    assert plot.x_of(15) == plot.width() - 14
+
+
+def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
+    window, runs = two.window, two.window.session.runs
+    for size in (50, 55, 65):
+        window.session.settings.set_target_size(size)
+        runs.set_compared(train(two, "count"), True)
+    two.wait(lambda: len(window.timeline_pane.plot.lanes) == 4)
+    window.resize(1024, 768)
+    plot = settled_plot(two)
+    assert runs.current in [lane.run for lane in plot.lanes]
+    rooms = [plot._lane_room(number) for number in range(4)]
+    assert all(room.height() > 0 for room in rooms)
+    assert rooms[-1].bottom() < plot.height()
+    assert plot.height() >= plot.minimumSizeHint().height()
+
+
+def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
+    score, likelihood = compared(two)
+    two.window.session.runs.show(likelihood)
+    two.window.session.settings.set_target_size(65)
+    two.window.model.train_further(vocab_size=65)
+    two.wait(lambda: two.window.model.merge_count == 20)
+    two.wait(lambda: len(two.window.timeline_pane.plot.lanes[1].curve) == 20)
+    two.window.session.runs.show(score)
+    two.wait(lambda: len(settled_plot(two).lanes[1].curve) == 20)
+
+
+# The vocabulary.
+
+
+@pytest.fixture
+def vocabulary(two: Studio) -> Studio:
+    """The same with the vocabulary in front."""
+    window = two.window
+    window.docks.panel("vocabulary").come_to_front(True)
+    two.wait(lambda: window.vocabulary_pane.isVisible() and not window.vocabulary_pane.is_stale)
+    return two
+
+
+def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltester: ModelTester) -> None:
+    pane, (score, likelihood) = vocabulary.window.vocabulary_pane, compared(vocabulary)
+    table = pane.table
+    assert not pane.view.isColumnHidden(VocabularyColumn.RUNS)
+    theirs = likelihood.history.vocabulary(15)
+    said = set()
+    for step in (10, 5, 1):
+        vocabulary.window.model.seek(step)
+        vocabulary.wait(lambda: not pane.is_stale)
+        for row in range(table.rowCount()):
+            token = score.history.token(row)
+            born = likelihood.history.birth_step(theirs.id_of(token)) if token in theirs else NEVER
+            assert table.value(row, VocabularyColumn.RUNS) == [born]
+            text = f"B {born}" if born <= step else f"(B {born})"
+            text = "only here" if born == NEVER else text if born else "B"
+            assert table.text(row, VocabularyColumn.RUNS) == text
+            said.add(text.split()[0])
+    assert said >= {"B", "only"}
+    qtmodeltester.check(table)
+
+
+def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> None:
+    window, (score, likelihood) = vocabulary.window, compared(vocabulary)
+    pane = window.vocabulary_pane
+    kinds = pane.controls.findChild(QComboBox)
+    kinds.setCurrentIndex(kinds.findData("only"))
+    kinds.activated.emit(kinds.currentIndex())
+    for step in (10, 3, 25, 0):
+        window.model.seek(step)
+        vocabulary.wait(lambda: not pane.is_stale)
+        size = score.history.vocabulary_size(step)
+        other = likelihood.history.vocabulary(step_of_size(likelihood.history, size)[0])
+        expected = [token for token in score.history.vocabulary(step).tokens if token not in other]
+        shown = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(pane.table.rowCount())]
+        assert shown == expected
+        assert kinds.currentText() == f"only here  {len(expected)}"
+    assert pane._empty.text == "Every token at this step is in another compared run too."
+    window.session.runs.set_compared(likelihood, False)
+    vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
+    vocabulary.wait(lambda: pane.view.isColumnHidden(VocabularyColumn.RUNS))
+    assert kinds.findData("only") < 0
+
+
+def test_tokens_are_sorted_by_their_birth_in_the_other_runs(vocabulary: Studio) -> None:
+    window, pane = vocabulary.window, vocabulary.window.vocabulary_pane
+    window.model.last()
+    vocabulary.wait(lambda: not pane.is_stale)
+    pane.view.horizontalHeader().setSortIndicator(VocabularyColumn.RUNS, Qt.SortOrder.AscendingOrder)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(70)]
+    assert births == sorted(births)
+    window.session.runs.show(compared(vocabulary)[1])
+    vocabulary.wait(lambda: not pane.is_stale and pane.table.rowCount() == 60)
+    births = [pane.table.value(pane.table.item_of_row(row), VocabularyColumn.RUNS)[0] for row in range(60)]
+    assert births == sorted(births)
+
+
+# The changes of the text.
+
+
+def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTester) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    score, likelihood = compared(two)
+    pane.set_text("This chapter shows the tokenization of a course")
+    view = pane._changes_view
+    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    expected = []
+    for run in (score, likelihood):
+        counts = [
+            [
+                word.pieces
+                for word in window.session.comparison.tokenizer(AlignedRun(run, step, False)).tokenize_words(pane.text)
+            ]
+            for step in range(len(run.history) + 1)
+        ]
+        texts = [[[piece.token for piece in pieces] for pieces in each] for each in counts]
+        changed = [step for step in range(1, len(texts)) if texts[step] != texts[step - 1]]
+        expected += [(run.history.vocabulary_size(step), run.letter, step) for step in changed]
+    rows = view._table.changes
+    letters = [rows.index(row, RUN).data() for row in range(rows.rowCount())]
+    assert [(letter, row.step) for letter, row in zip(letters, view.rows, strict=True)] == [
+        (letter, step) for _, letter, step in sorted(expected)
+    ]
+    assert set(letters) == {"A", "B"}
+    assert not view._table.isColumnHidden(RUN)
+    assert rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole).startswith(f"run {letters[0]}, step ")
+    qtmodeltester.check(rows)
+    window.session.runs.set_compared(likelihood, False)
+    two.wait(lambda: not isinstance(view.rows, ChangesOfRuns))
+    assert view._table.isColumnHidden(RUN)
+
+
+def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
+    window, view = two.window, two.window.tokenization_pane._changes_view
+    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    rows, table = view._table.changes, view._table
+    here = [row for row in range(rows.rowCount()) if rows.run_of(row).letter == "B"][1]
+    two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
+    step = view.rows[here].step
+    assert window.model.step == window.session.comparison.shown_step(rows.run_of(here), step)
+    two.wait(lambda: rows.index(here, 0).data(Qt.ItemDataRole.BackgroundRole) is not None)
+    assert not rows.is_future(here)
+    for row in range(rows.rowCount()):
+        assert rows.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
+        is_marked = rows.index(row, 0).data(Qt.ItemDataRole.BackgroundRole) is not None
+        assert is_marked == (view.rows[row].step == step)
+
+
+def center_of(table: object, row: int) -> QPoint:
+    index = table.model().index(row, 1)
+    table.scrollTo(index)
+    return table.visualRect(index).center()
+
+
+def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    score, _ = compared(two)
+    pane.set_text("This chapter shows the tokenization of a course")
+    view = pane._changes_view
+    two.wait(lambda: not pane.is_stale and isinstance(view.rows, ChangesOfRuns) and pane._changes.is_known)
+    known = score.history.vocabulary(25)
+    row = next(row for row, each in enumerate(view.rows) if each.token not in known)
+    window.model.set_selection(Selection("word", text="course"))
+    two.qtbot.mouseClick(view._table.viewport(), _LEFT, pos=center_of(view._table, row))
+    assert window.model.selection == Selection("word", text="course")
