@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from tokenizers import Tokenizer
 
 from tests.cli.calls import COURSE, fails, run
+from wordpiece_studio.cli import train
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from wordpiece_studio.cli.messages import Report
 
 
 def text_of(lines: int) -> str:
@@ -56,6 +61,29 @@ def test_held_out_figures_are_those_of_tokenizers(
     assert run(capsys, "train", rest, *options, "-o", tmp_path / "alone")[0] == 0
     assert (model / "vocab.txt").read_bytes() == (tmp_path / "alone" / "vocab.txt").read_bytes()
     assert "a part of the corpus was held out" in (model / "wordpiece-studio.json").read_text()
+
+
+@pytest.mark.parametrize("way", ["part", "file"])
+def test_reading_and_training_once_more_report_their_progress(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(text_of(900), encoding="utf-8", newline="")
+    size = corpus.stat().st_size
+    reported: dict[str, list[tuple[int, int | None]]] = {}
+
+    @contextmanager
+    def recording(**_options: bool) -> Iterator[Report]:
+        yield lambda what, done, total: reported.setdefault(what, []).append((done, total))
+
+    monkeypatch.setattr(train, "progress", recording)
+    options = ["--held-out"] if way == "part" else ["--held-out-file", corpus]
+    assert run(capsys, "train", corpus, "--vocab-size", 300, *options, "-o", tmp_path / "out")[0] == 0
+    trainings = [f"Training by {objective} to compare" for objective in ("likelihood", "score", "count")]
+    made_before = way == "file"  # that of all of the corpus is judged
+    assert list(reported) == ["Counting", "Training", "Reading held-out text", *trainings[made_before:]]
+    assert reported["Reading held-out text"][-1] == (size, size)
+    assert {reported[training][-1] for training in list(reported)[3:]} == {(300, 300)}
 
 
 def test_another_text_may_be_judged_by(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

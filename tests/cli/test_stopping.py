@@ -81,6 +81,8 @@ elif moment == "finalizer":
     before(train.Trainer, "run", Dying)
 elif moment == "C code":
     before(train.Trainer, "run", wait_in_c)
+elif moment == "held-out text":
+    before(train, "held_out_figures", wait_in_c)
 elif moment == "between files":
     before(train, "write_export", send)
 elif moment == "while writing":
@@ -113,6 +115,13 @@ def test_wherever_ctrl_c_comes_it_ends_the_program_and_nothing_is_written(tmp_pa
     arguments = ["train", COURSE, "--with-counts", "--history", tmp_path / "merges.csv", "-o", out]
     assert stopped(moment, "SIGINT", *arguments) == (130, b"", STOPPED)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_ends_the_judging_by_held_out_text_too(tmp_path: Path) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out"
+    corpus.write_text("hug pug pun bun hugs\n" * 20, encoding="utf-8")
+    assert stopped("held-out text", "SIGINT", "train", corpus, "--held-out", "-o", out) == (130, b"", STOPPED)
+    assert list(tmp_path.iterdir()) == [corpus]
 
 
 @pytest.mark.parametrize("moment", ["putting in place", pytest.param("in place", marks=pytest.mark.slow)])

@@ -20,6 +20,7 @@ from wordpiece_studio.evaluation.held_out import (
     DividedCorpus,
     HeldOutText,
     divided_corpus,
+    divided_text,
     held_out_figures,
     held_out_text,
     tokens_per_word,
@@ -27,6 +28,8 @@ from wordpiece_studio.evaluation.held_out import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from wordpiece_studio.corpus.counts import CountingProgress
 
 OBJECTIVES = ["likelihood", "score", "count"]
 
@@ -90,6 +93,15 @@ def test_each_part_is_counted_as_if_it_were_alone(tmp_path: Path, size: int, pre
     for part, alone in zip((counts.rest, counts.held_out.counts), divided(text), strict=True):
         assert part.items() == wps.count_texts([alone], "none", pre_tokenizer).items()
     assert 0.08 < counts.held_out.words / (counts.rest.total + counts.held_out.words) < 0.12
+
+
+@pytest.mark.parametrize("size", [30_000, 2_300_000])
+def test_a_text_is_divided_like_a_file(tmp_path: Path, size: int) -> None:
+    text = text_of(size)
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8", newline="")
+    reports: list[CountingProgress] = []
+    assert divided_text(text, progress=reports.append) == divided_corpus(tmp_path / "text.txt")
+    assert (reports[-1].bytes_done, reports[-1].bytes_total) == (len(text), len(text))
 
 
 def test_rows_are_lines(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
@@ -305,11 +306,11 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
         runs.set_compared(run, True)
     runs.show(runs.all[0])
     window.model.seek(10)
-    pane.set_text("course the tokenization\nchapter")
+    pane.set_text("☃ course the tokenization\nchapter")
     three.wait(lambda: len(compared.texts) == 2 and not pane.is_stale)
     other = window.session.comparison.tokenizer(window.session.comparison.aligned()[0])
     mine = window.model.tokenizer_at(10)
-    words = [["course", "the", "tokenization"], ["chapter"]]
+    words = [["☃", "course", "the", "tokenization"], ["chapter"]]
     expected = {
         (line, place)
         for line, texts_ in enumerate(words)
@@ -320,6 +321,10 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     assert pane._chips._framed == compared._lines[0].chips._framed == expected
     assert compared._legend.isVisible()
     pane._chips.grab()
+    chips = compared._lines[0].chips
+    line = chips.lines[0]
+    assert chips._captions_of(line, line.words[0], line.words[0].pieces[0]) == ("☃",)
+    assert chips.rect_of(ChipPlace(0, 0, 0)).bottom() + chips._style.caption_height <= chips.viewport().height()
     window.model.first()
     three.wait(lambda: compared.differing == frozenset() and not compared._legend.isVisible())
     for run in runs.all[:2]:

@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 import typer
@@ -83,7 +83,7 @@ from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.listing import Listing
@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer
 
 
+_Text = TypeVar("_Text")
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
@@ -433,17 +434,35 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
         If the text cannot be read, or no vocabulary can be trained on the rest of the corpus.
     """
     counts, config = trainer.counts, trainer.config
-    pipeline = counts.normalizer, counts.pre_tokenizer
-    reading = {"special_tokens": config.special_tokens, "max_word_length": options["max_word_length"]}
+    run = None
     if options["held_out_file"] is not None:
         run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
-        text = held_out_text(_held_out_source(options), *pipeline, **reading)
-        return held_out_figures(counts, text, config, run=run)
-    sources = listed_sources(options) if options["held_out"] else None
-    if sources is None:
+        text = _read(held_out_text, _held_out_source(options), options, trainer)
+    elif options["held_out"] and (sources := listed_sources(options)) is not None:
+        corpus = _read(divided_corpus, sources, options, trainer)
+        counts, text = corpus.rest.at_least(options["min_count"]), corpus.held_out
+    else:
         return None
-    corpus = divided_corpus(sources, *pipeline, **reading)
-    return held_out_figures(corpus.rest.at_least(options["min_count"]), corpus.held_out, config)
+    with progress() as report:
+
+        def report_training(objective: str, tokens: int) -> None:
+            report(f"Training by {objective} to compare", tokens, config.vocab_size)
+
+        return held_out_figures(counts, text, config, run=run, progress=report_training)
+
+
+def _read(read: Callable[..., _Text], sources: Listing, options: Mapping[str, Any], trainer: Trainer) -> _Text:
+    """Return what `divided_corpus` or `held_out_text` makes of files, reading them as the corpus was read."""
+    counts = trainer.counts
+    with progress(of_bytes=True) as report:
+        return read(
+            sources,
+            counts.normalizer,
+            counts.pre_tokenizer,
+            special_tokens=trainer.config.special_tokens,
+            max_word_length=options["max_word_length"],
+            progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
+        )
 
 
 def _write_judged(folder: str | None, figures: HeldOutFigures | None, origin: Origin, only: Only | None) -> None:

@@ -12,11 +12,12 @@ import dataclasses
 import re
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, TypedDict, get_args
 
+from wordpiece_studio.corpus.counting.counting import text_pieces
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics
+from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics, ProgressMeter
 from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
@@ -26,20 +27,20 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.training.config import Objective
-from wordpiece_studio.training.trainer import train
+from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Unpack
 
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
-    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.trainer import TrainingRun
 
     Place = str | bytes | os.PathLike[str] | CorpusFile
 
@@ -48,6 +49,7 @@ SMALL_BYTES = 1_000_000
 STRETCH_BYTES = 64 << 10
 EVERY = 10  # one part in ten is held out
 _LINE_END = ord("\n")
+_SLICE = 1000  # merges between two reports
 _NAMES = ("the rest of the corpus", "the part of the corpus held out")
 
 
@@ -107,47 +109,62 @@ class HeldOutFigures:
     tokens_per_word: dict[Objective, float]
 
 
+class ReadingOptions(TypedDict, total=False):
+    """How a text is counted in two parts; what is not given is as for :func:`~wordpiece_studio.count_words`.
+
+    Attributes
+    ----------
+    special_tokens
+        What a tokenizer takes out of text that is held out: BERT's five, if not given.
+    max_word_length, progress, should_stop
+        As for :func:`~wordpiece_studio.count_words`.
+    """
+
+    special_tokens: Sequence[str]
+    max_word_length: int
+    progress: Callable[[CountingProgress], None]
+    should_stop: Callable[[], bool]
+
+
 def divided_corpus(
     paths: Place | Iterable[Place] | Listing,
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
-    *,
-    special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
-    max_word_length: int = 1000,
-    should_stop: Callable[[], bool] | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> DividedCorpus:
-    """Count the words of files in two parts, one of them to be held out; see :func:`~wordpiece_studio.count_words`.
+    """Count the words of files in two parts, one of them to be held out.
 
     Raises
     ------
     StudioError
         If a file cannot be read, or one part would be empty. `CountingStopped` if `should_stop` returned true.
     """
-    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
     files = _texts(paths)
-    count = _PartsCount(files, pipeline, special_tokens, max_word_length, should_stop)
-    for is_held_out, piece in _divided(_pieces(files, pipeline)):
-        count.add(piece, is_held_out=is_held_out)
-    rest, held_out = count.result()
-    if not rest or not held_out.counts:
-        raise StudioError("The corpus has too few lines for a part of it to be held out", HOLD_OUT_ADVICE)
-    return DividedCorpus(rest, held_out)
+    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **reading)
+    return count.divided(count.pieces_of(files))
+
+
+def divided_text(
+    text: str,
+    normalizer: str | Normalizer | None = "bert-cased",
+    pre_tokenizer: str | PreTokenizer = "bert",
+    **reading: Unpack[ReadingOptions],
+) -> DividedCorpus:
+    """Count the words of a text in two parts; as `divided_corpus`."""
+    count = _PartsCount(len(text.encode("utf-8")), normalizer, pre_tokenizer, **reading)
+    return count.divided(count.pieces_in(text))
 
 
 def held_out_text(
     paths: Place | Iterable[Place] | Listing,
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
-    *,
-    special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
-    max_word_length: int = 1000,
-    should_stop: Callable[[], bool] | None = None,
+    **reading: Unpack[ReadingOptions],
 ) -> HeldOutText:
     """Count the words of files that are not in the corpus; as `divided_corpus`."""
-    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
     files = _texts(paths)
-    count = _PartsCount(files, pipeline, special_tokens, max_word_length, should_stop)
-    for piece in _pieces(files, pipeline):
+    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **reading)
+    for piece in count.pieces_of(files):
         count.add(piece, is_held_out=True)
     _, held_out = count.result()
     if not held_out.words:
@@ -161,6 +178,7 @@ def held_out_figures(
     config: TrainingConfig,
     *,
     run: TrainingRun | None = None,
+    progress: Callable[[Objective, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> HeldOutFigures:
     """Return how vocabularies trained on one text split another, for each objective, all else being equal.
@@ -173,6 +191,8 @@ def held_out_figures(
         The settings. A least value means something else for each objective, and holds for its own alone.
     run
         The training on `rest` with these settings, if it has been made.
+    progress
+        Called regularly with the objective of the present training and the number of tokens it has learned.
     should_stop
         Called regularly; `CountingStopped` is raised if it returns true.
 
@@ -181,13 +201,26 @@ def held_out_figures(
     StudioError
         As :func:`~wordpiece_studio.train`.
     """
-    runs = {config.objective: run or train(rest, config, should_stop=should_stop)}
+    runs = {config.objective: run or _trained(rest, config, progress, should_stop)}
     for objective in get_args(Objective):
         if objective != config.objective:
             other = dataclasses.replace(config, objective=objective, min_value=None)
-            runs[objective] = train(rest, other, should_stop=should_stop)
+            runs[objective] = _trained(rest, other, progress, should_stop)
     figures = {objective: tokens_per_word(each.tokenizer(), held_out, should_stop) for objective, each in runs.items()}
     return HeldOutFigures(runs[config.objective], held_out.words, figures)
+
+
+def _trained(
+    counts: WordCounts,
+    config: TrainingConfig,
+    progress: Callable[[Objective, int], None] | None,
+    should_stop: Callable[[], bool] | None,
+) -> TrainingRun:
+    trainer = Trainer(counts, config)
+    while trainer.run(_SLICE, should_stop):
+        if progress is not None:
+            progress(config.objective, len(trainer.vocabulary))
+    return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
 
 
 def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> float:
@@ -212,35 +245,70 @@ class _PartsCount:
 
     Parameters
     ----------
-    files
-        Where the text comes from.
-    pipeline, longest, should_stop
+    size
+        How many bytes are to be read.
+    normalizer, pre_tokenizer, special_tokens, max_word_length, progress, should_stop
         As for `divided_corpus`.
-    special_tokens
-        What is taken out of the part that is held out.
     """
 
     def __init__(
         self,
-        files: Sequence[CorpusFile],
-        pipeline: Pipeline,
-        special_tokens: Sequence[str],
-        longest: int,
-        should_stop: Callable[[], bool] | None,
+        size: int,
+        normalizer: str | Normalizer | None,
+        pre_tokenizer: str | PreTokenizer,
+        *,
+        special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
+        max_word_length: int = 1000,
+        progress: Callable[[CountingProgress], None] | None = None,
+        should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        self._pipeline = pipeline
+        self._pipeline = pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+        self._meter = ProgressMeter(progress, size, files_total=1)
         self._should_stop = should_stop
         self._special = re.compile("|".join(map(re.escape, sorted(special_tokens, key=len, reverse=True))) or r"\b\B")
         self._special_found = 0
         self._is_held_out = False
         self._counter: WordCounter
-        if pipeline.is_local and are_kernels_worth_it(sum(FileOnDisk(file.path).size for file in files)):
+        if pipeline.is_local and are_kernels_worth_it(size):
             from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 
-            self._counter = CompiledCounter(pipeline, longest, self._check_stop)
+            self._counter = CompiledCounter(pipeline, max_word_length, self._check_stop)
         else:
-            self._counter = PlainCounter(pipeline, longest, self._check_stop)
+            self._counter = PlainCounter(pipeline, max_word_length, self._check_stop)
         self._parts = Merging(self._counter.numbers), Merging(self._counter.numbers)
+
+    def pieces_of(self, files: Iterable[CorpusFile]) -> Iterator[TextPiece]:
+        """Yield the text of files, and report how much of them has been read."""
+        before = 0
+        for file in files:
+            source = opened(file, splits_at_blanks=self._pipeline.is_local)
+            for piece in source.pieces():
+                self._report(before + source.bytes_read)
+                yield piece
+            before += FileOnDisk(file.path).size
+        self._report(before, is_all=True)
+
+    def pieces_in(self, text: str) -> Iterator[TextPiece]:
+        """Yield a text in pieces, and report how much of it has been read."""
+        for piece in text_pieces(text, "text"):
+            self._report(piece.byte)
+            yield piece
+        self._report(len(text.encode("utf-8")), is_all=True)
+
+    def divided(self, pieces: Iterator[TextPiece]) -> DividedCorpus:
+        """Count the pieces of a corpus in two parts.
+
+        Raises
+        ------
+        StudioError
+            If one of them is empty.
+        """
+        for is_held_out, piece in _divided(pieces):
+            self.add(piece, is_held_out=is_held_out)
+        rest, held_out = self.result()
+        if not rest or not held_out.counts:
+            raise StudioError("The corpus has too few lines for a part of it to be held out", HOLD_OUT_ADVICE)
+        return DividedCorpus(rest, held_out)
 
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
         """Count the next piece of the text, which begins and ends at word boundaries."""
@@ -268,6 +336,9 @@ class _PartsCount:
         part = PartCounts.of_file(0, read, tally.numbers, tally.counts, skipped_words=tally.skipped_words)
         self._parts[self._is_held_out].add(part)
 
+    def _report(self, bytes_done: int, *, is_all: bool = False) -> None:
+        self._meter.note(bytes_done, int(is_all), sum(part.total for part in self._parts))
+
     def _check_stop(self) -> None:
         if self._should_stop is not None and self._should_stop():
             raise CountingStopped
@@ -280,9 +351,8 @@ def _texts(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
     return files
 
 
-def _pieces(files: Iterable[CorpusFile], pipeline: Pipeline) -> Iterator[TextPiece]:
-    for file in files:
-        yield from opened(file, splits_at_blanks=pipeline.is_local).pieces()
+def _bytes_of(files: Iterable[CorpusFile]) -> int:
+    return sum(FileOnDisk(file.path).size for file in files)
 
 
 def _divided(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPainter
 
 from wordpiece_studio.session.live_text import LiveLines
+from wordpiece_studio.text.pipeline import Word
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, UnknownReason
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips, kept_place
@@ -178,6 +180,22 @@ def test_a_chip_that_is_not_part_of_the_text_counts_as_none(
     assert chips == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert blocks.inserted_rect().left() == x
     assert blocks.inserted_rect().width() == 5
+
+
+def test_only_rows_with_an_unknown_word_are_higher() -> None:
+    unknown = TokenizedWord(Word("x", (4,), (5,)), (Piece("[UNK]", 0, 0, 1),), UnknownReason("symbol", 0, "x"))
+    known = {"abcx": (*line("a b", "c"), unknown, *line("d")), "e": line("e")}
+    lines = LiveLines(list(known), range(2), None, known)
+    spacing = dataclasses.replace(SPACING, unknown_height=7)
+    blocks = ChipBlocks(lines, 28, spacing, ten_pixels_a_chip)
+    assert [chip.y for chip in blocks.block(0).chips] == [0, 0, 20, 20, 47]
+    assert [blocks.height_of_rows(rows) for rows in range(6)] == [0, 20, 47, 67, 87, 87]
+    assert blocks.height == 87
+    heights = [blocks.rect_of(ChipPlace(0, word, 0)).height() for word in range(4)]
+    assert heights == [20, 20, 27, 20]
+    inserted = Inserted(ChipPlace(0, 0, 0), False, 5)
+    assert ChipBlocks(lines, 100, spacing, ten_pixels_a_chip, None, inserted).block(0).height == 27
+    assert ChipBlocks(lines, 28, SPACING, ten_pixels_a_chip).height == 80
 
 
 def test_the_cursor_stays_in_its_word_while_its_tokens_change() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QPointF, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QImage, QInputMethodEvent, QKeyEvent
 from PySide6.QtWidgets import QApplication, QLabel, QToolButton, QWidget
 
@@ -458,6 +458,31 @@ def test_composed_text_stands_at_the_caret(
         assert pale.right() < pane._chips.rect_of(ChipPlace(0, after, 0)).left()
     assert pane.tokens == bench.model.tokenizer_at(12).encode("This Face").tokens
     QApplication.sendEvent(pane._edit, QInputMethodEvent("", []))
+
+
+def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationPane) -> None:
+    pane.set_text("This 🤗 [UNK]\n" + "ß" * 40)
+    bench.settle()
+    chips = pane._chips
+
+    def captions() -> list[tuple[str, ...]]:
+        words = [(line, word) for line in pane.live.lines for word in line.words]
+        return [chips._captions_of(line, word, word.pieces[0]) for line, word in words]
+
+    this, own, spelled, long = captions()
+    assert own == ("1", "🤗")
+    assert (len(this), spelled) == (1, ("1",))
+    assert long == ("1", "ß" * 15 + "…")
+    assert pane.tokens[-3:] == ["[UNK]"] * 3
+    bench.qtbot.mouseClick(pane._options._ids, Qt.MouseButton.LeftButton)
+    bench.settle()
+    assert captions() == [(), ("🤗",), (), ("ß" * 15 + "…",)]
+    place = ChipPlace(1, 0, 0)
+    chip = chips.rect_of(place)
+    below = QRect(int(chip.left()), int(chip.bottom()) + 2, int(chip.width()), chips._style.caption_height)
+    image = chips.viewport().grab(below).toImage()
+    assert len({image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}) > 3
+    assert chips.chip_at(QPointF(below.center())) == place
 
 
 @pytest.mark.parametrize(("unit", "offsets"), [("characters", "9–10"), ("utf8", "10–14"), ("utf16", "9–11")])

@@ -201,7 +201,7 @@ def count_texts(
     meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
     for number, text in enumerate(texts, start=1):
         size = _checked_size(text, number)
-        for piece in _pieces_of(text, f"text {number}"):
+        for piece in text_pieces(text, f"text {number}"):
             count.add(piece)
             meter.note(bytes_before + piece.end_byte, number if piece.end_byte == size else number - 1, 0)
         count.end_text()
@@ -313,7 +313,7 @@ def _checked_size(text: object, number: int) -> int:
     raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
 
 
-def _pieces_of(text: str, source: str) -> Iterator[TextPiece]:
+def text_pieces(text: str, source: str) -> Iterator[TextPiece]:
     """Yield a text in pieces that end at a line end."""
     start, line, byte = 0, 1, 0
     while start < len(text):

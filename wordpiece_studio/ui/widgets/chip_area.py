@@ -261,11 +261,15 @@ _MOST_SPOKEN = 60  # items
 
 @dataclass(frozen=True, slots=True)
 class FlowSpacing:
-    """Distances: between chips of a word, between words, and from the top of one row to the next."""
+    """Distances: between chips of a word, between words, and from the top of one row to the next.
+
+    `unknown_height`: how much higher a row is that has an unknown word, which is written below its chip.
+    """
 
     chip_gap: float
     word_gap: float
     row_height: float
+    unknown_height: float = 0.0
 
 
 def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing) -> list[tuple[float, float, float]]:

@@ -7,10 +7,11 @@ height. Nothing here paints or scrolls; it works with widths, not fonts. All len
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -193,7 +194,21 @@ class ChipBlocks:
     def rect_of(self, place: ChipPlace) -> QRectF | None:
         """Return the rectangle of a chip with its captions, or None if there is no such chip."""
         chip = self._chip(place)
-        return self._rect(place.line, chip) if chip is not None else None
+        if chip is None:
+            return None
+        rect = self._rect(place.line, chip)
+        if is_unknown(self._lines[place.line].words[place.word]):
+            rect.setHeight(rect.height() + self._spacing.unknown_height)
+        return rect
+
+    def height_of_rows(self, count: int) -> float:
+        """Return the height of the first `count` rows in pixels, or of all if there are fewer."""
+        for _index, top, block in self.between(0, inf):
+            for y, _row in groupby(block.chips, lambda chip: chip.y):
+                if not count:
+                    return top + y
+                count -= 1
+        return self.height
 
     def inserted_rect(self) -> QRectF | None:
         """Return the rectangle of the extra chip, or None if there is none."""
@@ -258,8 +273,19 @@ class ChipBlocks:
         spots = lay_out(widths, self._width, self._spacing)
         chips = [PlacedChip(*name, *spot) for name, spot in zip(names, spots, strict=True)]
         height = chips[-1].y + self._spacing.row_height if chips else 0.0
+        unknown = {place for place, word in enumerate(words) if is_unknown(word)}
+        if unknown and self._spacing.unknown_height:
+            higher = sorted({chip.y for chip in chips if chip.word in unknown})
+            more = self._spacing.unknown_height
+            chips = [chip._replace(y=chip.y + more * bisect_left(higher, chip.y)) for chip in chips]
+            height += more * len(higher)
         extra = chips.pop(names.index(_EXTRA)) if inserted is not None else None
         return PlacedBlock(chips, height, extra)
+
+
+def is_unknown(word: TokenizedWord) -> bool:
+    """Return whether this is a word of the text that became the unknown token."""
+    return word.unknown is not None and word.word is not None
 
 
 def _insert(inserted: Inserted, widths: list[list[float]]) -> int:

@@ -112,7 +112,7 @@ class _Line(QWidget):
 
     def _on_chips_height_changed(self, height: int) -> None:
         frame = 2 * self.chips.frameWidth()
-        wanted = min(height, _MOST_ROWS * self.chips.row_height) + frame
+        wanted = min(height, self.chips.height_of_rows(_MOST_ROWS)) + frame
         if wanted != self.chips.minimumHeight():
             self.chips.setFixedHeight(wanted)
             self.height_changed.emit()

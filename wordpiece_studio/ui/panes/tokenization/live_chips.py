@@ -15,10 +15,18 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 from wordpiece_studio.session.live_text import LiveLines
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted, KnownBlocks, place_at
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import (
+    ChipBlocks,
+    ChipPlace,
+    Inserted,
+    KnownBlocks,
+    is_unknown,
+    place_at,
+)
 from wordpiece_studio.ui.widgets.chip_area import ChipArea, FlowSpacing
 from wordpiece_studio.ui.widgets.chip_style import ChipLook
 from wordpiece_studio.ui.widgets.input_events import is_alone
+from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +43,8 @@ _BOUNDARY_REACH = 4.0
 _REST_MS, _SETTLE_MS, _SETTLE_SECONDS = 60, 8, 0.004
 """What is out of view is laid out in slices once nothing has changed for a while, not at each step of a drag."""
 _MOST_WIDTHS = 100_000  # offsets in a long text never repeat
+_LONGEST_UNKNOWN = 16
+"""Characters of an unknown word below its chip; its tooltip has all of it."""
 _COMPOSED = ChipLook(faded=True)
 
 Rings = Callable[[TokenizedWord], Container[int]]
@@ -52,7 +62,7 @@ def kept_place(lines: Sequence[LiveLine], place: ChipPlace | None) -> ChipPlace 
 
 
 class LiveChips(ChipArea[ChipPlace]):
-    """Chips in rows, with lines of small text below each.
+    """Chips in rows, with lines of small text below each, the last of which is the word where it is unknown.
 
     `chosen` is emitted with a :class:`ChipPlace`, or None after a click beside all chips or Escape.
 
@@ -159,21 +169,34 @@ class LiveChips(ChipArea[ChipPlace]):
 
     @property
     def row_height(self) -> int:
-        """The height in pixels of a row of chips with their captions."""
+        """The height in pixels of a row of chips with their captions, if no word in it is unknown."""
         return int(self._spacing.row_height) + 1
+
+    def height_of_rows(self, count: int) -> int:
+        """Return the height in pixels of the first `count` rows, or of all if there are fewer."""
+        return int(self._blocks.height_of_rows(count)) + 1
 
     @property
     def _spacing(self) -> FlowSpacing:
         row = self._style.height + self._caption_lines * self._style.caption_height + _ROW_GAP
-        return FlowSpacing(_CHIP_GAP, _WORD_GAP, row)
+        return FlowSpacing(_CHIP_GAP, _WORD_GAP, row, self._style.caption_height)
 
     def _chip_widths(self, line: LiveLine) -> list[list[float]]:
-        if not self._caption_lines:
-            return [[self._style.width(piece.token) for piece in word.pieces] for word in line.words]
-        return [[self._chip_width(line, piece) for piece in word.pieces] for word in line.words]
+        return [
+            [self._chip_width(line, word, piece) for piece in word.pieces]
+            if self._caption_lines or is_unknown(word)
+            else [self._style.width(piece.token) for piece in word.pieces]
+            for word in line.words
+        ]
 
-    def _chip_width(self, line: LiveLine, piece: Piece) -> float:
+    def _captions_of(self, line: LiveLine, word: TokenizedWord, piece: Piece) -> tuple[str, ...]:
         captions = self._captions(line, piece)
+        if word.word is None or not is_unknown(word):
+            return captions
+        return (*captions, token_text(word.word.text, _LONGEST_UNKNOWN))
+
+    def _chip_width(self, line: LiveLine, word: TokenizedWord, piece: Piece) -> float:
+        captions = self._captions_of(line, word, piece)
         width = self._widths.get((piece.token, captions))
         if width is None:
             if len(self._widths) > _MOST_WIDTHS:
@@ -235,14 +258,14 @@ class LiveChips(ChipArea[ChipPlace]):
         return QRectF(rect.x() + _MARGIN, rect.y() + _MARGIN, rect.width(), self._style.height)
 
     def _with_surroundings(self, rect: QRectF) -> QRectF:
-        return QRectF(0, rect.top() - _MARGIN, 0, self._spacing.row_height + 2 * _MARGIN)
+        return QRectF(0, rect.top() - _MARGIN, 0, self._spacing.row_height + self._spacing.unknown_height + 2 * _MARGIN)
 
     # -- painting
 
     def _paint(self, painter: QPainter, seen: QRectF) -> None:
         offset = self.verticalScrollBar().value() - _MARGIN
         height_before = self._blocks.height
-        row_height = self._spacing.row_height
+        row_height = self._spacing.row_height + self._spacing.unknown_height
         for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
             line = self._lines[index]
             words = line.words
@@ -281,8 +304,8 @@ class LiveChips(ChipArea[ChipPlace]):
             fresh=self._fresh_id is not None and piece.id == self._fresh_id,
         )
         self._style.paint(painter, rect, piece.token, look)
-        if self._caption_lines:
-            self._style.paint_captions(painter, rect, self._captions(line, piece))
+        if self._caption_lines or is_unknown(word):
+            self._style.paint_captions(painter, rect, self._captions_of(line, word, piece))
         if place == self._hovered_boundary:
             x = rect.right() + _CHIP_GAP / 2
             painter.setPen(QPen(self._theme.accent, 2))
@@ -293,11 +316,12 @@ class LiveChips(ChipArea[ChipPlace]):
     def _place_at(self, point: QPointF) -> ChipPlace | None:
         """Return the chip at a point of the contents, captions included, or None."""
         x, y = point.x() - _MARGIN, point.y() - _MARGIN
-        for index, top, block in self._blocks.between(y, y + 1):
+        for index, _top, block in self._blocks.between(y, y + 1):
             for chip in block.chips:
-                below = y - top - chip.y
-                if 0 <= below < self._spacing.row_height - _ROW_GAP + 2 and chip.x <= x < chip.x + chip.width:
-                    return ChipPlace(index, chip.word, chip.chip)
+                place = ChipPlace(index, chip.word, chip.chip)
+                if chip.x <= x < chip.x + chip.width and (rect := self._blocks.rect_of(place)) is not None:
+                    if rect.top() <= y < rect.bottom() - _ROW_GAP + 2:
+                        return place
         return None
 
     def boundary_at(self, point: QPointF) -> ChipPlace | None:
