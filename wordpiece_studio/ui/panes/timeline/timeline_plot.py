@@ -367,6 +367,7 @@ class TimelinePlot(QAbstractSlider):
             painter.drawPixmap(0, 0, self._layer)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             if self._lanes:
+                self._paint_cursor(painter)
                 self._paint_lane_steps(painter)
             if self.maximum():
                 self._paint_birth(painter)
@@ -482,6 +483,8 @@ class TimelinePlot(QAbstractSlider):
                 right = x + width / 2
                 painter.setPen(self._theme.text if born <= step else self._theme.faint)
                 place = QRectF(x - width / 2 - 1, room.bottom() + 1, width + 2, metrics.height())
+                if born == step:  # the cursor must not strike it through
+                    painter.fillRect(place.adjusted(0, 3, 0, -1), self._theme.surface)
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
 
     def _names_tokens(self, lane: Lane) -> bool:
@@ -516,11 +519,19 @@ class TimelinePlot(QAbstractSlider):
         painter.drawLine(QPointF(x, self._top), QPointF(x, self._groove_y))
         paint_marks(painter, "birth", np.array([x]), below, self._theme)
 
-    def _paint_handle(self, painter: QPainter) -> None:
+    @property
+    def _ink(self) -> QColor:
+        return self._theme.text if self.isEnabled() else self._theme.faint
+
+    def _paint_cursor(self, painter: QPainter) -> None:
         x = self.x_of(self.value())
-        color = self._theme.text if self.isEnabled() else self._theme.faint
-        painter.setPen(QPen(color, 1.6))
+        painter.setPen(QPen(self._ink, 1.6))
         painter.drawLine(QPointF(x, _TOP - 4), QPointF(x, self._foot))
+
+    def _paint_handle(self, painter: QPainter) -> None:
+        x, color = self.x_of(self.value()), self._ink
+        if not self._lanes:
+            self._paint_cursor(painter)
         painter.setPen(QPen(self._theme.surface, 1.5))
         painter.setBrush(self._theme.run_color(self._lanes[self._own].run.color) if self._lanes else color)
         painter.drawEllipse(QPointF(x, self._groove_y), 7.5, 7.5)
