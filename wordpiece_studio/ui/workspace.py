@@ -137,8 +137,9 @@ class Workspace(QMainWindow):
         self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
         self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self)
         self.timeline_pane = TimelinePane(
-            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes
-        )
+            model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
+            judging=session.judging,
+        )  # fmt: skip
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         for empty in self.findChildren(EmptyState):
             empty.offer(self.actions_.train)
