@@ -1,4 +1,4 @@
-"""Work on the corpus in a child process: counting its words, looking for problems, repairing its text.
+"""Work on the corpus in a child process: counting its words, finding problems, repairing its text, holding out a part.
 
 The result of a count comes in blocks of long byte strings, because receiving millions of small objects, or one very
 long string, would stall the window. This module is imported by the child, which has no window: it must not import Qt.
@@ -12,11 +12,12 @@ import gc
 import json
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingProgress, PartsReader, parts_of
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.training.config import TrainingConfig
 
 PROGRESS_INTERVAL_SECONDS = 0.05
 TEXT_PIECE = 1 << 20  # characters
@@ -177,6 +179,92 @@ def repair_in_child(connection: ParentConnection, repair: str) -> None:
     text = repaired(_received(connection, None), TextFix(repair))  # type: ignore[arg-type]
     for piece in pieces_of(text):
         connection.send_bytes(TEXT + piece)
+
+
+FIGURES = b"j"
+"""The kind of the message with tokens a word by objective."""
+_READING_PART, _TRAINING_PART = 0.1, 0.3
+"""How much of the progress is reading the corpus, and each of three trainings."""
+
+
+def judge_in_child(connection: ParentConnection, order: str) -> None:
+    """Hold out a part of the text received, or of files, and send what vocabularies of the rest make of it.
+
+    Messages: ``?`` ready for the text, ``p`` the progress, from 0 to 1, and `FIGURES`.
+
+    Raises
+    ------
+    StudioError
+        If no part can be held out, or the corpus has other words than the order says.
+    """
+    from wordpiece_studio.evaluation.held_out import divided_corpus, divided_text, held_out_figures
+    from wordpiece_studio.training.config import TrainingConfig
+
+    wanted = json.loads(order)
+    config = TrainingConfig.from_dict(wanted["config"])
+    pipeline = normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"])
+    reading: Any = {"special_tokens": config.special_tokens, "max_word_length": wanted["max_word_length"]}
+    lower_priority()  # the window comes first
+    connection.send_bytes(READY)
+    text = _received(connection, None)
+    files = [CorpusFile(**file) for file in wanted["files"]]
+    report = _JudgingProgress(connection, config)
+    if files:
+        corpus = divided_corpus(files, *pipeline, **reading, progress=report.read)
+    else:
+        corpus = divided_text(text, *pipeline, **reading, progress=report.read)
+    words = corpus.rest.total + corpus.rest.statistics.skipped_words + corpus.held_out.words
+    if not corpus.held_out.special_tokens and words != wanted["words"]:
+        raise StudioError("The corpus has changed since it was counted")
+    figures = held_out_figures(corpus.rest, corpus.held_out, config, progress=report.trained)
+    connection.send_bytes(FIGURES + json.dumps(figures.tokens_per_word).encode())
+
+
+def written_judge_order(
+    counts: WordCounts, config: TrainingConfig, files: Sequence[CorpusFile], max_word_length: int
+) -> str:
+    """Return an order for `judge_in_child` as JSON; without files, the text is sent once the child is ready.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    return json.dumps(
+        {
+            "normalizer": normalizers.to_spec(counts.normalizer),
+            "pre_tokenizer": pre_tokenizers.to_spec(counts.pre_tokenizer),
+            "files": [written_file(file) for file in files],
+            "max_word_length": max_word_length,
+            "config": config.to_dict(),
+            "words": counts.total + counts.statistics.skipped_words,
+        }
+    )
+
+
+class _JudgingProgress:
+    """Reports the progress of three trainings to the parent, and of the reading before them."""
+
+    def __init__(self, connection: ParentConnection, config: TrainingConfig) -> None:
+        self._connection = connection
+        self._size = config.vocab_size
+        self._begun: list[str] = []  # the objectives, the present one last
+        self._next = 0.0
+
+    def read(self, progress: CountingProgress) -> None:
+        self._send(_READING_PART * progress.bytes_done / max(progress.bytes_total, 1))
+
+    def trained(self, objective: str, tokens: int) -> None:
+        if objective not in self._begun:
+            self._begun.append(objective)
+        part = 0.0 if self._size is None else min(tokens / self._size, 1.0)
+        self._send(_READING_PART + _TRAINING_PART * (len(self._begun) - 1 + part))
+
+    def _send(self, part: float) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + PROGRESS_INTERVAL_SECONDS
+            self._connection.send_bytes(b"p" + json.dumps(part).encode())
 
 
 def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:

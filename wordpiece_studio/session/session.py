@@ -18,6 +18,7 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
 from wordpiece_studio.session.document import Document, TextFile
+from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
@@ -68,9 +69,9 @@ class Session(QObject):
     model, runs, comparison, warm_up
         The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
         engine beforehand.
-    marks, player, usage, changes
-        Breakpoints, markers and bookmarks; playing merges; how often tokens are used; the steps that changed the live
-        text.
+    marks, player, usage, judging, changes
+        Breakpoints, markers and bookmarks; playing merges; how often tokens are used; what the objectives make of text
+        that was held out; the steps that changed the live text.
 
     Signals
     -------
@@ -98,6 +99,7 @@ class Session(QObject):
         self.marks = StepMarks(self.model, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
+        self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)
         self.given_name = self.tr("new")
@@ -114,6 +116,7 @@ class Session(QObject):
         self.warm_up.close()
         self.counting.close()
         self.usage.close()
+        self.judging.close()
         self.opening.close()
         self.references.close()
         self.watch.close()

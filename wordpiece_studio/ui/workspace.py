@@ -139,6 +139,7 @@ class Workspace(QMainWindow):
         self.timeline_pane = TimelinePane(
             model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
             comparison=session.comparison,
+            judging=session.judging,
         )  # fmt: skip
         self.corpus_marks = CorpusMarks(model, self.corpus_pane.editor, self)
         for empty in self.findChildren(EmptyState):

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.dialogs import help_window as help_module
 from wordpiece_studio.ui.dialogs.help_window import HelpWindow, entry_for, glossary_terms, help_pages, term_at
+from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 from wordpiece_studio.ui.widgets.colors import LOOKS, palette
 
 if TYPE_CHECKING:
@@ -168,6 +169,23 @@ def test_the_key_explains_what_has_the_focus(studio: Studio) -> None:
     pages = studio.window.findChild(HelpWindow)
     assert pages.windowTitle() == "Glossary"
     assert pages.browser.textCursor().selectedText() == "Objective"
+
+
+def test_the_key_explains_in_a_dialog_that_blocks_the_window(studio: Studio) -> None:
+    dialog = FurtherDialog(70, studio.window)
+    with studio.qtbot.waitActive(dialog):
+        dialog.open()
+    studio.wait(dialog._size_box.hasFocus)
+    QTest.keyClick(dialog._size_box, Qt.Key.Key_F1)
+    pages = dialog.findChild(HelpWindow)
+    assert pages.isVisible()
+    assert pages.browser.textCursor().selectedText() == "Vocabulary"
+    pages.close()
+    studio.wait(dialog._size_box.hasFocus)
+    QTest.keyClick(dialog._size_box, Qt.Key.Key_F1)
+    assert pages.isVisible()
+    assert studio.window.findChildren(HelpWindow) == [pages]
+    dialog.close()
 
 
 def test_a_caption_has_the_tooltip_of_its_field(studio: Studio) -> None:

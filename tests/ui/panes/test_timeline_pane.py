@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QComboBox, QToolButton
+from PySide6.QtWidgets import QApplication, QComboBox, QLayout, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.dialogs.help_window import term_at
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -100,6 +101,34 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
     assert pane.plot.value() == 12
     assert pane.hint.startswith("step 12 of 25")
     assert pane.plot.accessibleDescription() == "step 12 of 25"
+
+
+def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
+    pane, judging, label = timeline.pane, timeline.judging, timeline.pane.header_widget()
+    assert not label.isVisible()
+    judging.progress = 0.437
+    judging.changed.emit()
+    assert (label.isVisible(), label.text()) == (True, "held-out text: 43 %")
+    judging.figures, judging.progress = {"likelihood": 1.268, "count": 1.25, "score": 2.856}, None
+    judging.changed.emit()
+    whole = "1.27 tokens a word on held-out text (count 1.25, score 2.86)"
+    assert label.text() == whole
+    assert label.accessibleName() == f"Held-out text: {whole}"
+    assert "tenth of the corpus" in label.toolTip()
+    assert term_at(label, QPoint(-1, -1)) == "Held-out text"
+    shown = []
+    pane.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # in the window it is scrolled
+    pane.setMinimumSize(1, 1)
+    for width in range(1200, 200, -50):
+        pane.resize(width, 180)
+        bench.settle()
+        shown.append(label.text() if label.isVisible() else "")
+        needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, pane.hint, shown[-1])))
+        assert needed < pane.width() or not shown[-1]
+    assert list(dict.fromkeys(shown)) == [whole, "1.27 tokens a word on held-out text", ""]
+    judging.figures = None
+    judging.changed.emit()
+    assert not label.isVisible()
 
 
 def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from wordpiece_studio.session.live_changes import LiveChanges
@@ -31,6 +31,14 @@ class Window(QWidget):
         self.actions_, self.theme, self.timeline_pane = timeline.actions, bench.theme, timeline.pane
 
 
+class Judging(QObject):
+    """What a test says that the objectives make of held-out text."""
+
+    changed = Signal()
+    figures: dict[str, float] | None = None
+    progress: float | None = None
+
+
 class Timeline:
     """The pane with the controller that its buttons need."""
 
@@ -40,13 +48,16 @@ class Timeline:
         self.marks = StepMarks(bench.model, self.window)
         self.player = Player(bench.model, self.window, watch=self.marks.watch)
         self.changes = LiveChanges(self.window)
+        self.judging = Judging(self.window)
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
         self.window.take(self, bench)
         self.controller = StepController(self.window)
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
-        return TimelinePane(model, self.actions, self.marks, theme, player=self.player, changes=self.changes)
+        return TimelinePane(
+            model, self.actions, self.marks, theme, player=self.player, changes=self.changes, judging=self.judging
+        )
 
 
 def at(pane: TimelinePane, step: int) -> QPoint:

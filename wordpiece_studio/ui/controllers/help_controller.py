@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
+from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QCursor, QDesktopServices
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
@@ -28,6 +28,8 @@ from wordpiece_studio.ui.dialogs.palette import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from PySide6.QtWidgets import QWidget
+
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -40,7 +42,6 @@ class HelpController(QObject):
         self._window = window
         self._model = window.model
         self._keys: KeysWindow | None = None
-        self._pages: HelpWindow | None = None
         self._palette: Palette | None = None
         self._commands: list[Entry] = []
         self._vocabulary: Vocabulary | None = None
@@ -49,6 +50,9 @@ class HelpController(QObject):
         actions = window.actions_
         actions.command_palette.triggered.connect(self._on_command_palette_triggered)
         actions.explain.triggered.connect(self._on_explain_triggered)
+        application = QApplication.instance()
+        if isinstance(application, QApplication):
+            application.focusChanged.connect(self._on_application_focus_changed)
         actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
         actions.about.triggered.connect(self._on_about_triggered)
         actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
@@ -77,17 +81,34 @@ class HelpController(QObject):
     def _on_help_page_chosen(self, page: Path) -> None:
         self._show_page(page)
 
+    def _on_application_focus_changed(self, _old: object, now: QWidget | None) -> None:
+        """Let the key that explains work in dialogs, too: the shortcuts of the window behind do not."""
+        dialog = now.window() if now is not None else None
+        explain = self._window.actions_.explain
+        if isinstance(dialog, QDialog) and explain not in dialog.actions() and self._is_ours(dialog):
+            dialog.addAction(explain)
+
+    def _is_ours(self, dialog: QDialog) -> bool:
+        above: QWidget | None = dialog
+        while above is not None and above is not self._window:
+            above = above.parentWidget()
+        return above is not None
+
     def _on_explain_triggered(self) -> None:
+        active = QApplication.activeWindow() or self._window
         pointed = QApplication.widgetAt(QCursor.pos())
-        if pointed is None or pointed.window() is not self._window:
+        if pointed is None or pointed.window() is not active:
             pointed = None
-        found = (term_at(each, QCursor.pos()) for each in (pointed, self._window.focusWidget()) if each is not None)
+        found = (term_at(each, QCursor.pos()) for each in (pointed, active.focusWidget()) if each is not None)
         self._show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
 
     def _show_page(self, page: Path, term: str = "") -> None:
-        if self._pages is None:
-            self._pages = HelpWindow(self._window.theme, self._window)
-        self._pages.begin(page, term)
+        """Show a page in a window of its own, which belongs to the dialog that blocks the others, if there is one."""
+        owner = QApplication.activeModalWidget() or self._window
+        pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        if pages is None:
+            pages = HelpWindow(self._window.theme, owner)
+        pages.begin(page, term)
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()

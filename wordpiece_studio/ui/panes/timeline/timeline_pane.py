@@ -25,7 +25,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.run_names import run_names
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction, QResizeEvent
 
+    from wordpiece_studio.session.held_out_judging import HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
@@ -49,6 +50,7 @@ _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
+_BETWEEN = 14  # pixels between the parts of the title bar
 
 
 class CommandButton(QToolButton):
@@ -195,6 +197,8 @@ class TimelinePane(Pane):
         The steps that change the live text.
     comparison
         The runs with which the one shown is compared.
+    judging
+        What the objectives make of text that was held out.
     """
 
     def __init__(
@@ -208,6 +212,7 @@ class TimelinePane(Pane):
         player: Player,
         changes: LiveChanges,
         comparison: Comparison | None = None,
+        judging: HeldOutJudging | None = None,
     ) -> None:
         super().__init__(model, parent)
         self._comparison = comparison
@@ -216,6 +221,7 @@ class TimelinePane(Pane):
         self._marks = marks
         self._player = player
         self._changes = changes
+        self._judging = judging
         self._selection_step = SelectionStep()
         self._birth: int | None = None
         self._said = ""  # about the step
@@ -230,6 +236,18 @@ class TimelinePane(Pane):
         self._stretch = QCheckBox(self.tr("each to its own end"), self)
         set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
         self._stretch.hide()
+        self._held_out = plain_label("", self, role="hint")
+        self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
+        self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
+        tip = self.tr("A tenth of the corpus, and how vocabularies split it that were trained on the rest, one by each "
+                      "objective. The fewer tokens a word, the better.")  # fmt: skip
+        set_plain_tooltip(self._held_out, tip)
+        self._held_out.hide()
+        self._header = QWidget(self)
+        beside = QHBoxLayout(self._header)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(self._held_out)
+        beside.addWidget(self._stretch)
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Timeline"))
@@ -245,8 +263,8 @@ class TimelinePane(Pane):
         return self._plot
 
     def header_widget(self) -> QWidget:
-        """Return the control for the panel's title bar."""
-        return self._stretch
+        """Return what is said about held-out text, and the choice of scales, for the panel's title bar."""
+        return self._header
 
     def say_here(self, words: str) -> None:
         """Show a message about the current step, such as why it halted there, until the step changes."""
@@ -263,6 +281,7 @@ class TimelinePane(Pane):
         legend.addWidget(self._marker_line)
         right = QVBoxLayout()
         right.setSpacing(0)
+        right.addWidget(self._held_out)
         right.addWidget(self._plot, 1)
         right.addLayout(legend)
         layout = QHBoxLayout(self)
@@ -281,6 +300,8 @@ class TimelinePane(Pane):
 
     def _connect(self) -> None:
         model, marks = self._model, self._marks
+        if self._judging is not None:
+            self._judging.changed.connect(self._on_judging_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
         model.state_changed.connect(self._on_model_state_changed)
@@ -389,9 +410,32 @@ class TimelinePane(Pane):
         compared = self._show_lane_steps()
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("step {step} of {count}").format(step=step, count=count)
+        self._show_held_out(where)
         self.set_heading(self.tr("Timeline"), self._hint_text(" · ".join((where, *compared[:1]))))
         markers = markers_words(self._marks.markers)
         self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers, *compared))))
+
+    def _show_held_out(self, where: str) -> None:
+        """Say what the objectives make of held-out text, as far as there is room for it beside `where`."""
+        room_taken = self.fontMetrics().horizontalAdvance(where) + 2 * _BETWEEN
+        if not self._stretch.isHidden():
+            room_taken += self._stretch.sizeHint().width() + _BETWEEN
+        text = self.fitting_hint(self.title, *self._held_out_forms(), "", taken=room_taken)
+        set_plain_text(self._held_out, text)
+        self._held_out.setAccessibleName(self.tr("Held-out text: {figures}").format(figures=text))
+        self._held_out.setVisible(bool(text))
+
+    def _held_out_forms(self) -> tuple[str, ...]:
+        """Return what is said about held-out text, and a shorter form."""
+        judging = self._judging
+        if judging is None or (judging.figures is None and judging.progress is None):
+            return ()
+        if judging.figures is None:
+            return (self.tr("held-out text: {percent} %").format(percent=int(100 * (judging.progress or 0))),)
+        own, *others = judging.figures.items()
+        words = self.tr("{rate} tokens a word on held-out text").format(rate=f"{own[1]:.2f}")
+        named = ", ".join(f"{objective} {rate:.2f}" for objective, rate in others)
+        return f"{words} ({named})", words
 
     def _why_empty(self) -> str:
         if self._model.merge_count:
@@ -418,7 +462,8 @@ class TimelinePane(Pane):
             breakpoints=self._actions.breakpoints.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or turn the wheel")
-        return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where)
+        taken = self._held_out.sizeHint().width() + _BETWEEN if self._held_out.text() else 0
+        return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where, taken=taken)
 
     def _curve_text(self) -> str:
         config = self._model.config
@@ -490,6 +535,12 @@ class TimelinePane(Pane):
         if self.is_current:
             self._find_birth()
             self._show_marks()
+        else:
+            self.refresh_later()
+
+    def _on_judging_changed(self) -> None:
+        if self.is_current:
+            self._show_step()
         else:
             self.refresh_later()
 

@@ -1,0 +1,227 @@
+"""Figures for held-out text in the background: that they are right, and when they begin, end and are known already."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from PySide6.QtGui import QUndoStack
+
+from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import divided_corpus, divided_text, held_out_figures
+from wordpiece_studio.session import held_out_judging
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.held_out_judging import HeldOutJudging, JudgingOrder, judged
+from wordpiece_studio.session.run import RunOrigin, TrainerState
+from wordpiece_studio.session.runs import Runs
+from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+OBJECTIVES = ("likelihood", "score", "count")
+SMALL = TrainingConfig(vocab_size=150)
+FIGURES = {"likelihood": 1.5, "score": 2.0, "count": 1.25}
+
+
+def text_of(words: int) -> str:
+    chance = random.Random(4)
+    stems = ["".join(chance.choices("aeioubdglmnrst", k=chance.randint(2, 7))) for _ in range(300)]
+    weights = [1 / (rank + 2) for rank in range(len(stems))]
+    return "".join(" ".join(chance.choices(stems, weights, k=10)) + "\n" for _ in range(words // 10))
+
+
+TEXT = text_of(3000)
+
+
+class Judge:
+    """The judging with what it needs, and ways to train."""
+
+    def __init__(self, qtbot: QtBot, model: TrainerModel, document: Document) -> None:
+        self.qtbot = qtbot
+        self.model = model
+        self.stack = QUndoStack()
+        self.runs = Runs(model, self.stack)
+        self.counting = CorpusCounting(document)
+        self.judging = HeldOutJudging(model, self.runs, self.counting)
+        self.counts = count_texts([TEXT])
+
+    def train(self, config: TrainingConfig = SMALL, counts: WordCounts | None = None, **corpus: Any) -> Run:
+        origin = RunOrigin(False, True, "text", 0, ProjectCorpus(**{"text": TEXT, **corpus}))
+        self.model.start(counts or self.counts, config, origin=origin)
+        self.qtbot.waitUntil(lambda: self.model.state is TrainerState.FINISHED, timeout=20_000)
+        return self.model.run
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        self.qtbot.waitUntil(condition, timeout=60_000)
+
+    def close(self) -> None:
+        self.judging.close()
+        self.counting.close()
+        self.stack.clear()
+
+
+@pytest.fixture
+def judge(qtbot: QtBot, model: TrainerModel, document: Document) -> Iterator[Judge]:
+    judge = Judge(qtbot, model, document)
+    yield judge
+    judge.close()
+
+
+class Fake:
+    """Judges as soon as it may; remembers its orders, and how many of them were cancelled."""
+
+    def __init__(self) -> None:
+        self.orders: list[JudgingOrder] = []
+        self.cancelled = 0
+        self.may_end = threading.Event()
+        self.may_end.set()
+
+    def judged(
+        self, order: JudgingOrder, stop: threading.Event, report: Callable[[object], None]
+    ) -> dict[str, float] | None:
+        self.orders.append(order)
+        report(0.25)
+        while not self.may_end.wait(0.005):
+            if stop.is_set():
+                self.cancelled += 1
+                return None
+        return FIGURES
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
+    fake = Fake()
+    monkeypatch.setattr(held_out_judging, "judged", fake.judged)
+    monkeypatch.setattr(held_out_judging, "_REST_MS", 0)
+    return fake
+
+
+@pytest.fixture
+def quick(fake: Fake, judge: Judge) -> Judge:
+    return judge
+
+
+@pytest.mark.parametrize("kind", ["text", "files"])
+def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8", newline="")
+    config = dataclasses.replace(SMALL, objective="score")
+    if kind == "text":
+        divided = divided_text(TEXT)
+        judge.train(config)
+    else:
+        divided = divided_corpus(path)
+        judge.train(config, count_words(path), text=None, files=(CorpusReference(CorpusFile(str(path))),))
+    reported: list[float] = []
+    judge.judging.changed.connect(lambda: reported.append(judge.judging.progress))
+    judge.wait(lambda: judge.judging.figures is not None)
+    expected = held_out_figures(divided.rest, divided.held_out, config).tokens_per_word
+    assert judge.judging.figures == expected
+    assert list(judge.judging.figures) == ["score", "count", "likelihood"]
+    *during, last = reported
+    assert last is None
+    assert during == sorted(during)
+    assert during[-1] > 0.5
+
+
+def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, fake: Fake) -> None:
+    first = quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    assert list(quick.judging.figures) == ["likelihood", "count", "score"]
+    quick.train(dataclasses.replace(SMALL, objective="count"))
+    assert list(quick.judging.figures) == ["count", "likelihood", "score"]
+    quick.train(dataclasses.replace(SMALL, min_frequency=2))
+    assert quick.judging.figures is None
+    quick.wait(lambda: quick.judging.figures is not None)
+    quick.runs.show(first)
+    assert quick.judging.figures == FIGURES
+    assert [order.config.min_frequency for order in fake.orders] == [0, 2]
+    quick.runs.take([], None, 0)
+    assert quick.judging.figures is None
+
+
+@pytest.mark.parametrize("way", ["train", "show", "forget"])
+def test_it_is_cancelled_when_another_run_is_trained_or_shown(quick: Judge, fake: Fake, way: str) -> None:
+    first = quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    fake.may_end.clear()
+    quick.train(dataclasses.replace(SMALL, vocab_size=200))
+    quick.wait(lambda: quick.judging.progress == 0.25)
+    if way == "train":
+        quick.model.train_further(vocab_size=250)
+    elif way == "show":
+        quick.runs.show(first)
+    else:
+        quick.model.forget()
+    assert quick.judging.progress is None
+    quick.wait(lambda: fake.cancelled == 1)
+    assert quick.judging.figures == (FIGURES if way == "show" else None)
+    fake.may_end.set()
+    if way == "train":
+        quick.wait(lambda: quick.judging.figures is not None)
+        assert fake.orders[-1].config.vocab_size == 250
+
+
+@pytest.mark.parametrize("why", ["few words", "part", "table", "gone"])
+def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str) -> None:
+    corpus: dict[str, Any] = {}
+    counts = quick.counts
+    if why == "few words":
+        counts = count_texts([text_of(1000)])
+    elif why == "part":
+        counts.statistics = dataclasses.replace(counts.statistics, is_partial=True)
+    elif why == "table":
+        corpus = {"text": None, "files": (CorpusReference(CorpusFile("a.tsv", kind="word-counts")),)}
+    run = quick.train(counts=counts, **corpus)
+    if why == "gone":
+        quick.wait(lambda: len(fake.orders) == 1)
+        run.origin = dataclasses.replace(run.origin, corpus=None)
+        quick.runs.changed.emit()
+    assert quick.judging._order is None
+    assert (quick.judging.figures, quick.judging.progress) == (None, None)
+    assert not quick.judging._timer.isActive()
+
+
+def test_a_training_that_was_stopped_is_judged_at_its_size(quick: Judge, fake: Fake) -> None:
+    config = dataclasses.replace(SMALL, max_seconds=60.0, min_value=2.0, objective="count")
+    run = quick.train(config)
+    assert run.stop_reason == "vocab_size"
+    quick.wait(lambda: len(fake.orders) == 1)
+    assert fake.orders[0].config == dataclasses.replace(config, max_seconds=None)
+    quick.model.open_run(dataclasses.replace(run, stop_reason="user", config=TrainingConfig(vocab_size=9000)), 0)
+    quick.wait(lambda: len(fake.orders) == 2)
+    assert fake.orders[1].config == SMALL
+
+
+def test_a_corpus_that_has_changed_is_not_judged(judge: Judge) -> None:
+    order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=TEXT + "more\n"), 1000)
+    with pytest.raises(StudioError, match="has changed since it was counted"):
+        judged(order, threading.Event(), lambda _: None)
+    one_line = TEXT.replace("\n", " ")
+    order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=one_line), 1000)
+    with pytest.raises(StudioError, match="too few lines"):
+        judged(order, threading.Event(), lambda _: None)
+
+
+def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:
+    fake.may_end.clear()
+    quick.train()
+    quick.wait(lambda: quick.judging.progress == 0.25)
+    with quick.qtbot.waitSignal(quick.judging.changed):
+        quick.judging._job.failed.emit(StudioError("Too little memory"))
+    assert (quick.judging.figures, quick.judging.progress) == (None, None)
