@@ -127,6 +127,7 @@ class Actions(QObject):
         self.stop = self._action(
             self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
         )
+        self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import TrainerState
@@ -205,6 +205,13 @@ class TimelinePane(Pane):
         self._is_curve_new = True  # the plot still shows another run
         self._is_low = False
         self._buttons = TimelineButtons(actions, player, theme, self)
+        self._further = QToolButton(self)
+        self._further.setObjectName("timeline_further")
+        self._further.setAccessibleName(self.tr("Train further"))
+        self._further.setDefaultAction(actions.train_further)
+        self._further.setProperty("role", "button")
+        self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._plot = TimelinePlot(theme, self._describe_step, self)
         self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
@@ -245,6 +252,7 @@ class TimelinePane(Pane):
         layout.setSpacing(14)
         layout.addWidget(self._buttons)
         layout.addLayout(right, 1)
+        layout.addWidget(self._further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low pane, give the room of the legend to the curve."""
