@@ -317,6 +317,13 @@ class Actions(QObject):
         )
 
     def _make_help_actions(self) -> None:
+        self.last_messages = self._action(
+            self.tr("Show the last &messages"),
+            ("Ctrl+M",),
+            self.tr("Show the messages that have gone once more"),
+            "info",
+        )
+        self.last_messages.setIconText(self.tr("Messages"))
         self.shortcuts = self._action(
             self.tr("&Keyboard shortcuts"), ("Shift+F1",), self.tr("Show all keyboard shortcuts")
         )

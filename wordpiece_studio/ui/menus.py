@@ -161,7 +161,7 @@ class Menus(QObject):
 
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))
-        menu.addActions([actions.command_palette, actions.explain, actions.shortcuts])
+        menu.addActions([actions.command_palette, actions.explain, actions.shortcuts, actions.last_messages])
         menu.addSeparator()
         for page in help_pages():
             action = menu.addAction(menu_text(page.title))

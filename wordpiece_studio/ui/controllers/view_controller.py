@@ -83,6 +83,9 @@ class ViewController(QObject):
         actions.layouts.triggered.connect(self._on_layout_triggered)
         actions.reset_layout.triggered.connect(self._on_reset_triggered)
         actions.full_screen.triggered.connect(self._on_full_screen_triggered)
+        actions.last_messages.triggered.connect(self._window.notices.come_back)
+        self._window.notices.changed.connect(self._on_notices_changed)
+        self._on_notices_changed()
 
     def _connect_edit(self) -> None:
         actions, stack = self._window.actions_, self._window.session.document.undo_stack
@@ -214,6 +217,7 @@ class ViewController(QObject):
         layout = LAYOUTS[values.layout]
         for part in (self._window.bar, self._window.run_strip):
             part.setVisible(layout.has_bar)
+        self._window.notices.set_quiet(not layout.has_bar)
         self._window.theme.set_scale(self.text_size / 100)
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)
@@ -227,6 +231,9 @@ class ViewController(QObject):
 
     def _on_layout_triggered(self, action: QAction) -> None:
         self.choose_layout(cast("LayoutName", action.data()))
+
+    def _on_notices_changed(self) -> None:
+        self._window.actions_.last_messages.setEnabled(self._window.notices.can_come_back)
 
     def _on_reset_triggered(self) -> None:
         self._docks.take(self._docks.layout_taken)
