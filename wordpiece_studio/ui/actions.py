@@ -310,6 +310,11 @@ class Actions(QObject):
         self.reset_layout = self._action(
             self.tr("&Reset layout"), (), self.tr("Put all panes of this layout back where they were at first")
         )
+        self.fill_pane = self._action(
+            self.tr("&Fill the window with this pane"),
+            ("F12",),
+            self.tr("Show only the pane that has the focus; Escape, or this command again, brings the others back"),
+        )
         self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("Switch full screen on or off"))
         self.full_screen.setCheckable(True)
         self.command_palette = self._action(

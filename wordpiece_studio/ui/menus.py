@@ -157,7 +157,7 @@ class Menus(QObject):
         themes = menu.addMenu(self.tr("T&heme"))
         themes.addActions(actions.themes.actions())
         menu.addSeparator()
-        menu.addAction(actions.full_screen)
+        menu.addActions([actions.fill_pane, actions.full_screen])
 
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))

@@ -32,7 +32,7 @@ from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.input_events import FileDrops
-from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
+from wordpiece_studio.ui.widgets.pane import EmptyState, Panel
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Workspace(QMainWindow):
             self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
-            self.docks.add_panel(PanelDock(name, title, pane))
+            self.docks.add_panel(Panel(name, title, pane, self.docks))
         layout = QVBoxLayout(self._content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
