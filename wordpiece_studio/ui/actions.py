@@ -131,6 +131,9 @@ class Actions(QObject):
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
         )
+        self.longest_word = self._action(
+            self.tr("&Longest word…"), (), self.tr("Choose up to which length words are counted")
+        )
         self.train_as_you_type = self._action(
             self.tr("Train as you t&ype"),
             (),

@@ -126,7 +126,7 @@ class Menus(QObject):
         runs.addSeparator()
         runs.addActions(actions.show_run.actions())
         menu.addSeparator()
-        menu.addActions([actions.special_tokens, actions.train_as_you_type])
+        menu.addActions([actions.special_tokens, actions.longest_word, actions.train_as_you_type])
 
     def _add_step_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Step"))

@@ -71,7 +71,7 @@ def restarted(window: MainWindow, theme: Theme) -> Iterator[object]:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_each_layout_places_every_pane_once(name: str) -> None:
     layout = LAYOUTS[name]
-    for columns in (layout.columns, layout.low or layout.columns):
+    for columns in (layout.columns, layout.low or layout.columns, layout.narrow or layout.columns):
         assert sorted([*(n for column in columns for n in column.names), layout.bottom]) == sorted(PANES)
 
 
@@ -252,13 +252,46 @@ def test_what_was_saved_for_another_version_or_no_pane_is_ignored(window: MainWi
 
 
 def test_a_low_window_puts_the_token_details_behind_the_corpus_and_back(window: MainWindow) -> None:
-    window.resize(1024, 700)
+    window.resize(1366, 700)
     QApplication.processEvents()
     assert in_front(window) == IN_FRONT["teach"] - {"token_details"}
     assert window.docks.changed_by_hand() is None
     window.resize(1440, 900)
     QApplication.processEvents()
     assert in_front(window) == IN_FRONT["teach"]
+
+
+@pytest.mark.parametrize("name", ["teach", "engineer"])
+def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow, name: str) -> None:
+    choose(window, name)
+    window.resize(1024, 768)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT[name] - {"corpus", "token_details"}
+    tabs = [bar.tabText(at) for bar in window.docks._bars for at in range(bar.count()) if bar.isVisible()]
+    assert {"Live tokenization", "Corpus", "Token details"} <= set(tabs)
+    assert window.docks.changed_by_hand() is None
+    window.docks.bring("corpus")
+    assert window.docks.changed_by_hand().front == ("corpus",)
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT[name]
+
+
+def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindow) -> None:
+    placed = {action for _, action in window.menus.placed()}
+    actions = window.actions_
+    assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
+    parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]
+    parts += [window.corpus_pane.figures._longest_edit, window.history_pane._controls._columns]
+    for name in ("engineer", "teach", "engineer", "demo"):
+        choose(window, name)
+        assert [part.isHidden() for part in parts] == 4 * [name != "engineer"]
+    choose(window, "teach")
+    actions.longest_word.trigger()
+    assert parts[2].hasFocus() or not parts[2].isHidden()
+    choose(window, "demo")
+    window.corpus_pane.figures.show_longest_word(77)  # one that is not usual is always shown
+    assert not parts[2].isHidden()
 
 
 def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:

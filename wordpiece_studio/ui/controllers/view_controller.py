@@ -114,6 +114,7 @@ class ViewController(QObject):
         actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
         actions.find_token.triggered.connect(self._on_find_token_triggered)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
+        actions.longest_word.triggered.connect(self._on_longest_word_triggered)
         actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
         window.session.document.reset.connect(self._on_document_reset)
         window.history_pane.take_columns(self._settings.values.history_columns)
@@ -239,6 +240,8 @@ class ViewController(QObject):
         for part in (self._window.bar, self._window.run_strip):
             part.setVisible(layout.has_bar)
         self._window.notices.set_quiet(not layout.has_bar)
+        for pane in (self._window.corpus_pane.figures, self._window.history_pane, self._window.timeline_pane):
+            pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)
@@ -278,6 +281,10 @@ class ViewController(QObject):
     def _on_go_to_step_triggered(self) -> None:
         self._docks.bring("history")
         self._window.history_pane.ask_for_step()
+
+    def _on_longest_word_triggered(self) -> None:
+        self._docks.bring("corpus")
+        self._window.corpus_pane.figures.ask_for_longest_word()
 
     def _on_show_step_row_triggered(self) -> None:
         self._docks.bring("history")

@@ -267,7 +267,8 @@ class DockArea(QWidget):
     # -- places
 
     def minimumSizeHint(self) -> QSize:
-        columns = [self._firsts(column) for column in self._columns]
+        """Return the size that the panels need; a narrow area has fewer columns."""
+        columns = [self._firsts(column) for column in self._layout.narrow or self._columns]
         widths = [max((self._least(name).width() for name in names), default=0) for names in columns]
         heights = [sum(self._least(name).height() + _GAP for name in names) for names in columns]
         bottom = self._least(self._layout.bottom).height() if self._open([self._layout.bottom]) else 0
@@ -291,7 +292,9 @@ class DockArea(QWidget):
             panel.toggle_action.setChecked(name not in self._closed)
         if not self.isVisible():
             return
-        self._columns = self._layout.columns_for(self.height(), self.fontMetrics().height(), is_full=self._is_wide_left)
+        self._columns = self._layout.columns_for(
+            self.width(), self.height(), self.fontMetrics().height(), is_full=self._is_wide_left
+        )
         places = {self._filling: self.rect()} if self._filling else self._places()
         self._show_bars(places)
         for name, place in places.items():
