@@ -12,7 +12,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.diagnostics import diagnostics, last_lines, log_path, start_log, stop_log
+from wordpiece_studio.ui.messages import reading_time
 
 if TYPE_CHECKING:
     from tests.ui.conftest import Studio
@@ -49,13 +51,13 @@ def test_two_errors_leave_one_box(studio: Studio) -> None:
 
 @pytest.mark.expects_log
 def test_a_flood_of_faults_opens_one_box_and_the_work_goes_on(studio: Studio) -> None:
-    messages = studio.window.messages
+    reports = studio.window.messages
     for number in range(50):
-        messages.fault_happened.emit(f"Traceback: fault {number}")
+        reports.fault_happened.emit(f"Traceback: fault {number}")
     box = studio.box()
     assert "fault 0" in box.detailedText()
     box.button(_OK).click()
-    messages.fault_happened.emit("Traceback: one more")
+    reports.fault_happened.emit("Traceback: one more")
     QCoreApplication.processEvents()
     assert not studio.has_box()
     studio.window.actions_.next_merge.trigger()
@@ -64,10 +66,10 @@ def test_a_flood_of_faults_opens_one_box_and_the_work_goes_on(studio: Studio) ->
 
 @pytest.mark.expects_log
 def test_a_fault_in_another_thread_is_reported_by_the_window(studio: Studio) -> None:
-    messages = studio.window.messages
+    reports = studio.window.messages
     old = sys.excepthook, threading.excepthook
     try:
-        messages.catch_faults()
+        reports.catch_faults()
         thread = threading.Thread(target=int, args=("no number",))
         thread.start()
         thread.join()
@@ -100,6 +102,71 @@ def test_diagnostics_are_copied_without_the_corpus(studio: Studio) -> None:
 
 def test_diagnostics_show_any_settings(qapp: object) -> None:
     assert "object object" in diagnostics({"odd": object()})
+
+
+# -- notices
+
+
+def test_a_notice_lies_over_the_foot_and_moves_nothing(studio: Studio) -> None:
+    window = studio.window
+    before = [panel.geometry() for panel in window.docks.panels]
+    window.banner.show_message("Something was done. " * 20)
+    window.disk_banner.show_message("A file is missing", "warning", "Locate…")
+    QCoreApplication.processEvents()
+    assert [panel.geometry() for panel in window.docks.panels] == before
+    notices, content = window.notices, window.centralWidget()
+    assert content.rect().contains(notices.geometry())
+    assert notices.geometry().bottom() > content.height() - 30
+    for banner in (window.banner, window.disk_banner):
+        assert notices.rect().contains(banner.geometry())
+        assert banner.height() >= banner.heightForWidth(banner.width())
+    window.banner.clear()
+    window.disk_banner.clear()
+    assert not notices.isVisible()
+
+
+def test_a_notice_goes_when_it_could_be_read_and_can_be_called_back(
+    studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    banner, again = studio.window.banner, studio.window.actions_.last_messages
+    assert reading_time("x" * 200) > reading_time("x") > 1000
+    assert not again.isEnabled()
+    monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
+    banner.show_message("Exported")
+    assert banner.text == "Exported"
+    studio.wait(lambda: not banner.text)
+    monkeypatch.undo()
+    again.trigger()
+    assert banner.text == "Exported"
+    assert not again.isEnabled()
+    banner._close_button.click()
+    assert again.isEnabled()
+    banner.clear()  # now it is out of date
+    assert not again.isEnabled()
+
+
+def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
+    banner = studio.window.banner
+    banner.show_message("It is small", "error", "Train to 45")
+    assert not banner._timer.isActive()
+    banner.show_message("It was read")
+    assert banner._timer.isActive()
+    banner.clear()
+    assert not banner._timer.isActive()
+
+
+def test_no_notice_is_shown_to_an_audience(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = studio.window
+    window.actions_.layout_demo.trigger()
+    monkeypatch.setattr(messages, "reading_time", lambda _text: 1)
+    with studio.qtbot.waitSignal(window.banner._timer.timeout):
+        window.banner.show_message("Saved")
+    assert not window.notices.isVisible()
+    assert window.banner.text == "Saved"  # no one has seen it yet
+    monkeypatch.undo()
+    window.banner.come_back()
+    window.actions_.layout_teach.trigger()
+    assert window.banner.isVisible()
 
 
 def test_the_log_is_written_and_read() -> None:

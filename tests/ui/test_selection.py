@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
 from wordpiece_studio.session.run import Selection
 
@@ -59,11 +59,7 @@ def test_escape_in_a_field_is_the_fields_own(studio: Studio) -> None:
 
 def test_find_a_token_shows_the_vocabulary_wherever_it_is(studio: Studio) -> None:
     window, pane = studio.window, studio.window.vocabulary_pane
-    dock: QWidget | None = pane
-    while dock is not None and not isinstance(dock, QDockWidget):
-        dock = dock.parentWidget()
-    assert dock is not None
-    dock.hide()
+    window.docks.close_panel("vocabulary")
     activate(studio)
     window.actions_.find_token.trigger()
     studio.wait(lambda: pane.isVisible() and pane.controls._field.hasFocus())

@@ -56,7 +56,7 @@ def test_what_is_chosen_in_a_field_is_a_setting(
         (lambda: fields._objective_box.setCurrentIndex(2), {"objective": "count"}),
         (lambda: fields._size_box.setValue(90), {"vocab_size": 90}),
         (lambda: fields._frequency_box.setValue(3), {"min_frequency": 3}),
-        (lambda: fields._on_tokens_box_activated(1), {"special_tokens": ()}),
+        (lambda: fields.more.actions()[2].trigger(), {"special_tokens": ()}),
     ):
         with qtbot.waitSignal(settings.changed):
             change()
@@ -68,6 +68,18 @@ def test_showing_a_config_is_no_change_by_the_user(settings: ChosenSettings, qtb
         settings.set_config(TrainingConfig(objective="count", vocab_size=5))
     with qtbot.waitSignal(settings.changed):
         settings.set_target_size(6)
+
+
+def test_the_menu_shows_which_special_tokens_there_are(settings: ChosenSettings, fields: TrainingSettings) -> None:
+    for tokens, place in ((settings.special_tokens, 1), ((), 2), (("<s>", "[UNK]"), 3)):
+        settings.set_config(TrainingConfig(special_tokens=tokens))
+        choices = fields.more.actions()[1:4]
+        assert [action.isChecked() for action in choices] == [number == place for number in (1, 2, 3)]
+    assert choices[-1].text().endswith("(2)")
+    assert "[UNK]" in fields._more_button.toolTip()
+    choices[-1].trigger()
+    fields.findChild(SpecialTokensDialog).reject()
+    assert choices[-1].isChecked()
 
 
 def test_special_tokens_are_typed_one_a_line_and_checked_at_once(qtbot: QtBot) -> None:
@@ -107,7 +119,7 @@ def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
 def test_size_and_look_are_remembered(studio: Studio) -> None:
     studio.window.actions_.theme_dark.trigger()
     studio.window.actions_.larger_text.trigger()
-    studio.window.docks.panel("timeline").hide()
+    studio.window.docks.close_panel("timeline")
     studio.window.close()
     values = studio.window.settings.values
     assert (values.theme, values.font_scale) == ("dark", 110)

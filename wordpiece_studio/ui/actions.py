@@ -127,8 +127,12 @@ class Actions(QObject):
         self.stop = self._action(
             self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
         )
+        self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
+        )
+        self.longest_word = self._action(
+            self.tr("&Longest word…"), (), self.tr("Choose up to which length words are counted")
         )
         self.train_as_you_type = self._action(
             self.tr("Train as you t&ype"),
@@ -309,6 +313,11 @@ class Actions(QObject):
         self.reset_layout = self._action(
             self.tr("&Reset layout"), (), self.tr("Put all panes of this layout back where they were at first")
         )
+        self.fill_pane = self._action(
+            self.tr("&Fill the window with this pane"),
+            ("F12",),
+            self.tr("Show only the pane that has the focus; Escape, or this command again, brings the others back"),
+        )
         self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("Switch full screen on or off"))
         self.full_screen.setCheckable(True)
         self.command_palette = self._action(
@@ -316,6 +325,13 @@ class Actions(QObject):
         )
 
     def _make_help_actions(self) -> None:
+        self.last_messages = self._action(
+            self.tr("Show the last &messages"),
+            ("Ctrl+M",),
+            self.tr("Show the messages that have gone once more"),
+            "info",
+        )
+        self.last_messages.setIconText(self.tr("Messages"))
         self.shortcuts = self._action(
             self.tr("&Keyboard shortcuts"), ("Shift+F1",), self.tr("Show all keyboard shortcuts")
         )

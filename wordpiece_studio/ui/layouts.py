@@ -7,8 +7,10 @@ from typing import Literal
 
 LayoutName = Literal["teach", "engineer", "demo"]
 
-_LOW_LINES = 36
-"""An area of fewer lines of text is low: there the merge history comes before the curve and the formula."""
+_LOW_LINES = 40
+"""An area of fewer lines of text is low: there the token details lie behind the corpus, and the timeline is low."""
+_NARROW_LINES = 62
+"""An area less wide than this many lines of text are high is narrow: there the corpus gives way to a tab."""
 
 _MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
 """Percent; and how many pixels high a screen must be for text that large."""
@@ -28,12 +30,15 @@ class Column:
         Its minimum width in pixels.
     upper
         The fraction of the height above the timeline that its first group takes, if there is another below it.
+    lower_lines
+        How many lines of text are left to that other group before.
     """
 
     groups: tuple[tuple[str, ...], ...]
     part: float = 0.0
     least: int = 0
     upper: float = 0.5
+    lower_lines: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -53,8 +58,8 @@ class Layout:
         From left to right, above the panel `bottom`.
     closed
         The panels that are not shown until the user asks for them.
-    low
-        The columns in a low area.
+    low, narrow
+        The columns in a low area, and in a narrow one.
     """
 
     name: LayoutName
@@ -63,6 +68,7 @@ class Layout:
     bottom: str = "timeline"
     closed: frozenset[str] = frozenset()
     low: tuple[Column, ...] = ()
+    narrow: tuple[Column, ...] = ()
     bottom_part: float = 0.235
 
     @property
@@ -70,11 +76,18 @@ class Layout:
         """Whether the bar with the training controls is shown."""
         return self.name != "demo"
 
-    def columns_for(self, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
-        """Return the columns for an area of `height` pixels with lines of text of `line` pixels.
+    @property
+    def has_tools(self) -> bool:
+        """Whether the panes offer what an engineer needs and a class does not; the menus always do."""
+        return self.name == "engineer"
+
+    def columns_for(self, width: int, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
+        """Return the columns for an area of this size, in pixels, with lines of text of `line` pixels.
 
         With a full corpus, a list of files and their preview, the first column is always the one of a low area.
         """
+        if self.narrow and width < _NARROW_LINES * line:
+            return self.narrow
         if not self.low or not (is_full or is_low(height, line)):
             return self.columns
         return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
@@ -106,25 +119,21 @@ def demo_text_size(height: int) -> int:
 
 _TABLES = ("history", "vocabulary", "charts")
 _TOKENIZATION = Column((("tokenization",),), 0.29, 330)
-_MIDDLE = Column((("scoreboard",), _TABLES), upper=0.56)
+_LEFT = Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72)
+_LOW_LEFT = Column((("corpus", "token_details"),), 0.225, 235)
+_NARROW_RIGHT = Column((("tokenization", "corpus", "token_details"),), 0.36, 330)
+_MIDDLE = Column((("scoreboard",), _TABLES), upper=0.6, lower_lines=12)
+_LOW_MIDDLE = Column(_MIDDLE.groups, upper=0.57, lower_lines=12)
+_WORK = Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55)
+_LOW_WORK = Column(_WORK.groups, upper=0.5)
 
 TEACH = Layout(
-    "teach", 1, (Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72), _MIDDLE, _TOKENIZATION),
-    low=(Column((("corpus", "token_details"),), 0.225, 235), Column(_MIDDLE.groups, upper=0.46), _TOKENIZATION),
+    "teach", 2, (_LEFT, _MIDDLE, _TOKENIZATION), low=(_LOW_LEFT, _LOW_MIDDLE, _TOKENIZATION),
+    narrow=(_LOW_MIDDLE, _NARROW_RIGHT),
 )  # fmt: skip
 ENGINEER = Layout(
-    "engineer", 1,
-    (
-        Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72),
-        Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55),
-        _TOKENIZATION,
-    ),
-    bottom_part=0.17,
-    low=(
-        Column((("corpus", "token_details"),), 0.225, 235),
-        Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.5),
-        _TOKENIZATION,
-    ),
+    "engineer", 2, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
+    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.17,
 )  # fmt: skip
 DEMO = Layout(
     "demo", 1,

@@ -126,7 +126,7 @@ class Menus(QObject):
         runs.addSeparator()
         runs.addActions(actions.show_run.actions())
         menu.addSeparator()
-        menu.addActions([actions.special_tokens, actions.train_as_you_type])
+        menu.addActions([actions.special_tokens, actions.longest_word, actions.train_as_you_type])
 
     def _add_step_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Step"))
@@ -157,11 +157,11 @@ class Menus(QObject):
         themes = menu.addMenu(self.tr("T&heme"))
         themes.addActions(actions.themes.actions())
         menu.addSeparator()
-        menu.addAction(actions.full_screen)
+        menu.addActions([actions.fill_pane, actions.full_screen])
 
     def _add_help_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Help"))
-        menu.addActions([actions.command_palette, actions.explain, actions.shortcuts])
+        menu.addActions([actions.command_palette, actions.explain, actions.shortcuts, actions.last_messages])
         menu.addSeparator()
         for page in help_pages():
             action = menu.addAction(menu_text(page.title))

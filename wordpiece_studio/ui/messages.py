@@ -2,7 +2,7 @@
 
 A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault in the program: it is logged
 with its traceback, one dialog reports it (no second one while the first is open, or within a few seconds), and the
-program carries on. What asks for no decision is shown in a banner inside the window.
+program carries on. What asks for no decision is shown in a banner over the foot of the window, where it moves nothing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+    from PySide6.QtGui import QEnterEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -147,23 +150,42 @@ def sentence(what: str) -> str:
 
 _LONGEST_MESSAGE = 600
 BannerKind = Literal["info", "warning", "error"]
+_AROUND = 44  # pixels beside its text and its buttons
+_READING_MS, _CHARACTER_MS = 2500, 60
+"""To notice a message, and to read each character of it at leisure."""
+
+
+def reading_time(text: str) -> int:
+    """Return for how many milliseconds a message is shown.
+
+    >>> reading_time("Saved."), reading_time("x" * 100)
+    (2860, 8500)
+    """
+    return _READING_MS + _CHARACTER_MS * len(text)
 
 
 class Banner(QFrame):
-    """A message in the layout of the window, hidden until there is one."""
+    """A message that goes by itself once it could be read, unless it has a button: then it waits for an answer.
+
+    The time does not run while the banner is not seen, or the pointer is on it.
+    """
 
     action_requested = Signal()
     """The button of the message was pressed."""
+    changed = Signal()
+    """Another message is shown, or none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
         self._theme = theme
+        self._is_over = False  # the message was shown, and is not out of date
         self._label = plain_label("", self, wrap=True)
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
         self._close_button = tool_button("", self.tr("Dismiss this message"), self)
-        self._close_button.clicked.connect(self.clear)
+        self._close_button.clicked.connect(self._put_away)
+        self._timer = single_shot(self, self._on_timer_timeout)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
         layout.addWidget(self._label, 1)
@@ -178,6 +200,11 @@ class Banner(QFrame):
         """The message shown; empty if there is none."""
         return self._label.text() if not self.isHidden() else ""
 
+    @property
+    def can_come_back(self) -> bool:
+        """Whether its last message has gone, and still holds."""
+        return self._is_over
+
     def show_message(self, text: str, kind: BannerKind = "info", action: str = "") -> None:
         """Show `text`, and a button with the text `action` if there is one."""
         self.setProperty("kind", kind)
@@ -190,11 +217,119 @@ class Banner(QFrame):
         self._label.setAccessibleName(one_paragraph)
         self._button.setText(action)
         self._button.setVisible(bool(action))
+        self.come_back()
+
+    def come_back(self) -> None:
+        """Show the last message once more."""
+        self._is_over = False
         self.show()
+        if self._button.isHidden():
+            self._timer.start(reading_time(self._label.text()))
+        else:
+            self._timer.stop()
+        self.changed.emit()
+
+    def wanted_width(self) -> int:
+        """Return the width in pixels that shows the message in one line."""
+        parts = [part.sizeHint().width() for part in (self._button, self._close_button) if not part.isHidden()]
+        return self._label.fontMetrics().horizontalAdvance(self._label.text()) + sum(parts) + _AROUND
 
     def clear(self) -> None:
-        """Hide the message."""
+        """Hide the message, which does not hold any more."""
+        self._is_over = False
+        self._hide()
+
+    def _put_away(self) -> None:
+        self._is_over = True
+        self._hide()
+
+    def _hide(self) -> None:
+        self._timer.stop()
         self.hide()
+        self.changed.emit()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._timer.stop()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        if self._button.isHidden() and not self.isHidden():
+            self._timer.start(reading_time(self._label.text()))
+
+    def _on_timer_timeout(self) -> None:
+        if self.isVisible():
+            self._put_away()
+        else:
+            self._timer.start(reading_time(self._label.text()))
 
     def _draw_icon(self) -> None:
         self._close_button.setIcon(icon("close", self._theme.muted))
+
+
+_WIDEST, _EDGE, _BETWEEN = 760, 14, 6
+
+
+class Notices(QWidget):
+    """Banners one above the other, over the foot of the widget that they are given to."""
+
+    changed = Signal()
+    """`can_come_back` may have changed."""
+
+    def __init__(self, theme: Theme, number: int, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._parent = parent
+        self.banners = tuple(Banner(theme, self) for _ in range(number))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_BETWEEN)
+        for banner in self.banners:
+            layout.addWidget(banner)
+            banner.changed.connect(self._on_banner_changed)
+        self._is_quiet = False
+        parent.installEventFilter(self)
+        self.hide()
+
+    @property
+    def can_come_back(self) -> bool:
+        """Whether there is a message that can be shown once more."""
+        return any(banner.can_come_back for banner in self.banners)
+
+    def come_back(self) -> None:
+        """Show the last messages once more."""
+        for banner in self.banners:
+            if banner.can_come_back:
+                banner.come_back()
+
+    def set_quiet(self, is_quiet: bool) -> None:
+        """Show nothing; the messages wait until they may be shown again."""
+        self._is_quiet = is_quiet
+        self._place()
+
+    def event(self, event: QEvent) -> bool:
+        is_handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return is_handled
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and watched is self._parent:
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _on_banner_changed(self) -> None:
+        self._place()
+        self.changed.emit()
+
+    def _place(self) -> None:
+        has_any = any(not banner.isHidden() for banner in self.banners)
+        self.setVisible(has_any and not self._is_quiet)
+        layout, parent = self.layout(), self._parent
+        if self.isHidden() or layout is None:
+            return
+        wanted = max(banner.wanted_width() for banner in self.banners if not banner.isHidden())
+        width = min(wanted, _WIDEST, parent.width() - 2 * _EDGE)
+        layout.invalidate()
+        height = layout.heightForWidth(width)
+        self.setGeometry(parent.width() - width - _EDGE, parent.height() - height - _EDGE, width, height)
+        self.raise_()

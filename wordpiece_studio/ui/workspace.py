@@ -17,7 +17,7 @@ from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
 from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.menus import Menus
-from wordpiece_studio.ui.messages import Banner, Messages
+from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
 from wordpiece_studio.ui.panes.corpus.corpus_pane import CorpusPane
@@ -32,7 +32,7 @@ from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.input_events import FileDrops
-from wordpiece_studio.ui.widgets.pane import EmptyState, PanelDock
+from wordpiece_studio.ui.widgets.pane import EmptyState, Panel
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-_MARGIN = 10
+_MARGIN, _BANNERS = 10, 4
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _SAME_LINE = 12
@@ -64,7 +64,7 @@ class Workspace(QMainWindow):
         The commands, and where they are offered.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
-    banner, project_banner, disk_banner, export_banner
+    notices, banner, project_banner, disk_banner, export_banner
         Messages that do not interrupt: about the training, the project's file, the corpus files, exports.
     """
 
@@ -80,8 +80,10 @@ class Workspace(QMainWindow):
         self.addActions(self.actions_.all())
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
-        self.banner = Banner(theme, self)
-        self.project_banner, self.disk_banner, self.export_banner = (Banner(theme, self) for _ in range(3))
+        self._content = QWidget(self)
+        self.setCentralWidget(self._content)
+        self.notices = Notices(theme, _BANNERS, self._content)
+        self.disk_banner, self.project_banner, self.export_banner, self.banner = self.notices.banners
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()
@@ -151,9 +153,8 @@ class Workspace(QMainWindow):
             self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
-            self.docks.add_panel(PanelDock(name, title, pane))
-        content = QWidget(self)
-        layout = QVBoxLayout(content)
+            self.docks.add_panel(Panel(name, title, pane, self.docks))
+        layout = QVBoxLayout(self._content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self.bar)
@@ -162,19 +163,13 @@ class Workspace(QMainWindow):
         room.setContentsMargins(_MARGIN, 2, _MARGIN, _MARGIN)
         room.setSpacing(_MARGIN - 2)
         room.addWidget(self.docks, 1)
-        for banner in self._banners():
-            room.addWidget(banner)  # at the bottom: a message must not move what the user reads or types in
         layout.addLayout(room, 1)
-        self.setCentralWidget(content)
-
-    def _banners(self) -> tuple[Banner, ...]:
-        return self.disk_banner, self.project_banner, self.export_banner, self.banner
 
     # -- the order in which Tab visits the controls
 
     def focusNextPrevChild(self, is_next: bool) -> bool:
         """Let Tab follow the reading order of what is shown now: panes create some controls when first shown."""
-        _set_tab_order([self.bar, self.run_strip, *self.docks.parts(), *self._banners()])
+        _set_tab_order([self.bar, self.run_strip, *self.docks.parts(), self.notices])
         return super().focusNextPrevChild(is_next)
 
 

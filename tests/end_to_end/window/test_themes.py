@@ -8,23 +8,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QImage, QPalette
-from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLabel,
+    QTabBar,
+    QTableView,
+    QToolButton,
+    QWidget,
+)
 
 from tests.end_to_end.driver import Driver
 from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.session.table_model import VALUE_ROLE
+from wordpiece_studio.ui.layouts import LAYOUTS
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
+from wordpiece_studio.ui.widgets.chip_area import ChipArea
+from wordpiece_studio.ui.widgets.pane import PaneArea
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
+from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
 Pictures = dict[str, QImage]
@@ -146,42 +164,139 @@ def test_a_change_of_theme_reaches_everything(opened: Callable[[ThemeChoice], tu
     assert differing(light, pictures(began_dark)) == []
 
 
-def cut_texts(pane: QWidget) -> list[str]:
-    """The texts of labels of which not all is seen."""
-    cut = []
-    for label in pane.findChildren(QLabel):
-        if label.isVisible() and label.text():
-            room = QRect(0, 0, label.width() if label.wordWrap() else 10_000, 10_000)
-            flags = int(Qt.TextFlag.TextWordWrap) if label.wordWrap() else 0
-            needed, seen = label.fontMetrics().boundingRect(room, flags, label.text()), label.visibleRegion()
-            is_narrow = needed.width() > seen.boundingRect().width() + 1
-            if is_narrow or needed.height() > seen.boundingRect().height() + 1:
-                cut.append(label.text())
+# -- nothing cut
+
+
+def seen_size(widget: QWidget) -> QSize:
+    """Return how much of a widget is seen, or can be by scrolling."""
+    seen, inner = widget.rect(), widget
+    while (outer := inner.parentWidget()) is not None and not inner.isWindow():
+        if isinstance(outer.parentWidget(), QAbstractScrollArea) and outer.parentWidget().viewport() is outer:
+            bar = outer.parentWidget().verticalScrollBar()
+            if bar.maximum() > bar.minimum():
+                break
+        seen.translate(inner.pos())
+        seen = seen.intersected(outer.rect())
+        inner = outer
+    return seen.size()
+
+
+def room_for_text(widget: QWidget) -> tuple[str, int, int, int]:
+    """Return a text of a widget, its width and height, and the width that is there for it."""
+    size = seen_size(widget)
+    if isinstance(widget, QLabel):
+        return widget.text(), 0, 0, size.width()
+    if isinstance(widget, QComboBox):
+        return widget.currentText(), 0, 0, min(widget.width() - 34, size.width())
+    if isinstance(widget, QAbstractSpinBox):
+        return widget.text(), 0, 0, min(widget.lineEdit().width() - 4, size.width())
+    icon = widget.iconSize().width() if not widget.icon().isNull() else 0
+    return widget.text().replace("&", ""), icon, 0, size.width()
+
+
+def is_cut(widget: QWidget) -> bool:
+    text, beside, _, width = room_for_text(widget)
+    if isinstance(widget, QToolButton) and widget.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly:
+        text = ""
+    wraps = isinstance(widget, QLabel) and widget.wordWrap()
+    room = QRect(0, 0, widget.width() if wraps else 100_000, 100_000)
+    needed = widget.fontMetrics().boundingRect(room, int(Qt.TextFlag.TextWordWrap) if wraps else 0, text)
+    too_high = needed.height() > seen_size(widget).height() + 1
+    return bool(text) and (needed.width() + beside > width + 1 or too_high)
+
+
+def cut_cells(table: QTableView) -> list[str]:
+    """Return what is cut of the titles and the rows that are seen."""
+    model, cut = table.model(), []
+    header = table.horizontalHeader()
+    columns = [at for at in range(model.columnCount()) if not table.isColumnHidden(at)]
+    for column in columns:
+        title = str(model.headerData(column, Qt.Orientation.Horizontal) or "")
+        left, width = table.columnViewportPosition(column), table.columnWidth(column)
+        if left + width > table.viewport().width() + 1:
+            cut.append(f"column {title}")
+        if header.isVisible() and header.fontMetrics().horizontalAdvance(title) > width:
+            cut.append(f"title {title}")
+        for row in range(table.rowAt(0), min(model.rowCount(), table.rowAt(0) + 12)):
+            index = model.index(row, column)
+            text = index.data()
+            is_text = isinstance(text, str) and index.data(VALUE_ROLE) is None
+            if is_text and table.fontMetrics().horizontalAdvance(text) > width:
+                cut.append(f"cell {text}")
     return cut
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("layout", "size"),
-    [("teach", (1024, 768)), ("teach", (1366, 768)), ("teach", (1920, 1080)), ("engineer", (1024, 768))],
-)
-def test_no_text_is_cut_at_any_size_of_type(
-    opened: Callable[[ThemeChoice], tuple[Driver, Theme]], qapp: QApplication, layout: str, size: tuple[int, int]
-) -> None:
-    driver, theme = opened("light")
-    window, font = driver.window, qapp.font()
-    getattr(window.actions_, f"layout_{layout}").trigger()
-    try:
-        for percent in range(70, 170, 10):
-            theme.set_scale(percent / 100)
-            window.resize(*size)
-            driver.settle()
-            for name in ("charts", "scoreboard", "tokenization"):
-                window.docks.bring(name)
+def cut_parts(window: MainWindow) -> list[str]:
+    """Return all that is seen of the window in part: texts, cells, tabs, chips."""
+    cut: list[str] = []
+    for widget in window.findChildren(QWidget):
+        if not widget.isVisible() or isinstance(widget.parentWidget(), QAbstractItemView):
+            continue
+        if isinstance(widget, QLabel | QComboBox | QAbstractSpinBox | QAbstractButton) and is_cut(widget):
+            cut.append(f"{type(widget).__name__} {room_for_text(widget)}")
+        if isinstance(widget, QTabBar) and widget.objectName() != "run_tabs":
+            cut += [
+                widget.tabText(at) for at in range(widget.count()) if not widget.rect().contains(widget.tabRect(at))
+            ]
+        if isinstance(widget, QTableView):
+            cut += cut_cells(widget)
+        if isinstance(widget, ChipArea) and widget._content_size().width() > widget.viewport().width() + 1:
+            cut.append(f"chips {widget.accessibleName()}")
+        if isinstance(widget, PaneArea) and widget.horizontalScrollBar().isVisible():
+            cut.append(f"pane {widget.widget().accessibleName()}")
+    return cut
+
+
+SIZES = ((1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080), (3840, 2160))
+FEW = (("teach", (1366, 768), 100), ("engineer", (1024, 768), 120), ("demo", (1920, 1080), 100))
+COMBINATIONS = tuple((name, size, percent) for name in LAYOUTS for size in SIZES for percent in (80, 100, 120))
+
+
+@pytest.fixture
+def compared(opened: Callable[[ThemeChoice], tuple[Driver, Theme]], qapp: QApplication) -> Iterator[Driver]:
+    """A window with two compared runs of a small corpus."""
+    font = qapp.font()
+    driver, _ = opened("light")
+    window = driver.window
+    for dialog in window.findChildren(QDialog):
+        dialog.close()
+    window.corpus_pane.find_bar.close_bar()
+    window.banner.clear()
+    window.session.settings.choose(objective="count")
+    window.actions_.train.trigger()
+    driver.wait(lambda: len(window.session.runs.all) > 1)
+    driver.wait_finished()
+    for run in window.session.runs.all:
+        window.session.runs.set_compared(run, True)
+    driver.settle()
+    yield driver
+    qapp.setFont(font)
+
+
+def walk(driver: Driver, combinations: Iterable[tuple[str, tuple[int, int], int]]) -> dict[str, list[str]]:
+    """Return what is cut in each of these layouts, sizes and percents of text, with every pane in front once."""
+    window, found = driver.window, {}
+    for name, size, percent in combinations:
+        getattr(window.actions_, f"layout_{name}").trigger()
+        window.setWindowState(Qt.WindowState.WindowNoState)
+        window.theme.set_scale(percent / 100)
+        window.resize(*size)
+        driver.settle()
+        for pane in PANES:
+            if window.docks.panel(pane).toggle_action.isChecked():
+                window.docks.bring(pane)
                 driver.settle()
-                assert cut_texts(getattr(window, f"{name}_pane")) == [], percent
-    finally:
-        qapp.setFont(font)
+                found[f"{name} {size} {percent} {pane}"] = cut_parts(window)
+    return {where: cut for where, cut in found.items() if cut}
+
+
+def test_nothing_is_cut(compared: Driver) -> None:
+    assert walk(compared, FEW) == {}
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_in_any_layout_at_any_size_of_window_and_text(compared: Driver) -> None:
+    assert walk(compared, COMBINATIONS) == {}
 
 
 def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QTabBar, QToolButton
+from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
 
+from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import MainWindow
@@ -56,6 +58,7 @@ def restarted(window: MainWindow, theme: Theme) -> Iterator[object]:
         store = SettingsStore(window.settings.path.parent)
         assert store.damage is None
         opened.append(MainWindow(store, theme))
+        opened[-1].resize(1440, 900)
         opened[-1].show()
         return opened[-1]
 
@@ -68,7 +71,7 @@ def restarted(window: MainWindow, theme: Theme) -> Iterator[object]:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_each_layout_places_every_pane_once(name: str) -> None:
     layout = LAYOUTS[name]
-    for columns in (layout.columns, layout.low or layout.columns):
+    for columns in (layout.columns, layout.low or layout.columns, layout.narrow or layout.columns):
         assert sorted([*(n for column in columns for n in column.names), layout.bottom]) == sorted(PANES)
 
 
@@ -161,7 +164,7 @@ def test_a_pane_behind_another_does_no_work_until_it_is_shown(studio: Studio) ->
 
 def test_what_is_changed_by_hand_is_kept_by_each_layout_across_restarts(window: MainWindow, restarted: object) -> None:
     window.docks.bring("vocabulary")
-    window.docks.panel("corpus").toggleViewAction().trigger()
+    window.docks.panel("corpus").toggle_action.trigger()
     window.view_controller.zoom.set_zoom("scoreboard", 130)
     choose(window, "engineer")
     assert in_front(window) == IN_FRONT["engineer"]
@@ -191,17 +194,45 @@ def test_edges_that_were_dragged_keep_their_proportions(window: MainWindow) -> N
     assert docks.changed_by_hand().widths["corpus"] == 0.35
 
 
+def drag(edge: QWidget, way: QPoint) -> None:
+    start = edge.rect().center()
+    QTest.mousePress(edge, Qt.MouseButton.LeftButton, pos=start)
+    there = QPointF(edge.mapToGlobal(start + way))
+    left, none = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(edge, QMouseEvent(QEvent.Type.MouseMove, QPointF(start + way), there, left, left, none))
+    QTest.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=edge.rect().center())
+
+
+@pytest.mark.parametrize(("before", "after", "way"), [
+    ("corpus", "scoreboard", QPoint(-60, 0)), ("scoreboard", "tokenization", QPoint(-80, 0)),
+    ("scoreboard", "history", QPoint(0, 40)), ("corpus", "token_details", QPoint(0, -50)),
+    ("token_details", "timeline", QPoint(0, -30)),
+])  # fmt: skip
+def test_every_edge_can_be_dragged_and_the_panels_still_fill_the_area(
+    window: MainWindow, before: str, after: str, way: QPoint
+) -> None:
+    docks = window.docks
+    first, second, old = docks.panel(before), docks.panel(after), sizes(window)
+    edge = next(edge for edge in docks._edges if (edge.before, edge.after) == (before, after))
+    drag(edge, way)
+    grown = QSize(way.x(), way.y())
+    assert (first.size(), second.size()) == (old[before] + grown, old[after] - grown)
+    drag(edge, QPoint(-5000, -5000))  # as far as it goes
+    assert first.size() == old[before].boundedTo(first.size())
+    seen = [panel for panel in docks.panels if panel.is_in_front]
+    assert all(docks.rect().contains(panel.geometry()) for panel in seen)
+    assert not any(a.geometry().intersects(b.geometry()) for a, b in combinations(seen, 2))
+
+
 def test_an_edge_dragged_with_the_mouse_is_kept(window: MainWindow) -> None:
     docks = window.docks
     corpus = docks.panel("corpus")
     room, edge = corpus.parentWidget(), QPoint(corpus.geometry().right() + 5, 100)
-    QTest.mouseClick(room, Qt.MouseButton.LeftButton, pos=edge)
+    gap = room.childAt(edge)
+    QTest.mouseClick(gap, Qt.MouseButton.LeftButton)
     assert docks.changed_by_hand() is None
     before = corpus.width()
-    QTest.mousePress(room, Qt.MouseButton.LeftButton, pos=edge)
-    QTest.mouseMove(room, edge + QPoint(100, 0))
-    QTest.qWait(10)
-    QTest.mouseRelease(room, Qt.MouseButton.LeftButton, pos=edge + QPoint(100, 0))
+    drag(gap, QPoint(100, 0))
     assert corpus.width() == pytest.approx(before + 100, abs=6)
     assert docks.changed_by_hand().widths["corpus"] == pytest.approx(corpus.width() / docks.width(), abs=0.01)
     choose(window, "engineer")
@@ -221,13 +252,46 @@ def test_what_was_saved_for_another_version_or_no_pane_is_ignored(window: MainWi
 
 
 def test_a_low_window_puts_the_token_details_behind_the_corpus_and_back(window: MainWindow) -> None:
-    window.resize(1024, 700)
+    window.resize(1366, 700)
     QApplication.processEvents()
     assert in_front(window) == IN_FRONT["teach"] - {"token_details"}
     assert window.docks.changed_by_hand() is None
     window.resize(1440, 900)
     QApplication.processEvents()
     assert in_front(window) == IN_FRONT["teach"]
+
+
+@pytest.mark.parametrize("name", ["teach", "engineer"])
+def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow, name: str) -> None:
+    choose(window, name)
+    window.resize(1024, 768)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT[name] - {"corpus", "token_details"}
+    tabs = [bar.tabText(at) for bar in window.docks._bars for at in range(bar.count()) if bar.isVisible()]
+    assert {"Live tokenization", "Corpus", "Token details"} <= set(tabs)
+    assert window.docks.changed_by_hand() is None
+    window.docks.bring("corpus")
+    assert window.docks.changed_by_hand().front == ("corpus",)
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert in_front(window) == IN_FRONT[name]
+
+
+def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindow) -> None:
+    placed = {action for _, action in window.menus.placed()}
+    actions = window.actions_
+    assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
+    parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]
+    parts += [window.corpus_pane.figures._longest_edit, window.history_pane._controls._columns]
+    for name in ("engineer", "teach", "engineer", "demo"):
+        choose(window, name)
+        assert [part.isHidden() for part in parts] == 4 * [name != "engineer"]
+    choose(window, "teach")
+    actions.longest_word.trigger()
+    assert parts[2].hasFocus() or not parts[2].isHidden()
+    choose(window, "demo")
+    window.corpus_pane.figures.show_longest_word(77)  # one that is not usual is always shown
+    assert not parts[2].isHidden()
 
 
 def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:
@@ -238,6 +302,79 @@ def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:
         assert len(seen) == (0 if name == "demo" else 1)
         assert all(bar.count() < 2 for bar in bars if bar not in seen)
         assert all(bar.accessibleName() for bar in bars)
+
+
+# -- one pane alone
+
+
+def double_click_title(window: MainWindow, name: str) -> None:
+    title = window.docks.panel(name).title_bar
+    QTest.mouseDClick(title, Qt.MouseButton.LeftButton, pos=title.rect().center())
+
+
+def sizes(window: MainWindow) -> dict[str, QSize]:
+    return {panel.objectName(): panel.size() for panel in window.docks.panels if panel.is_in_front}
+
+
+@pytest.mark.parametrize("name", PANES)
+def test_a_double_click_on_its_title_lets_a_pane_fill_the_window_until_escape(window: MainWindow, name: str) -> None:
+    docks = window.docks
+    docks.bring(name)
+    QApplication.processEvents()
+    before = sizes(window)
+    double_click_title(window, name)
+    QApplication.processEvents()
+    assert in_front(window) == {name}
+    assert docks.filling == name
+    assert docks.panel(name).width() == docks.width()
+    assert docks.panel(name).height() > docks.height() - 10
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    QApplication.processEvents()
+    assert sizes(window) == before
+    assert not docks.filling
+
+
+def test_a_tab_and_a_command_fill_the_window_too(window: MainWindow) -> None:
+    bar = next(bar for bar in window.docks.findChildren(QTabBar) if bar.count() > 1)
+    QTest.mouseDClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(bar.currentIndex()).center())
+    assert window.docks.filling == "history"
+    window.actions_.fill_pane.trigger()
+    assert not window.docks.filling
+    window.activateWindow()
+    window.corpus_pane.editor.setFocus()
+    window.actions_.fill_pane.trigger()
+    assert in_front(window) == {"corpus"}
+    QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert in_front(window) == IN_FRONT["teach"]
+
+
+def test_what_fills_the_window_changes_nothing_that_is_kept(window: MainWindow) -> None:
+    docks = window.docks
+    docks.bring("charts")
+    docks.fill("tokenization")
+    window.resize(1300, 880)
+    QApplication.processEvents()
+    assert in_front(window) == {"tokenization"}
+    assert docks.changed_by_hand() == SavedLayout(version=TEACH.version, front=("charts",))
+    docks.panel("token_details").toggle_action.trigger()
+    assert in_front(window) == IN_FRONT["teach"] - {"history", "token_details"} | {"charts"}
+    docks.panel("token_details").toggle_action.trigger()
+    docks.fill("timeline")
+    docks.bring("history")
+    assert in_front(window) == IN_FRONT["teach"]
+    docks.fill("timeline")
+    choose(window, "engineer")
+    assert in_front(window) == IN_FRONT["engineer"]
+
+
+def test_escape_clears_the_selection_where_no_pane_fills_the_window(studio: Studio) -> None:
+    window = studio.window
+    window.model.set_selection(Selection("token", text="ch"))
+    window.docks.fill("scoreboard")
+    for is_left in (True, False):
+        QTest.keyClick(window, Qt.Key.Key_Escape)
+        assert (window.model.selection is not None) == is_left
+        assert not window.docks.filling
 
 
 def wheel(window: MainWindow, at: QPoint, notches: int) -> None:

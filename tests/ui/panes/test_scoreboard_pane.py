@@ -209,17 +209,17 @@ def test_an_untrained_scoreboard_has_no_empty_table_for_the_keyboard(empty_bench
 
 def test_three_words_are_visible_where_there_is_room(empty_bench: Bench) -> None:
     empty_bench.train(objective="count")
-    pane = empty_bench.show(ScoreboardPane, height=420)
+    pane = empty_bench.show(ScoreboardPane, height=480)
     seek(empty_bench, pane, 1)
     table = pane._words.view
     assert table.viewport().height() >= 3 * table.verticalHeader().defaultSectionSize()
 
 
-@pytest.mark.parametrize("height", [168, 190, 240, 300])
-def test_two_candidates_and_a_word_are_visible_at_any_height(bench: Bench, height: int) -> None:
+@pytest.mark.parametrize(("height", "candidates"), [(168, 2), (190, 2), (300, 2), (400, 6)])
+def test_candidates_and_a_word_are_visible_at_any_height(bench: Bench, height: int, candidates: int) -> None:
     pane = bench.show(ScoreboardPane, width=400, height=height)
     seek(bench, pane, 12)
-    for table, rows in ((pane._candidates_view, 2), (pane._words.view, 1)):
+    for table, rows in ((pane._candidates_view, candidates), (pane._words.view, 1)):
         assert table.isVisible()
         assert table.viewport().height() >= rows * table.verticalHeader().defaultSectionSize()
         assert table.mapTo(pane, table.rect().bottomLeft()).y() < height
@@ -235,12 +235,12 @@ def cut_parts(pane: ScoreboardPane) -> list[str]:
 
 @some_pairs(("width", "points"), [330, 470, 800], [16, 10, 7])
 def test_parts_that_do_not_fit_are_hidden_completely(bench: Bench, width: int, points: int) -> None:
-    pane = bench.show(ScoreboardPane, width=width, height=600)
+    pane = bench.show(ScoreboardPane, width=width, height=830)
     pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
     bench.theme.set_scale(points / 10)
     seek(bench, pane, 12)
     seen = set()
-    for height in range(600, pane.minimumSizeHint().height() - 1, -23):
+    for height in range(830, pane.minimumSizeHint().height() - 1, -29):
         pane.resize(width, height)
         bench.settle()
         assert cut_parts(pane) == [], height

@@ -180,9 +180,9 @@ class HelpController(QObject):
         if entry is None:
             return
         docks = self._window.docks
-        panes = {panel.toggleViewAction(): panel for panel in docks.panels}
+        panes = {panel.toggle_action: panel.objectName() for panel in docks.panels}
         if entry.action in panes:
-            panes[entry.action].come_to_front(True)  # the command would hide one that is already shown
+            docks.bring(panes[entry.action])  # the command would hide one that is already shown
         elif entry.action is not None:
             entry.action.trigger()
         elif entry.step is not None:

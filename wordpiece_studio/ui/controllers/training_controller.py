@@ -351,7 +351,7 @@ class TrainingController(QObject):
         model, actions, is_waiting = self._model, self._actions, self._is_waiting
         training, paused = model.state is TrainerState.TRAINING, model.state is TrainerState.PAUSED
         has_history = model.history is not None
-        had_keyboard = self._bar.has_keyboard
+        had_keyboard = self._bar.buttons.has_keyboard
         actions.train.setEnabled(not training and not is_waiting)
         reason = why_not_further(model)
         actions.train_further.setEnabled(has_history and not training and not is_waiting and not reason)
@@ -360,8 +360,7 @@ class TrainingController(QObject):
         actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
         self._show_pause_icon("play" if paused else "pause")
         actions.stop.setEnabled(training or paused or is_waiting)
-        if had_keyboard:
-            self._bar.keep_keyboard()
+        self._bar.buttons.show_training(training or paused or is_waiting, had_keyboard=had_keyboard)
         self._show_words(training, paused)
 
     def _show_pause_icon(self, name: str) -> None:

@@ -25,7 +25,8 @@ from shiboken6 import isValid
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
-from wordpiece_studio.ui.widgets.pane import PanelDock
+from wordpiece_studio.ui.widgets.input_events import keep
+from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class ViewController(QObject):
         self._docks = window.docks
         self._target: QWidget | None = None  # the text field that the Edit menu acts on
         self._field: QLineEdit | None = None  # the one that has the focus
+        self._holds_frame = False
         self.zoom = PaneZoom(window)
         self._connect_view()
         self._connect_edit()
@@ -83,6 +85,10 @@ class ViewController(QObject):
         actions.layouts.triggered.connect(self._on_layout_triggered)
         actions.reset_layout.triggered.connect(self._on_reset_triggered)
         actions.full_screen.triggered.connect(self._on_full_screen_triggered)
+        actions.fill_pane.triggered.connect(self._on_fill_pane_triggered)
+        actions.last_messages.triggered.connect(self._window.notices.come_back)
+        self._window.notices.changed.connect(self._on_notices_changed)
+        self._on_notices_changed()
 
     def _connect_edit(self) -> None:
         actions, stack = self._window.actions_, self._window.session.document.undo_stack
@@ -108,6 +114,7 @@ class ViewController(QObject):
         actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
         actions.find_token.triggered.connect(self._on_find_token_triggered)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
+        actions.longest_word.triggered.connect(self._on_longest_word_triggered)
         actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
         window.session.document.reset.connect(self._on_document_reset)
         window.history_pane.take_columns(self._settings.values.history_columns)
@@ -161,7 +168,23 @@ class ViewController(QObject):
             return values.font_scale
         return values.demo_scale or demo_text_size(self._window.screen().size().height())
 
+    def _hold_frame(self) -> None:
+        """Show nothing of a change before all is done that follows from it, some of it a turn or two later.
+
+        Qt's way to hold back updates paints everything twice.
+        """
+        self._holds_frame = True
+        later(self, 0, self._on_next_turn)
+
+    def _on_next_turn(self) -> None:
+        later(self, 0, self._show_frame)
+
+    def _show_frame(self) -> None:
+        self._holds_frame = False
+        QApplication.sendEvent(self._window, QEvent(QEvent.Type.UpdateRequest))
+
     def _on_theme_triggered(self, action: QAction) -> None:
+        self._hold_frame()
         self._window.theme.set_choice(cast("ThemeChoice", action.data()))
         self._window.remember(theme=action.data())
 
@@ -178,6 +201,7 @@ class ViewController(QObject):
         """Set and save the text size of the layout shown; None restores the default."""
         if percent is not None:
             percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
+        self._hold_frame()
         if self._settings.values.layout == "demo":
             self._window.remember(demo_scale=percent)
         else:
@@ -190,6 +214,7 @@ class ViewController(QObject):
     def choose_layout(self, name: LayoutName) -> None:
         """Show another layout; the demo layout switches to full screen, and leaving it switches back."""
         was_demo = self._settings.values.layout == "demo"
+        self._hold_frame()
         self._remember_layout()
         self._window.remember(layout=name)
         self._take_layout()
@@ -214,6 +239,9 @@ class ViewController(QObject):
         layout = LAYOUTS[values.layout]
         for part in (self._window.bar, self._window.run_strip):
             part.setVisible(layout.has_bar)
+        self._window.notices.set_quiet(not layout.has_bar)
+        for pane in (self._window.corpus_pane.figures, self._window.history_pane, self._window.timeline_pane):
+            pane.show_tools(layout.has_tools)
         self._window.theme.set_scale(self.text_size / 100)
         saved = values.layouts.get(layout.name)
         self._docks.take(layout, saved)
@@ -228,6 +256,9 @@ class ViewController(QObject):
     def _on_layout_triggered(self, action: QAction) -> None:
         self.choose_layout(cast("LayoutName", action.data()))
 
+    def _on_notices_changed(self) -> None:
+        self._window.actions_.last_messages.setEnabled(self._window.notices.can_come_back)
+
     def _on_reset_triggered(self) -> None:
         self._docks.take(self._docks.layout_taken)
         self.zoom.set_zooms({})
@@ -238,6 +269,11 @@ class ViewController(QObject):
 
     # -- panes
 
+    def _on_fill_pane_triggered(self) -> None:
+        name = self._docks.filling or self.zoom.pane_meant()
+        if name:
+            self._docks.fill(name)
+
     def _on_find_token_triggered(self) -> None:
         self._docks.bring("vocabulary")
         self._window.vocabulary_pane.focus_search()
@@ -245,6 +281,10 @@ class ViewController(QObject):
     def _on_go_to_step_triggered(self) -> None:
         self._docks.bring("history")
         self._window.history_pane.ask_for_step()
+
+    def _on_longest_word_triggered(self) -> None:
+        self._docks.bring("corpus")
+        self._window.corpus_pane.figures.ask_for_longest_word()
 
     def _on_show_step_row_triggered(self) -> None:
         self._docks.bring("history")
@@ -320,8 +360,16 @@ class ViewController(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep the menu in step with full screen, and leave Escape to a text field before the command takes it.
 
-        In a field it clears a search, or closes the bar that the field is in.
+        In a field it clears a search, or closes the bar that the field is in; elsewhere, if a pane fills the window, it
+        brings the others back. A frame may be held back.
         """
+        if event.type() == QEvent.Type.UpdateRequest and self._holds_frame and watched is self._window:
+            return True
+        if isinstance(event, QKeyEvent) and watched is self._window and self._docks.filling:
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
+                self._docks.restore()
+                return True
+            return keep(event, (Qt.Key.Key_Escape,))
         if event.type() == QEvent.Type.WindowStateChange and watched is self._window:
             self._window.actions_.full_screen.setChecked(self._window.isFullScreen())
         elif event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and watched is self._field:
@@ -398,7 +446,7 @@ class PaneZoom(QObject):
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
 
     def _set_font(self, name: str, zoom: float) -> None:
-        pass_font_on(self._docks.panel(name).content, scaled_font(QGuiApplication.font(), zoom))
+        pass_font_on(self._docks.panel(name), scaled_font(QGuiApplication.font(), zoom))
 
     def _on_larger_triggered(self) -> None:
         self._change(self.pane_meant(), _ZOOM_STEP)
@@ -423,6 +471,6 @@ def fitted(frame: QRect, available: QRect) -> QRect:
 
 
 def _pane_of(widget: QWidget | None) -> str:
-    while widget is not None and not isinstance(widget, PanelDock):
+    while widget is not None and not isinstance(widget, Panel):
         widget = widget.parentWidget()
     return widget.objectName() if widget is not None else ""

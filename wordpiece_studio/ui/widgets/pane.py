@@ -12,15 +12,13 @@ import time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QDockWidget,
     QFrame,
     QHBoxLayout,
-    QMainWindow,
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QTabBar,
     QVBoxLayout,
     QWidget,
 )
@@ -29,7 +27,7 @@ from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -53,6 +51,7 @@ class Pane(QWidget):
         self._history: MergeHistory | None = model.history  # of the run that is shown
         self._title = ""
         self._hint = ""
+        self.title_room = 0  # pixels that tabs take in place of the title
         self._is_stale = True
         self._refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
         self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -81,7 +80,7 @@ class Pane(QWidget):
     def fitting_hint(self, title: str, *hints: str, taken: int = 0) -> str:
         """Return the first of the hints that fits beside the title, else the last; `taken`: pixels of other parts."""
         title_width = self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
-        room = self.width() - _HEADING_MARGINS - title_width - taken
+        room = self.width() - _HEADING_MARGINS - max(title_width, self.title_room) - taken
         fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
         return next(fitting, hints[-1])
 
@@ -187,6 +186,8 @@ class EmptyState(QWidget):
 
 
 _LEAST_TITLE_HEIGHT = 32
+_TITLE_MARGINS = 14, 0, 12, 0
+_FRAME = QSize(2, 2)
 _SHORTEST_HINT = 6
 """Characters: a hint cut shorter than this says nothing."""
 
@@ -210,13 +211,16 @@ class HintLabel(CutLabel):
 class TitleBar(QFrame):
     """The title line of a panel: title, hint and controls."""
 
+    double_clicked = Signal()
+
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("panel_title_bar")
         self._title_label = plain_label(title, self, role="title")
         self._hint_label = HintLabel(self)
+        self._controls: list[QWidget] = []
         self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(14, 0, 12, 0)
+        self._layout.setContentsMargins(*_TITLE_MARGINS)
         self._layout.setSpacing(10)
         self._layout.addWidget(self._title_label)
         self._layout.addWidget(self._hint_label, 1)
@@ -230,7 +234,28 @@ class TitleBar(QFrame):
 
     def add_widget(self, widget: QWidget) -> None:
         """Put a control at the right end of the line."""
+        self._controls.append(widget)
         self._layout.addWidget(widget)
+
+    def least_width(self) -> int:
+        """Return the width in pixels of the title and the controls; tabs that are wider lie above the line."""
+        return _TITLE_MARGINS[0] + self._title_label.sizeHint().width() + self._layout.spacing() + self.controls_width()
+
+    def controls_width(self) -> int:
+        """Return the width in pixels that the controls and the margin beside them take."""
+        spacing = self._layout.spacing()
+        return _TITLE_MARGINS[2] + sum(each.sizeHint().width() + spacing for each in self._controls)
+
+    def make_room(self, width: int) -> None:
+        """Leave so many pixels at the left to tabs, in place of the title; 0 shows the title."""
+        left, *others = _TITLE_MARGINS
+        if self._layout.contentsMargins().left() != (width or left):
+            self._title_label.setVisible(not width)
+            self._layout.setContentsMargins(width or left, *others)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.double_clicked.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -283,90 +308,59 @@ class PaneArea(QScrollArea):
 
 
 class Panel(QFrame):
-    """A frame that shows one pane under its title line.
+    """A frame called `name` that shows one pane under its title line, `title_bar`.
 
     A pane with ``title``, ``hint`` and the signal ``heading_changed`` sets its own title line; any other keeps the
     title given here. The control that a pane's ``header_widget()`` returns goes into the title line.
+
+    The area of the panels carries out its command `toggle_action`, which shows and hides it.
     """
 
-    def __init__(self, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("panel")
+        self.setObjectName(name)
+        self.setProperty("role", "panel")
         self._pane = pane
-        self._default_title = title
-        self._title_bar = TitleBar(title, self)
+        self.setWindowTitle(title)  # its tab and its command have it too
+        self.toggle_action = QAction(title, self)
+        self.toggle_action.setCheckable(True)
+        self.title_bar = TitleBar(title, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 1, 1, 1)
         layout.setSpacing(0)
-        layout.addWidget(self._title_bar)
+        layout.addWidget(self.title_bar)
         self._area = PaneArea(pane, self)
         layout.addWidget(self._area, 1)
-        for part in (self._title_bar, self._area):
-            policy = part.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            part.setSizePolicy(policy)
         self._fill_title_bar()
 
-    @property
-    def pane(self) -> QWidget:
-        """The pane inside."""
-        return self._pane
+    def minimumSizeHint(self) -> QSize:
+        least = self._area.minimumSizeHint()
+        return (
+            QSize(max(least.width(), self.title_bar.least_width()), least.height() + self.title_bar.height()) + _FRAME
+        )
 
-    def set_seen(self, is_seen: bool) -> None:
-        """Show or hide title line and pane; their space is kept."""
-        self._title_bar.setVisible(is_seen)
-        self._area.setVisible(is_seen)
+    @property
+    def is_in_front(self) -> bool:
+        """Whether it can be seen: neither closed nor behind another panel."""
+        return self.isVisible()
+
+    def make_room(self, width: int) -> None:
+        """Leave so many pixels of the title line to tabs, in place of the title; 0 shows the title."""
+        self.title_bar.make_room(width)
+        if isinstance(self._pane, Pane):
+            self._pane.title_room = width
 
     def _fill_title_bar(self) -> None:
         header_widget = getattr(self._pane, "header_widget", None)
         control = header_widget() if callable(header_widget) else None
         if isinstance(control, QWidget):
-            self._title_bar.add_widget(control)
+            self.title_bar.add_widget(control)
         changed = getattr(self._pane, "heading_changed", None)
         if changed is not None:
             changed.connect(self._on_pane_heading_changed)
         self._on_pane_heading_changed()
 
     def _on_pane_heading_changed(self) -> None:
-        title = getattr(self._pane, "title", self._default_title)
+        title = getattr(self._pane, "title", self.windowTitle())
         hint = getattr(self._pane, "hint", "")
-        self._title_bar.set_heading(str(title), str(hint))
-
-
-class PanelDock(QDockWidget):
-    """A dock that holds one panel and has no title bar of its own: the panel's frame includes the title line.
-
-    Qt only moves a dock that lies behind another aside, and still calls it visible: the content of the panel is hidden
-    here, so that a pane that cannot be seen does no work.
-    """
-
-    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(title, parent)
-        self.setObjectName(name)
-        self.setTitleBarWidget(QWidget(self))
-        self.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.content = Panel(title, pane, self)
-        self.content.set_seen(False)
-        self.setWidget(self.content)
-        self.visibilityChanged.connect(self.notice)
-
-    @property
-    def is_in_front(self) -> bool:
-        """Whether it can be seen: shown, and not behind another dock."""
-        room = self.parentWidget()
-        if not self.isVisible() or not isinstance(room, QMainWindow):
-            return False
-        if all(each.isHidden() for each in room.tabifiedDockWidgets(self)):
-            return True
-        bars = room.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        return any(bar.tabText(bar.currentIndex()) == self.windowTitle() for bar in bars)
-
-    def come_to_front(self, is_wanted: bool) -> None:
-        """Show it in front of those in the same place, if `is_wanted`."""
-        if is_wanted:
-            self.show()
-            self.raise_()
-
-    def notice(self) -> None:
-        """Show or hide the content of the panel, as the dock can be seen or not."""
-        self.content.set_seen(self.is_in_front)
+        self.title_bar.set_heading(str(title), str(hint))

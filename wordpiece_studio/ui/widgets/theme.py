@@ -31,8 +31,7 @@ _BOLD_ROLES = ("title", "heading", "primary")
 _TEMPLATE = Template("""
 QMainWindow { background: $window; }
 QDialog { background: $surface; }
-QMainWindow::separator { background: $window; width: 8px; height: 8px; }
-QMainWindow::separator:hover { background: $border; }
+#edge:hover { background: $border; }
 QMenuBar { background: $surface; border-bottom: 1px solid $line; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 10px; background: transparent; border-radius: 4px; }
 QMenuBar::item:selected { background: $hover; }
@@ -50,7 +49,7 @@ QStatusBar::item { border: none; }
 #run_tabs::tab { padding: 0; margin: 0; border: none; }
 #run_tabs::scroller { width: 44px; }
 #run_tabs > QToolButton { background: $raised; border: 1px solid $border; padding: 0; }
-#panel { background: $surface; border: 1px solid $border; border-radius: 6px; }
+QFrame[role="panel"] { background: $surface; border: 1px solid $border; border-radius: 6px; }
 #palette { background: $raised; border: 1px solid $border; border-radius: 8px; }
 #palette QLineEdit { padding: 6px 9px; }
 #palette QListView { background: transparent; border: none; }

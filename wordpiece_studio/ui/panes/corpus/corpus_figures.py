@@ -58,6 +58,7 @@ class CorpusFiguresView(QWidget):
         self._normalizer_box = self._make_normalizer_box()
         self._pre_tokenizer_box = self._make_pre_tokenizer_box()
         self._longest_word = LONGEST_WORD
+        self._has_tools = True
         self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
         self._longest_edit = self._make_longest_edit()
         for caption, box in (
@@ -100,6 +101,22 @@ class CorpusFiguresView(QWidget):
         """Show the length, in characters, up to which words are counted."""
         self._longest_word = length
         self._longest_edit.setValue(length)
+        self._show_longest_edit()
+
+    def show_tools(self, is_wanted: bool) -> None:
+        """Show the choice of the longest word; without this it is shown only if it is not the usual one."""
+        self._has_tools = is_wanted
+        self._show_longest_edit()
+
+    def ask_for_longest_word(self) -> None:
+        """Show that choice until another layout is taken, with the keyboard focus in it."""
+        self.show_tools(True)
+        self._longest_edit.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._longest_edit.selectAll()
+
+    def _show_longest_edit(self) -> None:
+        for part in self._rows[-1]:
+            part.setVisible(self._has_tools or self._longest_word != LONGEST_WORD)
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""

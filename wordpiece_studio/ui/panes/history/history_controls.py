@@ -149,6 +149,10 @@ class HistoryControls(QWidget):
         if is_open is not None:
             self._filter.setChecked(is_open)
 
+    def show_tools(self, is_wanted: bool) -> None:
+        """Show or hide the button that chooses columns."""
+        self._columns.setVisible(is_wanted)
+
     def set_wide(self, is_wide: bool) -> None:
         """Set whether there is room for a caption on the filter button."""
         self._is_wide = is_wide

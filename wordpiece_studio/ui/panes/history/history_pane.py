@@ -167,6 +167,11 @@ class HistoryPane(Pane):
         first = self.tr("No merges yet. “Next merge” learns the first one.")
         return reasons.get(self._model.stop_reason or "", first)
 
+    def show_tools(self, is_wanted: bool) -> None:
+        """Offer the choice of columns in the title bar, or leave it to the menu of the table's header."""
+        self._controls.show_tools(is_wanted)
+        self.refresh_later()
+
     def show_step(self) -> None:
         """Scroll to the row of the current step and focus it; a filter that hides it is cleared."""
         if self._model.step and self._rows.row_of_step(self._model.step) < 0:

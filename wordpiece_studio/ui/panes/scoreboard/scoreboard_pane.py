@@ -132,15 +132,16 @@ class _Arrangement(NamedTuple):
 
 
 _ARRANGEMENTS = (
-    _Arrangement("all", 3, 3, False),
-    _Arrangement("all", 2, 2, False),
-    _Arrangement("formula", 2, 2, False),
-    _Arrangement("formula", 2, 1, True),
+    _Arrangement("all", 6, 3, False),
+    _Arrangement("formula", 6, 2, False),
+    _Arrangement("formula", 6, 1, True),
+    _Arrangement("formula", 6, 0, True),
+    _Arrangement("numbers", 6, 0, True),
     _Arrangement("numbers", 2, 1, True),
     _Arrangement("numbers", 1, 1, True),
     _Arrangement("numbers", 1, 0, True),
 )
-"""The first one that fits is used: parts that do not fit are hidden completely."""
+"""The first one that fits is used, six candidates before the words; parts that do not fit are hidden completely."""
 
 
 class ScoreboardPane(Pane):

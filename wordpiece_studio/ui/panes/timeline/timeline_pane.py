@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import TrainerState
@@ -119,15 +119,17 @@ class TimelineButtons(QWidget):
             self._button("last", a.last_merge),
         ]
         self._speed = self._speed_box()
+        self._tools = [
+            self._button("bookmarks", a.bookmarks),
+            self._button("run_back", a.run_back),
+            self._button("breakpoints", a.breakpoints),
+            self._button("run", a.run_to_breakpoint),
+        ]
         marks = [
             [self._button("previous_change", a.previous_change), self._button("next_change", a.next_change)],
-            [
-                self._button("run_back", a.run_back),
-                self._button("breakpoints", a.breakpoints),
-                self._button("run", a.run_to_breakpoint),
-            ],
             [self._button("marker_a", a.set_marker_a), self._button("marker_b", a.set_marker_b)],
-            [self._button("keep", a.keep_step), self._button("bookmarks", a.bookmarks)],
+            [self._button("keep", a.keep_step), self._tools[0]],
+            self._tools[1:],
         ]
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -136,6 +138,11 @@ class TimelineButtons(QWidget):
         layout.addLayout(_row(marks))
         layout.addStretch(1)
         player.speed_changed.connect(self._on_player_speed_changed)
+
+    def show_tools(self, is_wanted: bool) -> None:
+        """Show the buttons of breakpoints and of the table of bookmarks, or leave those to the menus."""
+        for button in self._tools:
+            button.setVisible(is_wanted)
 
     def _button(self, name: str, action: QAction, *, repeats: bool = False) -> CommandButton:
         return CommandButton(name, action, self, repeats=repeats)
@@ -227,8 +234,15 @@ class TimelinePane(Pane):
         self._said = ""  # about the step
         self._said_step = -1
         self._is_curve_new = True  # the plot still shows another run
-        self._is_low = False
+        self._is_low = self._has_tools = False
         self._buttons = TimelineButtons(actions, player, theme, self)
+        self._further = QToolButton(self)
+        self._further.setObjectName("timeline_further")
+        self._further.setAccessibleName(self.tr("Train further"))
+        self._further.setDefaultAction(actions.train_further)
+        self._further.setProperty("role", "button")
+        self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._plot = TimelinePlot(theme, self._describe_step, self)
         self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
@@ -266,6 +280,12 @@ class TimelinePane(Pane):
         """Return what is said about held-out text, and the choice of scales, for the panel's title bar."""
         return self._header
 
+    def show_tools(self, is_wanted: bool) -> None:
+        """Show all buttons, or only those that a class needs."""
+        self._has_tools = is_wanted
+        self._buttons.show_tools(is_wanted)
+        self._show_step()
+
     def say_here(self, words: str) -> None:
         """Show a message about the current step, such as why it halted there, until the step changes."""
         self._said, self._said_step = words, self._model.step
@@ -289,6 +309,7 @@ class TimelinePane(Pane):
         layout.setSpacing(14)
         layout.addWidget(self._buttons)
         layout.addLayout(right, 1)
+        layout.addWidget(self._further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low pane, give the room of the legend to the curve."""
@@ -456,7 +477,9 @@ class TimelinePane(Pane):
             return self.tr("{where} · training").format(where=where)
         if self._is_low and (markers := markers_words(self._marks.markers)):
             return f"{where} · {markers}"
-        keys = self.tr("← → step · {change} next change of the text · {breakpoints} breakpoints · [ ] markers A, B")
+        keys = self.tr("← → step · {change} next change of the text · [ ] markers A, B")
+        if self._has_tools:
+            keys = self.tr("← → step · {change} next change of the text · {breakpoints} breakpoints · [ ] markers A, B")
         named = keys.format(
             change=self._actions.next_change.shortcut().toString(),
             breakpoints=self._actions.breakpoints.shortcut().toString(),

@@ -15,7 +15,7 @@ from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
 from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
 from wordpiece_studio.ui.widgets.pane import Pane
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.plain import WholeLabel
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class TokenDetailsPane(Pane):
         self._filler = DetailsFiller(self._body, self._state)
         self._line = DetailsLine(theme, self._state, self)
         self._empty = QWidget(self)
-        self._empty_text = plain_label("", role="hint", wrap=True)
-        self._show_merge = QPushButton(self.tr("Show the token that this merge made"))
+        self._empty_text = WholeLabel(role="hint")
+        self._show_merge = QPushButton(self.tr("Show this merge’s token"))
         self._lay_out()
         self._connect()
         self.set_heading(self.tr("Token details"))
@@ -120,7 +120,7 @@ class TokenDetailsPane(Pane):
             text = self.tr("Nothing has been trained yet. Train to see here how each token came to be.")
         elif self.is_low:
             text = self.tr("Click a token anywhere.")
-        set_plain_text(self._empty_text, text)
+        self._empty_text.show_text(text)
         self._show_merge.setVisible(history is not None and self._model.step > 0)
 
     def _show_heading(self, subject: Subject) -> None:

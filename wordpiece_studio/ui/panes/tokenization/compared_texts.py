@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QRectF, QSize, Signal
+from PySide6.QtCore import QCoreApplication, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QPainter
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ComparedChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
+from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _MOST_ROWS = 2
+"""Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
 _DISC = 18
-_LONGEST_NAME = 40
 
 
 def _tr(text: str) -> str:
@@ -67,30 +67,30 @@ class RunHeading(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._disc = _Disc(theme, self)
-        self._name = plain_label("", self, role="heading")
-        self._step = plain_label("", self, role="hint")
+        self._name = CutLabel(parent=self, role="heading")
+        self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._step = CutLabel(parent=self, role="hint")
         self._figures = plain_label("", self, role="hint")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(7)
         layout.addWidget(self._disc)
         layout.addWidget(self._name)
-        layout.addWidget(self._step, 1)
+        layout.addWidget(self._step, 1, Qt.AlignmentFlag.AlignVCenter)
         layout.addWidget(self._figures)
 
     @property
     def text(self) -> str:
         """All that it says."""
-        return " ".join(label.text() for label in (self._name, self._step, self._figures) if label.text())
+        return self.accessibleName()
 
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
         """Show these words about a run."""
         self._disc.show_run(run)
-        set_plain_text(self._name, shown(name, _LONGEST_NAME))
-        set_plain_tooltip(self._name, name)
-        set_plain_text(self._step, step)
+        self._name.show_text(name)
+        self._step.show_text(step)
         set_plain_text(self._figures, figures)
-        self.setAccessibleName(self.text)
+        self.setAccessibleName(" ".join(filter(None, (name, step, figures))))
 
 
 class _Line(QWidget):
@@ -102,6 +102,7 @@ class _Line(QWidget):
         super().__init__(parent)
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
+        self._content_height, self._rows = 0, _MOST_ROWS
         self.chips = LiveChips(theme, _no_captions, self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         layout = QVBoxLayout(self)
@@ -110,11 +111,19 @@ class _Line(QWidget):
         layout.addWidget(self.heading)
         layout.addWidget(self.chips)
 
+    def chips_height(self, rows: int) -> int:
+        """Return the height in pixels of so many rows of chips, or of those that there are."""
+        return min(self._content_height, self.chips.height_of_rows(rows)) + 2 * self.chips.frameWidth()
+
+    def set_rows(self, rows: int) -> None:
+        """Show at most so many rows of chips."""
+        self._rows = rows
+        self.chips.setFixedHeight(self.chips_height(rows))
+
     def _on_chips_height_changed(self, height: int) -> None:
-        frame = 2 * self.chips.frameWidth()
-        wanted = min(height, self.chips.height_of_rows(_MOST_ROWS)) + frame
-        if wanted != self.chips.minimumHeight():
-            self.chips.setFixedHeight(wanted)
+        self._content_height = height
+        if self.chips_height(self._rows) != self.chips.minimumHeight():
+            self.set_rows(self._rows)
             self.height_changed.emit()
 
     def _describe(self, place: ChipPlace) -> str:
@@ -185,9 +194,18 @@ class ComparedTexts(QWidget):
         if was_seen != bool(aligned):
             self.height_changed.emit()
 
-    def needed_height(self) -> int:
-        """Return the height in pixels that the lines need; 0 if nothing is compared."""
-        return 0 if self.isHidden() else self.sizeHint().height()
+    def needed_height(self, rows: int) -> int:
+        """Return the height in pixels of lines with so many rows of chips; 0 if nothing is compared."""
+        if self.isHidden():
+            return 0
+        return self.sizeHint().height() + sum(
+            line.chips_height(rows) - line.chips.minimumHeight() for line in self._lines
+        )
+
+    def set_rows(self, rows: int) -> None:
+        """Show at most so many rows of chips a run."""
+        for line in self._lines:
+            line.set_rows(rows)
 
     def sizeHint(self) -> QSize:
         self._layout.invalidate()

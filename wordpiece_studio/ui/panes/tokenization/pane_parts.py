@@ -171,22 +171,25 @@ class PaneParts(QSplitter):
         can_ask = self._can_ask and not self._is_low and not is_asked
         says = self._unknown_box.is_wanted
         room = self._room - least_below
-        for has_summary, has_box in ((True, says), (False, says), (False, False)):
+        for has_summary, has_box, rows in ((True, says, 2), (False, says, 2), (False, says, 1), (False, False, 1)):
             labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
-            wanted = self._wanted_with([label for label, is_there in labels if is_there], has_box=has_box)
+            there = [label for label, is_there in labels if is_there]
+            wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
             if wanted.least <= room:
                 break
+        if self._compared is not None:
+            self._compared.set_rows(rows)
         for label, is_there in labels:
             label.setVisible(is_there)
         self._unknown_box.give_way(not has_box)
         return wanted
 
-    def _wanted_with(self, labels: list[QLabel], *, has_box: bool) -> _Wanted:
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
         width = self.width() - _SIDES.left() - _SIDES.right()
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
         heights += [max(label.heightForWidth(width), 0) for label in labels]
         if self._compared is not None and self._is_comparing:
-            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height()]
+            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
         if has_box:
             heights.append(self._unknown_box.needed_height(width))
         whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()

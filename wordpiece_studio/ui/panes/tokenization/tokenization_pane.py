@@ -208,7 +208,7 @@ class TokenizationPane(Pane):
         title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = self.tr("{where} · follows the timeline").format(where=where)
-        self.set_heading(title, self.fitting_hint(title, whole, where))
+        self.set_heading(title, self.fitting_hint(title, whole, where, ""))
 
     def _show_tokens(self) -> None:
         self._chips.set_fresh(self._fresh_id())

@@ -1,6 +1,7 @@
-"""The bar under the menus: train, train further, pause, stop and keep; the progress; and the settings of the next run.
+"""The bar under the menus: train, or pause and stop; the settings of the next run; the progress.
 
-The settings are objective, size, minimum pair frequency and special tokens.
+The settings are objective, size, minimum pair frequency and, behind *More*, special tokens. Nothing in the bar moves
+when the state of the training changes.
 """
 
 from __future__ import annotations
@@ -8,14 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence
+from PySide6.QtGui import QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
+    QApplication,
     QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QLabel,
+    QMenu,
     QProgressBar,
     QSizePolicy,
     QSpinBox,
@@ -25,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.timers import later
+from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
@@ -106,12 +109,11 @@ class SpecialTokensDialog(QDialog):
 
 
 class TrainingSettings(QWidget):
-    """The fields of the :class:`~wordpiece_studio.session.chosen_settings.ChosenSettings`."""
+    """The fields of the :class:`~wordpiece_studio.session.chosen_settings.ChosenSettings`; the rest is in `more`."""
 
     def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chosen = chosen
-        self._token_choice = 0
         self._captions: list[QLabel] = []
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -125,18 +127,19 @@ class TrainingSettings(QWidget):
             self.tr("Minimum pair frequency"), _LARGEST_COUNT, "",
             self.tr("Pairs that occur less often are not merged. Without a floor, the score favors pairs seen once"),
         )  # fmt: skip
-        self._tokens_box = self._make_tokens_box()
         self._add(self.tr("Objective"), self._objective_box)
         self._add(self.tr("Size"), self._size_box)
         self._add(self.tr("Min. pairs"), self._frequency_box)
-        self._add(self.tr("Special tokens"), self._tokens_box)
-        self._layout.addStretch(1)
+        self._token_choices = QActionGroup(self)
+        self.more = self._make_more_menu()
+        self._more_button = self._make_more_button()
+        self._layout.addWidget(self._more_button)
         chosen.replaced.connect(self._show)
         self._show()
 
     def _show(self) -> None:
         chosen = self._chosen
-        fields = (self._objective_box, self._size_box, self._frequency_box, self._tokens_box)
+        fields = (self._objective_box, self._size_box, self._frequency_box)
         for field in fields:
             field.blockSignals(True)
         size, min_frequency = chosen.limits
@@ -164,7 +167,7 @@ class TrainingSettings(QWidget):
         self._size_box.style().polish(self._size_box)
 
     def set_captions_visible(self, visible: bool) -> None:
-        """Show or hide the captions beside the fields; the tooltips say the same."""
+        """Show or hide the captions before the fields; the tooltips say the same."""
         for caption in self._captions:
             caption.setVisible(visible)
         self._layout.invalidate()  # otherwise its size is known only in the next turn of the event loop
@@ -211,12 +214,24 @@ class TrainingSettings(QWidget):
         box.valueChanged.connect(self._on_limit_changed)
         return box
 
-    def _make_tokens_box(self) -> QComboBox:
-        box = QComboBox(self)
-        box.addItems([self.tr("BERT’s five"), self.tr("None"), self.tr("Custom…")])
-        box.setAccessibleName(self.tr("Special tokens"))
-        box.activated.connect(self._on_tokens_box_activated)
-        return box
+    def _make_more_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.addSection(self.tr("Special tokens"))
+        for text in (self.tr("&BERT’s five"), self.tr("&None"), ""):
+            action = self._token_choices.addAction(text)
+            action.setCheckable(True)
+            menu.addAction(action)
+        self._token_choices.triggered.connect(self._on_token_choices_triggered)
+        return menu
+
+    def _make_more_button(self) -> QToolButton:
+        button = QToolButton(self)
+        button.setProperty("role", "button")
+        button.setText(self.tr("More ▾"))
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.setMenu(self.more)
+        return button
 
     def _add(self, caption: str, field: QWidget) -> None:
         label = BuddyLabel(caption, field, self)
@@ -231,12 +246,13 @@ class TrainingSettings(QWidget):
     def _on_limit_changed(self, _value: int) -> None:
         self._chosen.choose(vocab_size=self._size_box.value() or None, min_frequency=self._frequency_box.value())
 
-    def _on_tokens_box_activated(self, index: int) -> None:
-        if index == 2:
-            self._tokens_box.setCurrentIndex(self._token_choice)  # until the dialog is accepted
+    def _on_token_choices_triggered(self, action: QAction) -> None:
+        choice = self._token_choices.actions().index(action)
+        self._show_tokens(self._chosen.special_tokens)  # a dialog may still be cancelled
+        if choice == 2:
             self.edit_special_tokens()
-            return
-        self._take_tokens((BERT_SPECIAL_TOKENS, ())[index])
+        else:
+            self._take_tokens((BERT_SPECIAL_TOKENS, ())[choice])
 
     def _on_dialog_tokens_chosen(self, tokens: tuple[str, ...]) -> None:
         self._take_tokens(tokens)
@@ -246,28 +262,107 @@ class TrainingSettings(QWidget):
         self._chosen.choose(special_tokens=tokens)
 
     def _on_dialog_finished(self, _result: int) -> None:
-        self._tokens_box.setFocus()
+        self._more_button.setFocus()
 
     def _show_tokens(self, tokens: tuple[str, ...]) -> None:
-        self._token_choice = 0 if tokens == BERT_SPECIAL_TOKENS else 1 if not tokens else 2
-        self._tokens_box.setItemText(
-            2, self.tr("Custom… ({number})").format(number=len(tokens)) if self._token_choice == 2
-            else self.tr("Custom…"),
-        )  # fmt: skip
-        self._tokens_box.setCurrentIndex(self._token_choice)
-        names = " ".join(tokens) or self.tr("no special tokens")
-        set_plain_tooltip(self._tokens_box, f"{self.tr('Special tokens')}: {names}")
+        usual, none, custom = self._token_choices.actions()
+        is_custom = bool(tokens) and tokens != BERT_SPECIAL_TOKENS
+        words = self.tr("&Custom… ({number})").format(number=len(tokens)) if is_custom else self.tr("&Custom…")
+        custom.setText(words)
+        (custom if is_custom else usual if tokens else none).setChecked(True)
+        said = self.tr("Special tokens: {names}").format(names=" ".join(tokens) or self.tr("none"))
+        self._more_button.setAccessibleName(self.tr("More settings. {tokens}").format(tokens=shown(said, 200)))
+        set_plain_tooltip(self._more_button, said)
 
 
-_USUAL_PROGRESS = "12,345 of 30,000 tokens · 12 s left"
+_USUAL_PROGRESS = "12,345 of 30,000 tokens"
 _LEAST_CHARACTERS = 110  # of average width, for the bar in its shortest form
 _MOST_LEAST_WIDTH = 940  # pixels: with large text too, the window must fit a small screen
 _UNKNOWN = 0
-_FORMS = (
-    (True, True, 0), (True, True, 1), (True, True, 2), (False, True, 1), (False, True, 2), (False, False, 1),
-    (False, False, 2), (False, False, 3),
-)  # fmt: skip
-"""Captions, text on buttons, and which text on the search button (3: no button), tried in order until one fits."""
+_FORMS = ((True, 0), (True, 1), (False, 1), (False, 2))
+"""Captions, and which text on the search button (2: no button); the first one is used that fits width and font."""
+_BETWEEN = 4
+_PATIENCE_MS = 150
+"""A training that ends sooner leaves its button as it is: nothing flashes."""
+
+
+class TrainButtons(QWidget):
+    """*Train*, and in its place *Pause* and *Stop* as long as there is something to be paused or stopped.
+
+    The place has one width for all of them. A press that comes right after they changed was meant for the other one.
+    """
+
+    def __init__(self, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.train = _button(actions.train, "primary", self)
+        self.train.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.pause, self.stop = (_button(action, "button", self) for action in (actions.pause, actions.stop))
+        self._all = (self.train, self.pause, self.stop)
+        self._holds_keyboard = False
+        self._is_fresh = False
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_BETWEEN)
+        for button in self._all:
+            button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+            button.installEventFilter(self)
+            layout.addWidget(button)
+        self._swap_timer = single_shot(self, self._on_swap_timer_timeout, _PATIENCE_MS)
+        self._fresh_timer = single_shot(self, self._on_fresh_timer_timeout)
+        self.pause.hide()
+        self.stop.hide()
+        self.train.show()
+        self.fit()
+
+    @property
+    def has_keyboard(self) -> bool:
+        """Whether one of the buttons has the keyboard focus."""
+        return any(button.hasFocus() for button in self._all)
+
+    def show_training(self, is_training: bool, *, had_keyboard: bool) -> None:
+        """Offer to pause and stop, or to train; a keyboard focus that a button has lost by then is given back."""
+        self._holds_keyboard = had_keyboard or (self._holds_keyboard and self._swap_timer.isActive())
+        if not is_training:
+            self._swap_timer.stop()
+            self._show(is_training=False)
+        elif self.train.isHidden():
+            self._give_keyboard()
+        elif not self._swap_timer.isActive():
+            self._swap_timer.start()
+
+    def fit(self) -> None:
+        """Take the width that the widest of the buttons need in this font."""
+        metrics, texts = self.pause.fontMetrics(), (self.tr("Pause"), self.tr("Resume"))
+        edges = self.pause.sizeHint().width() - metrics.horizontalAdvance(self.pause.text())
+        both = max(map(metrics.horizontalAdvance, texts)) + edges + self.stop.sizeHint().width()
+        self.setFixedWidth(max(self.train.sizeHint().width(), both + _BETWEEN))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ignore the second press of a double click, which comes upon another button than the first."""
+        presses = (QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick)
+        return (self._is_fresh and event.type() in presses) or super().eventFilter(watched, event)
+
+    def _show(self, *, is_training: bool) -> None:
+        if is_training != self.train.isHidden():
+            self._is_fresh = True
+            self._fresh_timer.start(QApplication.doubleClickInterval())
+        shown_ones = (self.pause, self.stop) if is_training else (self.train,)
+        for button in shown_ones:
+            button.show()
+        self._give_keyboard()
+        for button in set(self._all) - set(shown_ones):
+            button.hide()
+
+    def _give_keyboard(self) -> None:
+        button = next((each for each in self._all if each.isEnabled() and not each.isHidden()), None)
+        if self._holds_keyboard and button is not None and not self.has_keyboard:
+            button.setFocus()
+
+    def _on_swap_timer_timeout(self) -> None:
+        self._show(is_training=True)
+
+    def _on_fresh_timer_timeout(self) -> None:
+        self._is_fresh = False
 
 
 class TrainingBar(QFrame):
@@ -278,26 +373,16 @@ class TrainingBar(QFrame):
         self.setObjectName("training_bar")
         self.setAccessibleName(self.tr("Training"))
         self.settings = TrainingSettings(settings, self)
-        self._wordy_buttons: list[QToolButton] = []
+        self.settings.more.addSeparator()
+        self.settings.more.addAction(actions.train_as_you_type)
+        self.buttons = TrainButtons(actions, self)
         self._progress_forms: tuple[str, ...] = ("",)
-        controls = self._controls = QHBoxLayout()
-        controls.setContentsMargins(12, 7, 12, 5)
-        controls.setSpacing(6)
-        self._train_button = self._button(actions.train, "primary")
-        controls.addWidget(self._train_button)
-        for action in (actions.train_further, actions.pause, actions.stop):
-            button = self._button(action, "button")
-            self._wordy_buttons.append(button)
-            controls.addWidget(button)
-        controls.addSpacing(10)
-        controls.addWidget(self.settings)
         self._progress_label = plain_label("", self, role="hint")
         self._progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self._progress_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._progress_label.installEventFilter(self)
-        controls.addWidget(self._progress_label, 1)
+        self._messages_button = _button(actions.last_messages, "", self)
+        self._messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self._search_button = self._make_search_button(actions.command_palette)
-        controls.addWidget(self._search_button)
         self._progress_bar = QProgressBar(self)
         self._progress_bar.setTextVisible(False)
         self._progress_bar.setAccessibleName(self.tr("Training progress"))
@@ -305,6 +390,19 @@ class TrainingBar(QFrame):
         keep.setRetainSizeWhenHidden(True)
         self._progress_bar.setSizePolicy(keep)
         self._progress_bar.hide()
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        controls = self._controls = QHBoxLayout()
+        controls.setContentsMargins(12, 7, 12, 5)
+        controls.setSpacing(6)
+        controls.addWidget(self.buttons)
+        controls.addSpacing(10)
+        controls.addWidget(self.settings)
+        controls.addSpacing(6)
+        controls.addWidget(self._progress_label, 1)
+        controls.addWidget(self._messages_button)
+        controls.addWidget(self._search_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -318,19 +416,7 @@ class TrainingBar(QFrame):
 
     def focus_first(self) -> None:
         """Move the keyboard focus to the first button."""
-        self._train_button.setFocus()
-
-    @property
-    def has_keyboard(self) -> bool:
-        """Whether one of the buttons has the keyboard focus."""
-        return any(button.hasFocus() for button in (self._train_button, *self._wordy_buttons))
-
-    def keep_keyboard(self) -> None:
-        """Move the keyboard focus to an enabled button: Qt takes it from a disabled one."""
-        buttons = (self._train_button, *self._wordy_buttons[1:])  # Train, else Pause or Stop
-        button = next((button for button in buttons if button.isEnabled()), None)
-        if button is not None and not self.has_keyboard:
-            button.setFocus()
+        self.buttons.train.setFocus()
 
     def show_text(self, *forms: str) -> None:
         """Show a text in place of the progress, and hide the progress bar.
@@ -384,7 +470,7 @@ class TrainingBar(QFrame):
         return QSize(width, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Save room in a narrow window: first drop the captions, then the text on the buttons."""
+        """Save room in a narrow window: first at the search button, then drop the captions."""
         super().resizeEvent(event)
         self._choose_form()
 
@@ -397,38 +483,28 @@ class TrainingBar(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            later(self, 0, self._choose_form)  # once the children have their new sizes too
+            later(self, 0, self._fit)  # once the children have their new sizes too
+
+    def _fit(self) -> None:
+        self.buttons.fit()
+        self._choose_form()
 
     def _choose_form(self) -> None:
-        for captions, words, search in _FORMS:
-            self._take_form(captions, words)
+        """Take the first form that fits; it depends on nothing that changes with a training."""
+        reserve = self.fontMetrics().horizontalAdvance(_USUAL_PROGRESS)
+        for captions, search in _FORMS:
+            self.settings.set_captions_visible(captions)
             self._search_button.setVisible(search < len(self._search_texts))
             self._search_button.setText(self._search_texts[min(search, len(self._search_texts) - 1)])
-            if self._needed_width() <= self.width():
+            self._controls.invalidate()
+            if self._controls.minimumSize().width() + reserve <= self.width():
                 break
         self._controls.activate()
         self._cut_text()
 
-    def _take_form(self, captions: bool, words: bool) -> None:
-        self.settings.set_captions_visible(captions)
-        style = Qt.ToolButtonStyle
-        for button in self._wordy_buttons:
-            button.setToolButtonStyle(style.ToolButtonTextOnly if words else style.ToolButtonIconOnly)
-
-    def _needed_width(self) -> int:
-        self._controls.invalidate()
-        return self._controls.minimumSize().width() + self._text_width()
-
-    def _text_width(self) -> int:
-        """Return the width that the text needs in its second form, but no less than the usual progress text."""
-        forms = (_USUAL_PROGRESS, self._progress_forms[:2][-1])
-        return max(self.fontMetrics().horizontalAdvance(form) for form in forms)
-
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        self._search_texts = (
-            self.tr("Find or do anything…   {key}").format(key=key), self.tr("Find…   {key}").format(key=key), key
-        )  # fmt: skip
+        self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
         button = QToolButton(self)
         button.setProperty("role", "search")
         button.setText(self._search_texts[0])
@@ -440,25 +516,11 @@ class TrainingBar(QFrame):
         button.clicked.connect(action.trigger)
         return button
 
-    def _button(self, action: QAction, role: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setDefaultAction(action)
-        button.setProperty("role", role)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        primary = role == "primary"
-        style = Qt.ToolButtonStyle
-        button.setToolButtonStyle(style.ToolButtonTextBesideIcon if primary else style.ToolButtonTextOnly)
-        return button
-
     def _set_text(self, *forms: str) -> None:
-        before = self._text_width()
         self._progress_forms = forms
         set_plain_tooltip(self._progress_label, forms[0])
         self._progress_label.setAccessibleName(forms[0])
-        if self._text_width() != before:
-            self._choose_form()
-        else:
-            self._cut_text()
+        self._cut_text()
 
     def _cut_text(self) -> None:
         width = max(0, self._progress_label.width() - 2)
@@ -466,6 +528,15 @@ class TrainingBar(QFrame):
         fitting = (form for form in self._progress_forms if metrics.horizontalAdvance(form) <= width)
         text = next(fitting, self._progress_forms[-1])
         set_plain_text(self._progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
+
+
+def _button(action: QAction, role: str, parent: QWidget) -> QToolButton:
+    button = QToolButton(parent)
+    button.setDefaultAction(action)
+    button.setProperty("role", role)
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+    return button
 
 
 def duration(seconds: float) -> str:
