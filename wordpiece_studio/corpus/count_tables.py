@@ -1,4 +1,7 @@
-"""Reads a table of words and their counts: tab-separated lines, csv or parquet; and guards words in csv cells.
+"""Reads a table of words and their counts: tab-separated lines, csv or parquet; guards words in csv cells.
+
+A text that is typed or pasted is a table too if its first line is ``word<TAB>count``: a word and a whole number a line.
+That line says so in the text itself; a file with it is a table like any other. Other lines are left out and counted.
 
 A spreadsheet would execute a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and
 before one that begins with an apostrophe, so that `unguarded` restores every text exactly. Where a semicolon or a tab
@@ -14,7 +17,7 @@ import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.corpus.delimited import DelimitedRows
 from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
@@ -51,9 +54,10 @@ def unguarded(cell: str) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Entry = tuple[str, int]  # a word and its count
 
@@ -238,3 +242,83 @@ def _columns(header: Sequence[str]) -> tuple[int, int] | None:
     words = [names.index(name) for name in _WORD_NAMES if name in names]
     counts = [names.index(name) for name in _COUNT_NAMES if name in names]
     return (words[0], counts[0]) if words and counts else None
+
+
+HEADER = "word\tcount"
+_TYPED_COUNT = re.compile(r"[0-9]{1,19}", re.ASCII)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANKS = " \t"
+_LEAST_LINES = 2
+_LINES_AT_ONCE = 10_000
+
+
+def is_typed_counts(text: str) -> bool:
+    """Return whether a text says that it has words with their counts."""
+    return text.startswith(HEADER) and text[len(HEADER) : len(HEADER) + 1] in ("", "\n", "\r")
+
+
+def entry_of(line: str) -> tuple[str, int] | None:
+    r"""Return the word and the count of a line, separated by blanks or a tab; None if they are not there.
+
+    >>> entry_of("hug 10"), entry_of("hug\t10"), entry_of("hug"), entry_of("hug 0")
+    (('hug', 10), ('hug', 10), None, None)
+    """
+    parts = line.strip(_BLANKS).rsplit(maxsplit=1)
+    if len(parts) < 2 or not _TYPED_COUNT.fullmatch(parts[1]) or "\t" in parts[0]:
+        return None
+    count = int(parts[1])
+    return (parts[0], count) if 1 <= count <= LARGEST_COUNT else None
+
+
+def as_typed_counts(text: str) -> str | None:
+    r"""Return a text of words with their counts with the first line that says so; None if any line is something else.
+
+    A word has no blank inside: a sentence may end in a number.
+
+    >>> as_typed_counts("hug 10\npug 5\n")
+    'word\tcount\nhug\t10\npug\t5\n'
+    """
+    lines = [line for line in _LINE_END.split(text) if line.strip()]
+    entries = [entry_of(line) for line in lines[:_LEAST_LINES]]
+    if len(lines) < _LEAST_LINES or None in entries or is_typed_counts(text):
+        return None
+    entries = [entry_of(line) for line in lines]
+    known = [entry for entry in entries if entry is not None and len(entry[0].split()) == 1]
+    if len(known) < len(lines) or not any(letter.isalpha() for word, _ in known for letter in word):
+        return None
+    return "\n".join([HEADER, *(f"{word}\t{count}" for word, count in known)]) + "\n"
+
+
+def read_typed_counts(
+    text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
+) -> WordCounts:
+    """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up.
+
+    Raises
+    ------
+    StudioError
+        If there are more words than can be counted.
+    CountingStopped
+        If `should_stop` returns True.
+    """
+    lines = iter(_LINE_END.split(text)[1:])
+    total: dict[str, int] = {}
+    skipped = 0
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        if should_stop():
+            raise CountingStopped
+        for line in some:
+            entry = entry_of(line)
+            if entry is not None:
+                total[entry[0]] = total.get(entry[0], 0) + entry[1]
+            elif line.strip():
+                skipped += 1
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    statistics = CorpusStatistics(
+        lines=text.count("\n") + (not text.endswith("\n")),
+        characters=len(text),
+        bytes=len(text.encode("utf-8", "surrogatepass")),
+        skipped_lines=skipped,
+    )
+    return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
@@ -18,7 +19,7 @@ from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
-from wordpiece_studio.ui.panes.corpus.reading import reading_words
+from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import (
@@ -123,13 +124,19 @@ class PageBar(QWidget):
 
 
 def _give_room_to_text(
-    room: int, text: QWidget, line_view: QWidget, warnings: LintView, others: Iterable[QWidget]
+    room: int,
+    text: QWidget,
+    line_view: QWidget,
+    warnings: LintView,
+    others: Iterable[QWidget],
+    *,
+    is_line_read: bool,
 ) -> None:
     """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
     taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
     rest = room - taken - _LEAST_LINES * text.fontMetrics().lineSpacing()
     warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
-    line_view.setVisible(rest >= line_view.sizeHint().height() + warned)
+    line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
     warnings.set_dense(rest < warnings.usual_height())
 
 
@@ -154,6 +161,7 @@ class CorpusPane(QWidget):
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the current text or from before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
+        self.counts_offer = CountsOffer(document, self)
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
         self.faces = FaceBar(self)
@@ -188,6 +196,11 @@ class CorpusPane(QWidget):
         if encoding := reading_words(self._document):
             name = f"{name} · {encoding}"
         return self.tr("edited · {name}").format(name=name) if self._document.is_modified else name
+
+    @property
+    def note(self) -> str:
+        """What is said below the text, such as what was left out."""
+        return self._note_label.text()
 
     def header_widget(self) -> QWidget:
         """Return the buttons of the title bar."""
@@ -346,10 +359,18 @@ class CorpusPane(QWidget):
         if self._document.is_folded:
             notes.append(self.tr("Read-only: the text is very long, or has lines of over 10,000 characters, which "
                                  "are folded here. Training uses all of it."))  # fmt: skip
+        if self._counted is not None and not self._document.is_files and self._counted.statistics.skipped_lines:
+            notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
         self._note_label.show_text(" ".join(notes))
         self._note_label.setVisible(bool(notes))
+
+    def _lines_left_out(self, number: int) -> str:
+        if number == 1:
+            return self.tr("1 line is left out: it is no word with a count.")
+        words = self.tr("{number} lines are left out: they are no words with counts.")
+        return words.format(number=number_text(number))
 
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]
@@ -432,8 +453,17 @@ class CorpusPane(QWidget):
             self._give_room_to_text(room)
 
     def _give_room_to_text(self, room: int) -> None:
-        others = (self.faces, self.counting_bar, self.find_bar, self._page_bar, self._note_label, self.figures)
-        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
+        others = (
+            self.faces,
+            self.counting_bar,
+            self.counts_offer,
+            self.find_bar,
+            self._page_bar,
+            self._note_label,
+            self.figures,
+        )
+        is_line_read = not is_typed_counts(self._document.text)  # words with counts are taken as they stand
+        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others, is_line_read=is_line_read)
 
     def _on_files_view_preview_shown(self, is_shown: bool) -> None:
         if self.face is Face.FILES:
@@ -458,6 +488,7 @@ class CorpusPane(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.faces)
         layout.addWidget(self.counting_bar)
+        layout.addWidget(self.counts_offer)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.editor, 1)
         layout.addWidget(self.words_face, 1)

@@ -1,4 +1,4 @@
-"""How files are read: the encodings on offer, the form for listed files, and the dialog for one that cannot be decoded.
+"""How the corpus is read: encodings, the form for listed files, the dialog for one that cannot be decoded, word counts.
 
 The form sets kind, encoding and column, and how bad lines are handled. In the dialog, the user can name the encoding,
 or have bad bytes replaced or bad lines skipped.
@@ -16,18 +16,30 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
+    QPushButton,
     QRadioButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
+from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_tooltip, set_role, whole
+from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
+    WholeLabel,
+    plain_label,
+    set_plain_tooltip,
+    set_role,
+    tool_button,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -339,3 +351,67 @@ class ReadingForm(QWidget):
     def _label(self, caption: str, box: QComboBox) -> QLabel:
         label = BuddyLabel(caption, box, self)
         return label
+
+
+_LONGEST = 200_000
+"""Characters; going through the lines of a longer text would be felt at every key press."""
+
+
+class CountsOffer(QFrame):
+    """Changes the text, which can be undone; an offer that was declined is not made again for the same text."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._offered: str | None = None
+        self._is_declined = False
+        self._label = WholeLabel(self, role="hint")
+        self.accept = QPushButton(self)
+        self.accept.clicked.connect(self._on_accept_clicked)
+        self.decline = tool_button("×", self.tr("No, it is a text"), self)
+        self.decline.clicked.connect(self._on_decline_clicked)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 2, 10, 2)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self.accept)
+        layout.addWidget(self.decline)
+        self._timer = single_shot(self, self._look)
+        document.text_changed.connect(self._timer.start)
+        document.reset.connect(self._on_document_reset)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What the line says."""
+        return self._label.text()
+
+    def _look(self) -> None:
+        document = self._document
+        self._offered = None
+        is_read = not document.is_files and is_typed_counts(document.text)
+        if not is_read and not self._is_declined and len(document.text) <= _LONGEST:
+            self._offered = as_typed_counts(document.text)
+        if is_read:
+            self._label.show_text(self.tr("Read as words and their counts"))
+            self.accept.setText(self.tr("Read as text"))
+        elif self._offered is not None:
+            self._label.show_text(self.tr("Words and their counts?"))
+            self.accept.setText(self.tr("Read as counts"))
+        self.decline.setVisible(not is_read)
+        self.setVisible(is_read or self._offered is not None)
+
+    def _on_accept_clicked(self) -> None:
+        if self._offered is not None:
+            self._document.set_text(self._offered)
+        else:
+            self._is_declined = True
+            text = self._document.text
+            self._document.set_text(text[len(HEADER) :].lstrip("\r\n"))
+
+    def _on_decline_clicked(self) -> None:
+        self._is_declined = True
+        self._look()
+
+    def _on_document_reset(self) -> None:
+        self._is_declined = False
+        self._timer.start()
