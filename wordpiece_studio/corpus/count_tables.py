@@ -13,13 +13,14 @@ and writing one (`word_counts`).
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
 from wordpiece_studio.errors import StudioError
 
@@ -63,7 +64,16 @@ if TYPE_CHECKING:
 
 GUARDED_WORD = "guarded_word"
 """A column of words of which some are preceded by an apostrophe, see `guarded`."""
-_WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
+_WORD_NAMES = (
+    *("word", GUARDED_WORD, "token", "text", "words", "tokens", "wort", "wörter", "mot", "mots", "palabra", "palabras"),
+    *("слово", "слова", "từ", "शब्द", "คำ", "စကားလုံး", "단어", "単語", "词", "词语", "詞", "詞語"),
+)
+_COUNT_NAMES = (
+    *("count", "counts", "frequency", "freq", "anzahl", "häufigkeit", "nombre", "fréquence", "frecuencia", "cantidad"),
+    *("число", "количество", "частота", "số lần", "tần suất", "आवृत्ति", "संख्या", "จำนวน", "ความถี่", "အကြိမ်ရေ"),
+    *("빈도", "횟수", "개수", "回数", "頻度", "出現回数", "频率", "频次", "次数", "頻率", "頻次", "次數"),
+)
+"""What columns are called, in lower case; any other two names may be those of a list of people and their ages."""
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
@@ -213,8 +223,11 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
 
     It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: something
     with blanks inside is more likely a sentence with its rating. A header must name the columns accordingly; in
-    parquet there always is one. A table is read completely, other files no further than their beginning.
+    parquet there always is one. A table is read completely, other files no further than their beginning. A text is one
+    only if its first line says so.
     """
+    if file.kind == "text":
+        return _begins_as_typed(file.path)
     reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
     has_letters = False
     try:
@@ -226,6 +239,16 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
     except StudioError:
         return False
     return has_letters
+
+
+def _begins_as_typed(path: str) -> bool:
+    if not os.path.isfile(path):  # nothing is taken from a pipe here, or fetched
+        return False
+    try:
+        with open_binary(path) as content:
+            return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
+    except OSError:
+        return False
 
 
 def _fault_in_row(word: object, count: object) -> str | None:
@@ -273,12 +296,14 @@ def entry_of(line: str) -> tuple[str, int] | None:
 def as_typed_counts(text: str) -> str | None:
     r"""Return a text of words with their counts with the first line that says so; None if any line is something else.
 
-    A word has no blank inside: a sentence may end in a number.
+    A word has no blank inside: a sentence may end in a number. A first line may name the two columns.
 
-    >>> as_typed_counts("hug 10\npug 5\n")
+    >>> as_typed_counts("Wort Anzahl\nhug 10\npug 5\n")
     'word\tcount\nhug\t10\npug\t5\n'
     """
     lines = [line for line in _LINE_END.split(text) if line.strip()]
+    if lines and _names_columns(lines[0]):
+        del lines[0]
     entries = [entry_of(line) for line in lines[:_LEAST_LINES]]
     if len(lines) < _LEAST_LINES or None in entries or is_typed_counts(text):
         return None
@@ -322,3 +347,48 @@ def read_typed_counts(
         skipped_lines=skipped,
     )
     return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)
+
+
+def _names_columns(line: str) -> bool:
+    cells = line.strip(_BLANKS).split("\t") if "\t" in line else line.split()
+    return len(cells) == 2 and not any(map(str.isdigit, line))
+
+
+def counts_as_text(counts: WordCounts) -> str:
+    """Return words and their counts as a text that is read as such.
+
+    Raises
+    ------
+    StudioError
+        If a word has a tab, a line break, or a blank at one of its ends.
+    """
+    lines = [f"{word}\t{count}" for word, count in counts.items()]
+    for line, entry in zip(lines, counts.items(), strict=True):
+        if entry_of(line) != entry or len(_LINE_END.split(line)) > 1:
+            raise StudioError(
+                "The word {word} cannot stand in a line with its count",
+                "Choose a pre-tokenizer that divides text at blanks.",
+                word=repr(entry[0][:50]),
+            )
+    return "\n".join([HEADER, *lines, ""])
+
+
+def with_count(text: str, word: str, count: int) -> str:
+    r"""Return a text of words with their counts in which a word occurs `count` times; with 0 it is left out.
+
+    >>> with_count("word\tcount\nhug\t10\npug\t5\n", "hug", 12)
+    'word\tcount\nhug\t12\npug\t5\n'
+    """
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    lines = _LINE_END.split(text)
+    while not lines[-1].strip():
+        del lines[-1]
+    places = [place for place, line in enumerate(lines) if word in line and (entry_of(line) or ("",))[0] == word]
+    if count and not places:
+        lines.append("")
+        places = [len(lines) - 1]
+    if count:
+        lines[places.pop(0)] = f"{word}\t{count}"
+    for place in reversed(places):
+        del lines[place]
+    return line_end.join([*lines, ""])
