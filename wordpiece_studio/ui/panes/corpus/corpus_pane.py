@@ -49,8 +49,6 @@ _LEAST_LINES = 7
 _MOST_MARKS = 500
 _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the last, files and preview do not both fit
 _SEARCH_DELAY_MS = 150
-_FACES = "Text   Words and their splits   Files      "
-"""As wide as the tabs are with whole names, about."""
 
 
 class Face(IntEnum):
@@ -84,9 +82,18 @@ class FaceBar(QTabBar):
         if not shows_words:
             self.setCurrentIndex(Face.FILES if is_files else Face.TEXT)
 
-    def set_narrow(self, is_narrow: bool) -> None:
-        """Name the words in one word."""
-        self.setTabText(Face.WORDS, self.tr("Words") if is_narrow else self.tr("Words and their splits"))
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Name the words in one word where there is no room for more."""
+        self.setTabText(Face.WORDS, self.tr("Words and their splits"))
+        if self.sizeHint().width() > self.width():
+            self.setTabText(Face.WORDS, self.tr("Words"))
 
 
 class PageBar(QWidget):
@@ -310,6 +317,7 @@ class CorpusPane(QWidget):
         if self.face is Face.WORDS and not self.find_bar.isHidden():
             self.find_bar.close_bar()
         self._page_bar.refresh(self.face is Face.TEXT)
+        self.counts_offer.set_wanted(self.face is not Face.WORDS)
         self._fit()
 
     def _on_faces_current_changed(self, _index: int) -> None:
@@ -438,7 +446,6 @@ class CorpusPane(QWidget):
         self.figures.show_choices(self.face is not Face.WORDS)
         width = (self.parentWidget() or self).width()
         is_narrow = width < _NARROW_BELOW
-        self.faces.set_narrow(self.faces.fontMetrics().horizontalAdvance(_FACES) > width)
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.set_narrow(is_narrow)
         if is_files:
