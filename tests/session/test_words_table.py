@@ -150,11 +150,50 @@ def test_a_new_run_replaces_the_words(hug: Scene) -> None:
     assert hug.words() == hug.expected(1)
 
 
+def test_before_a_training_words_are_split_into_symbols(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    table = RunWordsModel(model, locale=QLocale(QLocale.Language.English))
+    table.show_step()
+    assert table.words is None
+    table.show_step((hugs, TrainingConfig(vocab_size=5, end_of_word_suffix="_")))
+    qtbot.waitUntil(lambda: table.rowCount() == 5, timeout=5000)
+    assert [table.index(row, 0).data() for row in range(5)] == ["pun", "hug", "pug", "hugs", "bun"]
+    assert table.index(0, WordColumn.SPLIT).data() == "p ##u ##n ##_"
+    shown = table.words
+    table.show_step((hugs, TrainingConfig()))
+    assert table.words is shown
+    table.sort(WordColumn.SPLIT, DOWN)
+    qtbot.waitUntil(lambda: table.index(0, 0).data() == "hugs", timeout=5000)
+    model.start(hugs, TrainingConfig(max_merges=1))
+    qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
+    table.show_step((hugs, TrainingConfig()))
+    assert table.words is not shown
+    table.close()
+
+
+def test_words_that_cannot_be_split_are_reported(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
+    table = RunWordsModel(model)
+    with qtbot.waitSignal(table.filter_failed, timeout=5000):
+        table.show_step((hugs, TrainingConfig(alphabet_limit=1, alphabet_overflow="unk")))
+    assert table.rowCount() == 0
+    table.close()
+
+
 def test_words_touched_are_each_named_once(scene: Scene) -> None:
     segmentations = scene.history.segmentations
     for index in range(len(scene.history)):
         places = scene.history.positions(index)
         assert segmentations.distinct_words_at(places).tolist() == np.unique(segmentations.words_at(places)).tolist()
+
+
+def test_qt_accepts_the_model_before_a_training(
+    qtbot: QtBot, model: TrainerModel, hugs: WordCounts, qtmodeltester: ModelTester
+) -> None:
+    table = RunWordsModel(model)
+    qtmodeltester.check(table)
+    for counts in (hugs, random_counts(8), hugs):
+        table.show_step((counts, TrainingConfig()))
+        qtbot.waitUntil(lambda counts=counts: table.rowCount() == len(counts), timeout=5000)
+    table.close()
 
 
 def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.ui.conftest import Studio
     from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 
@@ -130,3 +133,76 @@ def test_a_click_on_the_header_sorts(studio: Studio, words: WordsFace) -> None:
     studio.qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
     studio.wait(lambda: shown(words)[1:] == sorted(shown(words)[1:]))
     assert shown(words)[0] == "hugs"
+
+
+def counts(studio: Studio) -> dict[str, int]:
+    known = studio.window.session.counting.counts
+    return {} if known is None else dict(known.items())
+
+
+def type_count(studio: Studio, text: str) -> None:
+    studio.window.corpus_pane.words_face.focus_search()
+    studio.qtbot.keyClicks(studio.window.focusWidget(), text)
+    studio.qtbot.keyClick(studio.window.focusWidget(), Qt.Key.Key_Return)
+
+
+def test_a_typed_count_makes_the_text_words_with_counts_and_is_undone(studio: Studio, words: WordsFace) -> None:
+    document = studio.window.session.document
+    before = document.text
+    type_count(studio, "mug 7")
+    studio.wait(lambda: counts(studio) == {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5, "mug": 7}, 30_000)
+    assert document.text.startswith("word\tcount\n")
+    studio.wait(lambda: "mug" in shown(words), 30_000)
+    type_count(studio, "pun 1")
+    type_count(studio, "hugs 0")
+    studio.wait(lambda: counts(studio) == {"hug": 10, "pug": 5, "pun": 1, "bun": 4, "mug": 7}, 30_000)
+    studio.wait(lambda: sorted(shown(words)) == ["bun", "hug", "mug", "pug", "pun"], 30_000)
+    for _ in range(3):
+        studio.qtbot.keyClick(studio.window.focusWidget(), Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert document.text == before
+    studio.qtbot.keyClick(studio.window.focusWidget(), Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    studio.wait(lambda: counts(studio).get("mug") == 7, 30_000)
+
+
+def test_a_count_is_changed_with_the_mouse(studio: Studio, words: WordsFace) -> None:
+    cell = words.view.visualRect(words.table.index(2, WordColumn.COUNT)).center()
+    studio.qtbot.mouseClick(words.view.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    studio.qtbot.mouseDClick(words.view.viewport(), Qt.MouseButton.LeftButton, pos=cell)
+    field = studio.window.focusWidget()
+    assert (field.text(), field.selectedText()) == ("hug 10", "10")
+    studio.wait(lambda: shown(words) == ["hugs", "hug"])
+    assert not words.only.isVisible()
+    studio.qtbot.keyClicks(field, "0")
+    assert words.set_button.text() == "Remove"
+    studio.qtbot.mouseClick(words.set_button, Qt.MouseButton.LeftButton)
+    studio.wait(lambda: counts(studio) == {"pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 30_000)
+    assert not words.set_button.isVisible()
+    assert words.only.isVisible()
+
+
+def test_words_of_files_are_not_changed(studio: Studio, words: WordsFace, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("hug\t10\npug\t5\n")
+    studio.open(tmp_path / "a.tsv")
+    studio.wait(lambda: counts(studio) == {"hug": 10, "pug": 5}, 30_000)
+    type_count(studio, "mug 7")
+    assert "come from files" in studio.box().text()
+    studio.answer(QMessageBox.StandardButton.Ok)
+    assert counts(studio) == {"hug": 10, "pug": 5}
+
+
+def test_before_a_training_the_words_counted_are_shown(empty_studio: Studio) -> None:
+    window = empty_studio.window
+    window.actions_.train_as_you_type.trigger()  # off
+    window.resize(1440, 900)
+    with empty_studio.qtbot.waitActive(window):
+        window.show()
+    click_tab(empty_studio, Face.WORDS)
+    words = window.corpus_pane.words_face
+    empty_studio.wait(lambda: words.emptiness.startswith("There are no words yet"), 30_000)
+    type_count(empty_studio, "hug 10")
+    empty_studio.wait(lambda: shown(words) == ["hug"], 30_000)
+    assert words.emptiness == ""
+    assert words.table.index(0, WordColumn.SPLIT).data() == "h ##u ##g"
+    window.actions_.train.trigger()
+    empty_studio.wait_finished()
+    empty_studio.wait(lambda: words.table.words is not None and words.table.words.history is window.model.history)

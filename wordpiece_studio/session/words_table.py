@@ -1,13 +1,14 @@
 """The words of the run shown as a table for Qt's views: an item is the index of a word among those trained on.
 
 Each word has its count and its split at the step shown, made only for the rows in view. The words that this step
-changed come first, in the order of the others.
+changed come first, in the order of the others. Before a training, they are those of the corpus, split into symbols.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +17,19 @@ from PySide6.QtCore import Qt
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.session.token_search import text_finder, token_ranks, tokens_found
+from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.initial_state import prepare
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PySide6.QtCore import QLocale, QObject
 
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.training.history import MergeHistory
+    from wordpiece_studio.training.config import TrainingConfig
+
+    Counted = tuple[WordCounts, TrainingConfig]
 
 
 class WordColumn(IntEnum):
@@ -53,27 +59,49 @@ _NONE = np.empty(0, dtype=np.int64)
 
 
 class RunWords(SortedItems):
-    """The words of one history, at one step.
+    """The words of one history, at one step; or, without one, those counted.
 
     Attributes
     ----------
+    counted
+        The words with settings that say which symbols they consist of; None if they are those of a training.
     step
         How many merges have split them.
     """
 
-    def __init__(self, history: MergeHistory) -> None:
+    def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
         super().__init__()
-        self.history = history
+        self.counted = counted
         self.step = 0
+        self._trained = history
         self._ranks = _NONE
         self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
 
+    def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
+        """Return whether these are the words of a history, or those counted."""
+        same_counts = (self.counted and self.counted[0]) is (counted and counted[0])
+        return self._trained is history and same_counts
+
+    @cached_property
+    def history(self) -> MergeHistory:
+        """The merges; before a training, none. Asked for by a thread first, since laying out many words takes time."""
+        if self._trained is None:
+            assert self.counted is not None
+            counts, config = self.counted
+            return MergeHistory(prepare(counts, replace(config, vocab_size=None)))
+        return self._trained
+
+    @property
+    def word_count(self) -> int:
+        """The number of words; before a training, those that are beyond an alphabet limit too."""
+        return len(self.counted[0]) if self.counted is not None else self.history.word_count
+
     def is_quick(self, wanted: RowsWanted) -> bool:
-        return self.history.is_whole
+        return self._trained is not None and self._trained.is_whole
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
         chosen, history = wanted.filter, self.history
-        mask = np.ones(wanted.count, dtype=np.bool_)
+        mask = np.ones(history.word_count, dtype=np.bool_)
         if chosen.token:
             token_id = history.vocabulary(chosen.step).id_of(chosen.token)
             if token_id is None:
@@ -151,7 +179,12 @@ class RunWordsModel(SortedTableModel[RunWords]):
         self._first = 0
         self._columns = (
             TableColumn(self.tr("word"), RunWords.word, keys=RunWords.word_ranks, align=LEFT, spoken=self._spoken_word),
-            TableColumn(self.tr("count"), RunWords.count, keys=RunWords.counts),
+            TableColumn(
+                self.tr("count"),
+                RunWords.count,
+                keys=RunWords.counts,
+                explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
+            ),
             TableColumn(
                 self.tr("split"),
                 RunWords.split,
@@ -179,27 +212,34 @@ class RunWordsModel(SortedTableModel[RunWords]):
             self._places, self._changed = (None, _NONE), None
             self._set_source(None)
 
-    def show_step(self) -> None:
-        """Show the words as they are split at the step of the run shown."""
-        history, step = self._model.history, self._model.step
-        if history is None or history.is_damaged:
+    def show_step(self, counted: Counted | None = None) -> None:
+        """Show the words as they are split at the step of the run shown; before a training, those counted."""
+        words = self._words_now(counted)
+        if words is not self._source:
             self.forget()
+            self._set_source(words)
+        if words is None:
             return
-        if self._source is None or self._source.history is not history:
-            self.forget()
-            self._set_source(RunWords(history))
-        words = self._source
-        assert words is not None
-        words.step, self._changed = step, None
+        words.step, self._changed = self._model.step, None
         if self._column == WordColumn.SPLIT:
             words.forget_order()
         if self._filter.token:
-            self.set_filter(replace(self._filter, step=step))
+            self.set_filter(replace(self._filter, step=words.step))
         elif self._column == WordColumn.SPLIT and self._known:
             self._ask()
-        self._set_count(history.word_count)
+        self._set_count(words.word_count)
         self._emit_changed(0, self.rowCount() - 1)
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
+
+    def _words_now(self, counted: Counted | None) -> RunWords | None:
+        """Return the words to show, which are those shown unless they belong to something else now."""
+        history, shown = self._model.history, self._source
+        if history is not None:
+            counted = None
+        if history.is_damaged if history is not None else counted is None or not len(counted[0]):
+            return None
+        is_same = shown is not None and shown.is_of(history, counted)
+        return shown if is_same else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
         """Return the row of a word; -1 if it is not shown."""

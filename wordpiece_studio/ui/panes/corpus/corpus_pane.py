@@ -172,7 +172,7 @@ class CorpusPane(QWidget):
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
         self.faces = FaceBar(self)
-        self.words_face = WordsFace(session.model, theme, self)
+        self.words_face = WordsFace(session, theme, self)
         self.find_bar = FindBar(theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)

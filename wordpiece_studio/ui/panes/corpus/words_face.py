@@ -1,16 +1,19 @@
 """The words of the run shown and their splits: the second face of the corpus pane.
 
-A click on a word selects it, a click on a chip selects its token; what is selected elsewhere is marked here.
+A click on a word selects it, a click on a chip selects its token; what is selected elsewhere is marked here. The field
+above searches the words; a word with a number, such as ``hug 10``, is a count that Enter sets in the text.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStyle, QVBoxLayout, QWidget
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.session.timers import single_shot
@@ -18,7 +21,7 @@ from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, Word
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
-from wordpiece_studio.ui.widgets.plain import copy_text, menu_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import copy_text, menu_text, set_plain_tooltip, tool_button, whole
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -26,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem
+    from PySide6.QtWidgets import QStyleOptionViewItem, QToolButton
 
+    from wordpiece_studio.session.session import Session
     from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ROWS_AROUND = 1
@@ -37,6 +40,8 @@ _PAUSE_MS = 120
 _BUSY_DELAY_MS = 100
 _LONGEST_SHOWN = 14
 """Characters of the selected token at the box."""
+_ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
+"""A word and how often it is to occur."""
 
 
 class _WordDelegate(ChipDelegate):
@@ -76,6 +81,7 @@ class RunWordsView(SortedTable):
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Words and their splits"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.doubleClicked.connect(self._on_self_double_clicked)
         header = self.horizontalHeader()
         header.setSortIndicatorClearable(False)
         header.setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
@@ -130,6 +136,10 @@ class RunWordsView(SortedTable):
         elif self.is_one_row_selected():
             self.item_walked_to.emit(self._words.item_of_row(index.row()))
 
+    def _on_self_double_clicked(self, index: QModelIndex) -> None:
+        if index.column() != WordColumn.SPLIT:
+            self.row_chosen.emit(index.row())
+
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
         words = self._words.words
         if words is None:
@@ -142,20 +152,35 @@ class RunWordsView(SortedTable):
 
 
 class WordsFace(Pane):
-    """The table with a search field and a box that leaves only words with the selected token."""
+    """The table with a field for searches and counts, and a box that leaves only words with the selected token."""
 
-    def __init__(self, model: TrainerModel, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(model, parent)
-        self.table = RunWordsModel(model, self)
+    count_refused = Signal(object)
+    """Why a count cannot be set (StudioError)."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(session.model, parent)
+        self._session = session
+        self._error: StudioError | None = None  # why there are no rows
+        self.table = RunWordsModel(session.model, self)
         self.view = RunWordsView(self.table, theme, self)
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("search words"))
-        self._field.setAccessibleName(self.tr("Search the words of the corpus"))
+        self._field.setPlaceholderText(self.tr("search, or type: hug 10"))
+        self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
+        set_plain_tooltip(
+            self._field,
+            self.tr(
+                "Search the words. Or type a word and how often it occurs, and press Enter: the corpus becomes words "
+                "with their counts. With 0, the word is left out."
+            ),
+        )
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(60)
         self._field.installEventFilter(self)
         self._only = QCheckBox(self)
         self._only.setEnabled(False)
+        self._set_button = tool_button("", "", self)
+        self._set_button.setProperty("role", "link")
+        self._set_button.hide()
         self._empty = EmptyState(self)
         self._timer = single_shot(self, self._take_filter, _PAUSE_MS)
         self._lay_out()
@@ -169,6 +194,7 @@ class WordsFace(Pane):
         controls.setSpacing(6)
         controls.addWidget(self._field, 1)
         controls.addWidget(self._only)
+        controls.addWidget(self._set_button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(1, 2, 1, 2)
         layout.setSpacing(4)
@@ -180,10 +206,15 @@ class WordsFace(Pane):
         model = self._model
         self._field.textChanged.connect(self._on_field_text_changed)
         self._only.toggled.connect(self._on_only_toggled)
+        self._set_button.clicked.connect(self._set_count)
+        self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._on_view_item_walked_to)
         self.view.token_clicked.connect(self._on_view_token_clicked)
         self.view.copy_requested.connect(self._copy)
         self.table.rows_found.connect(self._on_table_rows_found)
+        self.table.filter_failed.connect(self._on_table_filter_failed)
+        self._session.counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._session.counting.state_changed.connect(self._on_counting_state_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
 
@@ -191,6 +222,16 @@ class WordsFace(Pane):
     def only(self) -> QCheckBox:
         """The box that leaves only words with the selected token."""
         return self._only
+
+    @property
+    def set_button(self) -> QToolButton:
+        """The button that sets the count in the field; hidden while there is none."""
+        return self._set_button
+
+    @property
+    def emptiness(self) -> str:
+        """What is said in place of rows."""
+        return self._empty.text if not self._empty.isHidden() else ""
 
     def focus_search(self) -> None:
         """Move the keyboard focus to the search field."""
@@ -203,8 +244,9 @@ class WordsFace(Pane):
     # -- contents
 
     def refresh(self) -> None:
-        before = self.table.words
-        self.table.show_step()
+        before, counts = self.table.words, self._session.counting.counts
+        self._error = None
+        self.table.show_step(None if counts is None else (counts, self._session.settings.valid_config()))
         self._take_filter()
         if self.table.words is not before:
             self.view.fit_columns()
@@ -232,19 +274,25 @@ class WordsFace(Pane):
         self._only.setAccessibleName(tip)
 
     def _show_emptiness(self) -> None:
-        text = ""
-        if self._model.history is None:
-            text = self.tr("Nothing has been trained yet. Train to see every word and how it is split.")
-        elif not self.table.rowCount() and not self.table.is_busy:
+        text = "" if self._error is None else str(self._error)
+        if not text and self.table.words is None:
+            text = self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
+            if self._session.counting.is_under_way:
+                text = self.tr("The words are being counted.")
+            elif self._model.history is not None:
+                text = self.tr("The words of this run cannot be read.")
+        elif not text and not self.table.rowCount() and not self.table.is_busy:
             text = self.tr("No word matches at this step.")
-        self._empty.show_text(text, offers=self._model.history is None)
+        self._empty.show_text(text)
         self._empty.setVisible(bool(text))
         self.view.setVisible(not text)
 
     def _take_filter(self) -> None:
         self._timer.stop()
         token = self._selected_token() if self._only.isChecked() else ""
-        self.table.set_filter(WordsFilter(self._field.text(), token, self._model.step if token else 0))
+        entry = self._entry()
+        sought = entry[0] if entry is not None else self._field.text()
+        self.table.set_filter(WordsFilter(sought, token, self._model.step if token else 0))
 
     def _copy(self) -> None:
         """Copy the selected rows as tab-separated text."""
@@ -254,22 +302,79 @@ class WordsFace(Pane):
     def _plain(self, item: int, column: WordColumn) -> object:
         return self.table.text(item, column) if column is WordColumn.SPLIT else self.table.value(item, column)
 
+    # -- counts
+
+    def _entry(self) -> tuple[str, int] | None:
+        """Return the word and the count in the field; None if it is a search."""
+        found = _ENTRY.fullmatch(self._field.text())
+        return None if found is None else (found[1], int(found[2]))
+
+    def _show_set_button(self) -> None:
+        entry = self._entry()
+        if entry is not None:
+            self._set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
+            tip = self.tr("Let {word} occur {count:,} times (Enter)") if entry[1] else self.tr("Remove {word} (Enter)")
+            tip = tip.format(word=token_text(entry[0], _LONGEST_SHOWN), count=entry[1])
+            set_plain_tooltip(self._set_button, tip)
+            self._set_button.setAccessibleName(tip)
+        self._set_button.setVisible(entry is not None)
+        self._only.setVisible(entry is None)
+
+    def _set_count(self) -> None:
+        """Set the count in the field, which is ready for the next one then."""
+        entry = self._entry()
+        if entry is None:
+            return
+        try:
+            self._session.counting.set_count(*entry)
+        except StudioError as error:
+            self.count_refused.emit(error)
+            return
+        self._field.setText("")
+        self._take_filter()
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_view_row_chosen(self, row: int) -> None:
+        """Put a word into the field with its count, which can then be typed over."""
+        item = self.table.item_of_row(row)
+        word, count = (str(self.table.value(item, column)) for column in (WordColumn.WORD, WordColumn.COUNT))
+        if not self._session.document.is_files:
+            self._field.setText(whole(f"{word} {count}"))
+            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._field.setSelection(len(self._field.text()) - len(count), len(count))
+
     # -- events
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Let Escape clear the field, and Enter or the down arrow go to the table."""
         if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
-            if event.key() == Qt.Key.Key_Escape and self._field.text():
-                self._field.clear()
-                return True
-            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self._take_filter()
-                self.view.setFocus(Qt.FocusReason.OtherFocusReason)
-                return True
+            return self._takes_key(event)
         return super().eventFilter(watched, event)
+
+    def _takes_key(self, event: QKeyEvent) -> bool:
+        """Let Escape clear the field, Enter set a count, and otherwise Enter and the down arrow go to the table.
+
+        Where the field has nothing of its own to undo, what was set is undone.
+        """
+        field, stack = self._field, self._session.document.undo_stack
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() == Qt.Key.Key_Escape and field.text():
+            field.clear()
+        elif is_enter and self._entry() is not None:
+            self._set_count()
+        elif is_enter or event.key() == Qt.Key.Key_Down:
+            self._take_filter()
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif event.matches(QKeySequence.StandardKey.Undo) and not field.isUndoAvailable():
+            stack.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo) and not field.isRedoAvailable():
+            stack.redo()
+        else:
+            return False
+        return True
 
     def _on_field_text_changed(self, _text: str) -> None:
         self._timer.start()
+        self._show_set_button()
 
     def _on_only_toggled(self, _is_checked: bool) -> None:
         self._take_filter()
@@ -279,6 +384,17 @@ class WordsFace(Pane):
 
     def _on_view_token_clicked(self, token: str) -> None:
         self._model.set_selection(Selection("token", text=token))
+
+    def _on_table_filter_failed(self, error: StudioError) -> None:
+        self._error = error
+        self._show_emptiness()
+
+    def _on_counting_counts_changed(self, _counts: object) -> None:
+        self._on_counting_state_changed()
+
+    def _on_counting_state_changed(self) -> None:
+        if self._model.history is None:
+            self.refresh_later()
 
     def _on_table_rows_found(self, is_refiltered: bool) -> None:
         if is_refiltered:
