@@ -63,6 +63,9 @@ def test_words_stay_in_front_when_files_are_opened(studio: Studio, words: WordsF
     pane = studio.window.corpus_pane
     studio.window.session.document.take_files()
     assert pane.face is Face.WORDS
+    pane.show_face(Face.TEXT)  # the corpus is files
+    assert pane.face is Face.FILES
+    pane.show_face(Face.WORDS)
     click_tab(studio, Face.FILES)
     assert pane.files_view.isVisible()
     studio.window.corpus_controller.load_sample("hug.txt")
@@ -113,6 +116,15 @@ def test_only_words_with_the_selected_token(studio: Studio, words: WordsFace) ->
     assert not words.view.isVisible()  # a sentence says why
     words.only.click()
     studio.wait(lambda: len(shown(words)) == 5)
+
+
+def test_a_split_that_does_not_fit_ends_in_dots(words: WordsFace) -> None:
+    index = words.table.index(1, WordColumn.SPLIT)
+    cell = words.view.visualRect(index)
+    places = words.view._delegate._places
+    assert [item.text for _, item in places(cell, index)] == ["p", "##u", "##n"]
+    cell.setWidth(60)
+    assert [item.text for _, item in places(cell, index)] == ["p", "…"]
 
 
 def test_find_searches_the_words(studio: Studio, words: WordsFace) -> None:

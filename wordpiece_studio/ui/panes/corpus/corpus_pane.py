@@ -230,6 +230,8 @@ class CorpusPane(QWidget):
 
     def show_face(self, face: Face) -> None:
         """Show the text or the files, whichever the corpus is, or the words."""
+        if face is not Face.WORDS:
+            face = Face.FILES if self._document.is_files else Face.TEXT
         self.faces.setCurrentIndex(face)
 
     # -- finding

@@ -40,6 +40,8 @@ _PAUSE_MS = 120
 _BUSY_DELAY_MS = 100
 _LONGEST_SHOWN = 14
 """Characters of the selected token at the box."""
+_MOST_CHIPS = 30
+"""Of a split that is too long for its cell."""
 _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
 """A word and how often it is to occur."""
 
@@ -131,7 +133,7 @@ class RunWordsView(SortedTable):
         chip = None
         if index.column() == WordColumn.SPLIT:
             chip = self._delegate.item_at(self.visualRect(index), index, self._pressed_at.x())
-        if chip is not None:
+        if chip is not None and chip.kind == "chip":
             self.token_clicked.emit(chip.target)
         elif self.is_one_row_selected():
             self.item_walked_to.emit(self._words.item_of_row(index.row()))
@@ -145,10 +147,13 @@ class RunWordsView(SortedTable):
         if words is None:
             return
         made = words.made() if index.row() < self._words.changed_rows else ""
-        yield [
+        chips = [
             FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
             for token in words.split(self._words.item_of_row(index.row()))
         ]
+        yield chips
+        for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
+            yield [*chips[:number], FlowItem("…", "text")]
 
 
 class WordsFace(Pane):
