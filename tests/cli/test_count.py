@@ -97,6 +97,18 @@ def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
     assert run(capsys, "verify", tmp_path / "1", path)[0] == 0
 
 
+def test_a_text_whose_first_line_names_word_and_count_is_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("word\tcount\nhug\t10\npug\t5\n")
+    code, out, err = run(capsys, "train", path, "-o", tmp_path / "1", "--json")
+    assert (code, json.loads(out)["words"], json.loads(out)["guessed_tables"]) == (0, 15, [str(path)])
+    assert err.endswith("If that is wrong, use --kind text.\n")
+    assert json.loads(run(capsys, "count", path, "--json", "--kind", "text")[1])["words"] == 6
+    assert run(capsys, "verify", tmp_path / "1")[0] == 0
+
+
 def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     why = "left out{}: in a folder, only names that end in .txt, .text, .jsonl, .ndjson, .csv, .tsv, .parquet are read."
     out = tmp_path / "out"

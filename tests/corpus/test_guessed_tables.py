@@ -29,6 +29,10 @@ TABLES = {
     "d.tsv": "word\tcount\nhug\t10\npug\t5\nhugs\t5\n",
     "e.csv": "guarded_word,count\nhug,10\n'pug,5\nhugs,5\n",
     "f.csv": "freq,token\n10,hug\n5,pug\n5,hugs\n",
+    "g.tsv": "Wort\tAnzahl\nhug\t10\npug\t5\nhugs\t5\n",
+    "h.csv": "단어,빈도\nhug,10\npug,5\nhugs,5\n",
+    "i.txt": "word\tcount\nhug\t10\npug\t5\nhugs\t5\n",
+    "j.txt": "\ufeffword\tcount\r\nhug\t10\r\npug\t5\r\nhugs\t5\r\n",
 }
 
 
@@ -60,6 +64,13 @@ def test_anything_else_is_a_text(tmp_path: Path, content: str) -> None:
     found = listing(written(tmp_path / "a.tsv", content))
     assert ([file.kind for file in found.files], found.guessed_tables) == (["tsv"], ())
     assert described(found.files[0].path).kind == "tsv"
+
+
+@pytest.mark.parametrize("content", ["hug\t10\npug\t5\n", "word\tcounts\nhug\t10\n", "word count\nhug 10\n", ""])
+def test_a_text_is_a_table_only_if_its_first_line_says_so(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path / "a.txt", content)
+    assert [file.kind for file in listing(path).files] == ["text"]
+    assert described(path).kind == "text"
 
 
 def test_an_explicit_kind_of_a_file_is_respected(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Reads a table of words and their counts: tab-separated lines, csv or parquet; and guards words in csv cells.
+"""Reads a table of words and their counts: tab-separated lines, csv or parquet; guards words in csv cells.
+
+A text that is typed or pasted is a table too if its first line is ``word<TAB>count``: a word and a whole number a line.
+That line says so in the text itself; a file with it is a table like any other. Other lines are left out and counted.
 
 A spreadsheet would execute a cell that begins like a formula. `guarded` puts an apostrophe before such a text, and
 before one that begins with an apostrophe, so that `unguarded` restores every text exactly. Where a semicolon or a tab
@@ -10,13 +13,14 @@ and writing one (`word_counts`).
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT
+from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.corpus.delimited import DelimitedRows
-from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name
+from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
 from wordpiece_studio.errors import StudioError
 
@@ -51,15 +55,25 @@ def unguarded(cell: str) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Entry = tuple[str, int]  # a word and its count
 
 GUARDED_WORD = "guarded_word"
 """A column of words of which some are preceded by an apostrophe, see `guarded`."""
-_WORD_NAMES, _COUNT_NAMES = ("word", GUARDED_WORD, "token", "text"), ("count", "counts", "frequency", "freq")
+_WORD_NAMES = (
+    *("word", GUARDED_WORD, "token", "text", "words", "tokens", "wort", "wörter", "mot", "mots", "palabra", "palabras"),
+    *("слово", "слова", "từ", "शब्द", "คำ", "စကားလုံး", "단어", "単語", "词", "词语", "詞", "詞語"),
+)
+_COUNT_NAMES = (
+    *("count", "counts", "frequency", "freq", "anzahl", "häufigkeit", "nombre", "fréquence", "frecuencia", "cantidad"),
+    *("число", "количество", "частота", "số lần", "tần suất", "आवृत्ति", "संख्या", "จำนวน", "ความถี่", "အကြိမ်ရေ"),
+    *("빈도", "횟수", "개수", "回数", "頻度", "出現回数", "频率", "频次", "次数", "頻率", "頻次", "次數"),
+)
+"""What columns are called, in lower case; any other two names may be those of a list of people and their ages."""
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
@@ -209,8 +223,11 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
 
     It has two columns, a whole number of at least 1 in every row of the second, and a word in the first: something
     with blanks inside is more likely a sentence with its rating. A header must name the columns accordingly; in
-    parquet there always is one. A table is read completely, other files no further than their beginning.
+    parquet there always is one. A table is read completely, other files no further than their beginning. A text is one
+    only if its first line says so.
     """
+    if file.kind == "text":
+        return _begins_as_typed(file.path)
     reading = "replace" if file.errors == "skip-line" else file.errors  # every row counts
     has_letters = False
     try:
@@ -222,6 +239,16 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
     except StudioError:
         return False
     return has_letters
+
+
+def _begins_as_typed(path: str) -> bool:
+    if not os.path.isfile(path):  # nothing is taken from a pipe here, or fetched
+        return False
+    try:
+        with open_binary(path) as content:
+            return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
+    except OSError:
+        return False
 
 
 def _fault_in_row(word: object, count: object) -> str | None:
@@ -238,3 +265,130 @@ def _columns(header: Sequence[str]) -> tuple[int, int] | None:
     words = [names.index(name) for name in _WORD_NAMES if name in names]
     counts = [names.index(name) for name in _COUNT_NAMES if name in names]
     return (words[0], counts[0]) if words and counts else None
+
+
+HEADER = "word\tcount"
+_TYPED_COUNT = re.compile(r"[0-9]{1,19}", re.ASCII)
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_BLANKS = " \t"
+_LEAST_LINES = 2
+_LINES_AT_ONCE = 10_000
+
+
+def is_typed_counts(text: str) -> bool:
+    """Return whether a text says that it has words with their counts."""
+    return text.startswith(HEADER) and text[len(HEADER) : len(HEADER) + 1] in ("", "\n", "\r")
+
+
+def entry_of(line: str) -> tuple[str, int] | None:
+    r"""Return the word and the count of a line, separated by blanks or a tab; None if they are not there.
+
+    >>> entry_of("hug 10"), entry_of("hug\t10"), entry_of("hug"), entry_of("hug 0")
+    (('hug', 10), ('hug', 10), None, None)
+    """
+    parts = line.strip(_BLANKS).rsplit(maxsplit=1)
+    if len(parts) < 2 or not _TYPED_COUNT.fullmatch(parts[1]) or "\t" in parts[0]:
+        return None
+    count = int(parts[1])
+    return (parts[0], count) if 1 <= count <= LARGEST_COUNT else None
+
+
+def as_typed_counts(text: str) -> str | None:
+    r"""Return a text of words with their counts with the first line that says so; None if any line is something else.
+
+    A word has no blank inside: a sentence may end in a number. A first line may name the two columns.
+
+    >>> as_typed_counts("Wort Anzahl\nhug 10\npug 5\n")
+    'word\tcount\nhug\t10\npug\t5\n'
+    """
+    lines = [line for line in _LINE_END.split(text) if line.strip()]
+    if lines and _names_columns(lines[0]):
+        del lines[0]
+    entries = [entry_of(line) for line in lines[:_LEAST_LINES]]
+    if len(lines) < _LEAST_LINES or None in entries or is_typed_counts(text):
+        return None
+    entries = [entry_of(line) for line in lines]
+    known = [entry for entry in entries if entry is not None and len(entry[0].split()) == 1]
+    if len(known) < len(lines) or not any(letter.isalpha() for word, _ in known for letter in word):
+        return None
+    return "\n".join([HEADER, *(f"{word}\t{count}" for word, count in known)]) + "\n"
+
+
+def read_typed_counts(
+    text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
+) -> WordCounts:
+    """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up.
+
+    Raises
+    ------
+    StudioError
+        If there are more words than can be counted.
+    CountingStopped
+        If `should_stop` returns True.
+    """
+    lines = iter(_LINE_END.split(text)[1:])
+    total: dict[str, int] = {}
+    skipped = 0
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        if should_stop():
+            raise CountingStopped
+        for line in some:
+            entry = entry_of(line)
+            if entry is not None:
+                total[entry[0]] = total.get(entry[0], 0) + entry[1]
+            elif line.strip():
+                skipped += 1
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    statistics = CorpusStatistics(
+        lines=text.count("\n") + (not text.endswith("\n")),
+        characters=len(text),
+        bytes=len(text.encode("utf-8", "surrogatepass")),
+        skipped_lines=skipped,
+    )
+    return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)
+
+
+def _names_columns(line: str) -> bool:
+    cells = line.strip(_BLANKS).split("\t") if "\t" in line else line.split()
+    return len(cells) == 2 and not any(map(str.isdigit, line))
+
+
+def counts_as_text(counts: WordCounts) -> str:
+    """Return words and their counts as a text that is read as such.
+
+    Raises
+    ------
+    StudioError
+        If a word has a tab, a line break, or a blank at one of its ends.
+    """
+    lines = [f"{word}\t{count}" for word, count in counts.items()]
+    for line, entry in zip(lines, counts.items(), strict=True):
+        if entry_of(line) != entry or len(_LINE_END.split(line)) > 1:
+            raise StudioError(
+                "The word {word} cannot stand in a line with its count",
+                "Choose a pre-tokenizer that divides text at blanks.",
+                word=repr(entry[0][:50]),
+            )
+    return "\n".join([HEADER, *lines, ""])
+
+
+def with_count(text: str, word: str, count: int) -> str:
+    r"""Return a text of words with their counts in which a word occurs `count` times; with 0 it is left out.
+
+    >>> with_count("word\tcount\nhug\t10\npug\t5\n", "hug", 12)
+    'word\tcount\nhug\t12\npug\t5\n'
+    """
+    line_end = "\r\n" if "\r\n" in text else "\n"
+    lines = _LINE_END.split(text)
+    while not lines[-1].strip():
+        del lines[-1]
+    places = [place for place, line in enumerate(lines) if word in line and (entry_of(line) or ("",))[0] == word]
+    if count and not places:
+        lines.append("")
+        places = [len(lines) - 1]
+    if count:
+        lines[places.pop(0)] = f"{word}\t{count}"
+    for place in reversed(places):
+        del lines[place]
+    return line_end.join([*lines, ""])

@@ -43,7 +43,7 @@ KIND_OF_SUFFIX: dict[str, FileKind] = {
     ".parquet": "parquet",
 }
 
-MAY_BE_COUNTS: tuple[FileKind, ...] = ("csv", "tsv", "parquet")
+MAY_BE_COUNTS: tuple[FileKind, ...] = ("text", "csv", "tsv", "parquet")
 """The kinds of file that may be a table of words and their counts, as those that the Studio writes are."""
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]+(::[a-z][a-z0-9+.-]+)*://", re.IGNORECASE)

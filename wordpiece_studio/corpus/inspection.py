@@ -62,7 +62,8 @@ class FileDescription:
     columns
         The fields or columns to choose from; in csv and tsv all, elsewhere those that contain text.
     is_kind_guess
-        Whether the kind is not from the name: all of its content looks like words and their counts.
+        Whether the kind is not from the name: all of its content looks like words and their counts. The columns are
+        then the cells of the first row, whether or not it is a header.
     column
         The column that is probably the text; None if that cannot be determined.
     """
@@ -94,7 +95,7 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
     """
     found = _described(path)
     if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
-        return replace(found, kind="word-counts", columns=(), column=None, is_kind_guess=True)
+        return replace(found, kind="word-counts", column=None, is_kind_guess=True)
     return found
 
 

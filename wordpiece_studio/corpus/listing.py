@@ -101,7 +101,7 @@ def listing(
         A `CorpusFile` is kept unchanged.
     kind
         The kind of all others; None for what the suffix says, or text; if no column is given, csv, tsv and parquet
-        files that look like tables of words and their counts are read as such.
+        files that look like tables of words and their counts are read as such, and texts whose first line says so.
     column, encoding, errors
         How all others are read, see `CorpusFile`.
     looks_inside

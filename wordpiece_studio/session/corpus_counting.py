@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.count_tables import HEADER, counts_as_text, is_typed_counts, with_count
 from wordpiece_studio.corpus.counts import CountingProgress
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -18,7 +20,6 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
 
 _DELAY_MS = 120
@@ -211,6 +212,27 @@ class CorpusCounting(QObject):
         self._forget()
         self._report_unknown()
         self.count_now()
+
+    def set_count(self, word: str, count: int) -> None:
+        """Let a word occur `count` times, 0 for not at all: an edit of the text, which becomes words with their counts.
+
+        Raises
+        ------
+        StudioError
+            If the words are those of files or are not known yet, or one of them cannot stand in such a text.
+        """
+        document = self._document
+        if document.is_files:
+            raise StudioError(
+                "The words come from files, which are not changed here",
+                "Type or paste words with their counts as a text: one word and its count a line.",
+            )
+        text = document.text or HEADER
+        if not is_typed_counts(text):
+            if self._counts is None:
+                raise StudioError("The words of the text are not counted yet", "Try again in a moment.")
+            text = counts_as_text(self._counts)
+        document.set_text(with_count(text, word, count))
 
     def stop(self) -> None:
         """Stop counting until the next edit."""

@@ -319,6 +319,16 @@ class CorpusFiles(QObject):
         if [row.file for row in rows] != self.files:
             self._push(rows, self.rows, sorted(chosen))
 
+    @property
+    def guessed_tables(self) -> int:
+        """How many files are read as words and their counts because they look like that."""
+        return sum(row.is_kind_guess for row in self.rows)
+
+    def read_tables_as_texts(self) -> None:
+        """Read as texts what is read as words and their counts because it looks like that."""
+        rows = tuple(row.as_text() if row.is_kind_guess else row for row in self.rows)
+        self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.is_kind_guess])
+
     def move_files(self, places: Mapping[str, str]) -> None:
         """Change the paths of files, given by old path; the files are the same."""
         rows = tuple(

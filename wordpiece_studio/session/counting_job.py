@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts, read_typed_counts
 from wordpiece_studio.corpus.counts import PartsReader
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
@@ -173,6 +174,8 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
     normalizer, pre_tokenizer = resolve_normalizer(order.normalizer), resolve_pre_tokenizer(order.pre_tokenizer)
     is_small = order.text is not None and len(order.text) <= LARGEST_IN_THREAD
     written = ""
+    if order.text is not None and is_typed_counts(order.text):
+        is_small = True  # a line takes much less time than the words in it
     if not is_small:
         try:
             files = order.files if order.text is None else None
@@ -183,7 +186,9 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
         if not is_small:
             return _counted_in_child(written, order, PartsReader(normalizer, pre_tokenizer), stop, report)
         most, should_stop = order.max_word_length, stop.is_set
-        if order.text is not None:
+        if order.text is not None and is_typed_counts(order.text):
+            counts = read_typed_counts(order.text, normalizer, pre_tokenizer, should_stop)
+        elif order.text is not None:
             counts = count_texts([order.text], normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)
         else:
             counts = count_words(order.files, normalizer, pre_tokenizer, max_word_length=most, should_stop=should_stop)

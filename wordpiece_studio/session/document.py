@@ -22,6 +22,7 @@ from wordpiece_studio.session.view_text import (
     LONGEST_TEXT,
     ViewEdit,
     ViewIndex,
+    common_ends,
     folded,
     has_long_line,
     has_long_line_near,
@@ -283,8 +284,10 @@ class Document(QObject):
         self._push(Edit(position, self._text[position : position + removed], inserted), editor_has_it=False)
 
     def set_text(self, text: str) -> None:
-        """Replace the whole text."""
-        self._push(Edit(0, self._text, text), editor_has_it=False)
+        """Replace the whole text; what is the same at its beginning and end is left alone."""
+        head, tail = common_ends(self._text, text)
+        removed, inserted = self._text[head : len(self._text) - tail], text[head : len(text) - tail]
+        self._push(Edit(head, removed, inserted), editor_has_it=False)
 
     def edit_view(self, position: int, removed: int, inserted: str) -> None:
         """Edit the text at a place in the editor, which is notified of the edit. For paste and drop.

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.system.printable import display_name
@@ -113,6 +113,12 @@ class FileRow:
         if errors is not None:
             file = replace(file, errors=errors)
         return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
+
+    def as_text(self) -> FileRow:
+        """Return the row with what only looked like words and their counts read as a text, from its first row on."""
+        kind = kind_of_name(self.file.path) or "text"
+        has_header = not any(cell.strip().isdecimal() for cell in self.columns)
+        return self.read_as(kind=kind, column=None if has_header or kind not in ("csv", "tsv") else "1")
 
     def uncounted(self) -> FileRow:
         """Return the row as it is before a count."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chosen_settings import ChosenSettings
@@ -30,6 +31,7 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 
 if TYPE_CHECKING:
+    from wordpiece_studio.corpus.files import FileKind
     from wordpiece_studio.session.settings import SettingsStore
     from wordpiece_studio.storage.project.contents import CorpusReference
 
@@ -156,7 +158,8 @@ class Session(QObject):
         origin: CorpusReference | None = None
         # A file that holds more than could be read must never be overwritten: do not record it.
         if path is not None and not file.is_lossy:
-            origin = references.of(CorpusFile(str(path), encoding=file.encoding))
+            kind: FileKind = "word-counts" if is_typed_counts(document.text) else "text"
+            origin = references.of(CorpusFile(str(path), kind, encoding=file.encoding))
         return ProjectCorpus(
             name=self.given_name if path is None else path.name, text=document.text, encoding=file.encoding,
             mark=file.mark, is_edited=document.is_modified or file.is_lossy, origin=origin,

@@ -345,6 +345,16 @@ class MergeHistory:
         """
         return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
+    def holds_token(self, token_id: int, step: int) -> NDArray[np.bool_]:
+        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,).
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        return self.segmentations.holding(_occurrences(self, token_id, self._checked_step(step))[0])
+
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
         """Return in how many distinct words `left` is followed by `right` after `step` merges.
 

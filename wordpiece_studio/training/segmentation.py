@@ -175,7 +175,7 @@ class Segmentations:
 
     def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
         """Return the number of words that the places lie in."""
-        return int(np.count_nonzero(self._holding(places)))
+        return int(np.count_nonzero(self.holding(places)))
 
     def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return for each of several merges the number of words that its places lie in: int64, shape (n_merges,).
@@ -190,13 +190,24 @@ class Segmentations:
         result: NDArray[np.int64] = before[ends] - before[starts]
         return result
 
+    def distinct_words_at(self, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Return the indices of the words that the places, ascending, lie in: int64, ascending, each once."""
+        words = self._word_of_cell[places].astype(np.int64)
+        distinct: NDArray[np.int64] = words[np.diff(words, prepend=-1) != 0]
+        return distinct
+
+    def prepare(self) -> None:
+        """Build what looking up a word or a place takes; in a thread, because it takes a while for a million words."""
+        _ = self._hashes, self._word_of_cell
+
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
         """Return the words that the places lie in, with their weights, most frequent first, at most `limit`."""
-        found = self._by_weight[np.flatnonzero(self._holding(places)[self._by_weight])[:limit]]
+        found = self._by_weight[np.flatnonzero(self.holding(places)[self._by_weight])[:limit]]
         words = self._input.words
         return [(words[i], n) for i, n in zip(found.tolist(), self._input.weights[found].tolist(), strict=True)]
 
-    def _holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+    def holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+        """Return for each word whether one of the places lies in it: bool, shape (n_words,)."""
         holding = np.zeros(len(self._input.words), dtype=np.bool_)
         holding[self._word_of_cell[places]] = True
         return holding

@@ -96,6 +96,7 @@ class CorpusController(QObject):
         pane.files_view.list.drops.files_dropped.connect(self.add_paths)
         pane.files_view.preview.text_shown.connect(self._on_preview_text_shown)
         pane.figures.name_refused.connect(self._messages.show_error)
+        pane.words_face.count_refused.connect(self._messages.show_error)
         self._show_recent_files()
 
     def _connect_session(self) -> None:

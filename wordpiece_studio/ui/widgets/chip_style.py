@@ -9,7 +9,7 @@ and current chips have edges of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +22,7 @@ from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QRect
     from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.ui.widgets.colors import Border, Look, TokenStyle
@@ -85,6 +86,8 @@ class FlowItem:
         Whether it does not exist yet at the step shown.
     selected
         Whether it is the selection.
+    fresh
+        Whether it was born at the step that is shown.
     """
 
     text: str
@@ -93,6 +96,7 @@ class FlowItem:
     tip: str = ""
     faded: bool = False
     selected: bool = False
+    fresh: bool = False
 
     @property
     def shown(self) -> str:
@@ -214,7 +218,7 @@ class ChipStyle:
         """Draw an item into `rect`, cut if it does not fit; `is_current`: it is under the keyboard cursor."""
         theme = self._theme
         if item.kind == "chip":
-            look = ChipLook(selected=item.selected, current=is_current, faded=item.faded)
+            look = ChipLook(selected=item.selected, current=is_current, faded=item.faded, fresh=item.fresh)
             self.paint(painter, rect, item.text, look)
             return
         if item.kind == "word" or is_current:
@@ -328,16 +332,26 @@ class ChipDelegate(QStyledItemDelegate):
         super().paint(painter, option, index)
         if index.column() != self._column:
             return
-        cell = QRectF(option.rect).adjusted(_MARGIN, 0, -_MARGIN, 0)
         with saved(painter):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setClipRect(option.rect)
-            rect = QRectF(cell.left(), cell.center().y() - self._style.height / 2, 0, self._style.height)
-            for item in self._fitting(index, cell.width()):
-                rect.setRight(min(rect.left() + self._style.item_width(item), cell.right()))
-                if rect.width() > 0:
-                    self._style.paint_item(painter, rect, item)
-                rect.moveLeft(rect.right() + self._gap)
+            for rect, item in self._places(option.rect, index):
+                self._style.paint_item(painter, rect, item)
+
+    def item_at(self, cell: QRect, index: Index, x: float) -> FlowItem | None:
+        """Return what is drawn at `x` in a cell of the column; None between two items and beside them."""
+        return next((item for rect, item in self._places(cell, index) if rect.left() <= x <= rect.right()), None)
+
+    def _places(self, within: QRect, index: Index) -> Iterator[tuple[QRectF, FlowItem]]:
+        """Yield where the items of a cell are drawn, those that are visible."""
+        cell = QRectF(within).adjusted(_MARGIN, 0, -_MARGIN, 0)
+        left, top = cell.left(), cell.center().y() - self._style.height / 2
+        for item in self._fitting(index, cell.width()):
+            width = min(self._style.item_width(item), cell.right() - left)
+            if width <= 0:
+                return
+            yield QRectF(left, top, width, self._style.height), item
+            left += width + self._gap
 
     def _fitting(self, index: Index, width: float) -> Sequence[FlowItem]:
         variants = list(self._variants(index))

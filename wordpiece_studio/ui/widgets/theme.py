@@ -80,6 +80,7 @@ QPushButton[role="primary"]:disabled, QToolButton[role="primary"]:disabled {
 }
 QToolButton { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 5px; }
 QToolButton:hover { background: $hover; }
+QToolButton[role="link"] { color: $accent_ink; }
 QToolButton[role="search"] {
     background: $window; color: $muted; border: 1px solid $border; border-radius: 6px; padding: 5px 12px;
 }

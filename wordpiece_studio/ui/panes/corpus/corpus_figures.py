@@ -154,6 +154,12 @@ class CorpusFiguresView(QWidget):
             label.setVisible(not dense)
             value.setVisible(not dense)
 
+    def show_choices(self, are_shown: bool) -> None:
+        """Show or hide how text becomes words, which takes much height."""
+        for label, field in self._rows[len(self._values) :]:
+            label.setVisible(are_shown)
+            field.setVisible(are_shown)
+
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts

@@ -1,13 +1,15 @@
-"""The corpus pane: text or files, find bar, the line at the cursor as the trainer reads it, and the numbers."""
+"""The corpus pane with its three faces, *Text*, *Words* and *Files*; find bar, the line at the cursor, the numbers."""
 
 from __future__ import annotations
 
+from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
@@ -17,9 +19,17 @@ from wordpiece_studio.ui.panes.corpus.files_view import FilesView
 from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
-from wordpiece_studio.ui.panes.corpus.reading import reading_words
+from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
+from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text, set_plain_tooltip, tool_button
+from wordpiece_studio.ui.widgets.plain import (
+    WholeLabel,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+    tooltip_text,
+)
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -41,6 +51,51 @@ _NARROW_BELOW, _DENSE_BELOW, _LOW_BELOW = 310, 560, 680  # pixels; below the las
 _SEARCH_DELAY_MS = 150
 
 
+class Face(IntEnum):
+    """What the pane shows of the corpus."""
+
+    TEXT = 0
+    WORDS = 1
+    FILES = 2
+
+
+class FaceBar(QTabBar):
+    """The tabs of the faces; only one of text and files can be shown, whichever the corpus is."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        for name in (self.tr("Text"), self.tr("Words and their splits"), self.tr("Files")):
+            self.addTab(name)
+        self.setExpanding(False)
+        self.setDrawBase(False)
+        self.setUsesScrollButtons(False)
+        self.setAccessibleName(self.tr("Faces of the corpus"))
+
+    def show_kind(self, is_files: bool) -> None:
+        """Offer the text or the files; the words stay in front if they are."""
+        shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
+        self.setTabEnabled(Face.TEXT, not is_files)
+        self.setTabEnabled(Face.FILES, is_files)
+        tips = (self.tr("The corpus is a list of files"), self.tr("The corpus is a text; drop files here to use them"))
+        self.setTabToolTip(Face.TEXT, tooltip_text(tips[0] if is_files else ""))
+        self.setTabToolTip(Face.FILES, tooltip_text("" if is_files else tips[1]))
+        if not shows_words:
+            self.setCurrentIndex(Face.FILES if is_files else Face.TEXT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Name the words in one word where there is no room for more."""
+        self.setTabText(Face.WORDS, self.tr("Words and their splits"))
+        if self.sizeHint().width() > self.width():
+            self.setTabText(Face.WORDS, self.tr("Words"))
+
+
 class PageBar(QWidget):
     """Buttons to turn pages, visible only where the text has several."""
 
@@ -57,13 +112,12 @@ class PageBar(QWidget):
         layout.addWidget(earlier)
         layout.addWidget(self._label, 1)
         layout.addWidget(later)
-        document.reset.connect(self.refresh)
-        self.refresh()
+        self.hide()
 
-    def refresh(self) -> None:
-        """Show the number of the current page."""
+    def refresh(self, is_text_shown: bool) -> None:
+        """Show the number of the current page, where the text is shown."""
         document = self._document
-        self.setVisible(document.page_count > 1)
+        self.setVisible(is_text_shown and document.page_count > 1)
         words = self.tr("page {page} of {pages}")
         set_plain_text(
             self._label, words.format(page=number_text(document.page + 1), pages=number_text(document.page_count))
@@ -77,13 +131,19 @@ class PageBar(QWidget):
 
 
 def _give_room_to_text(
-    room: int, text: QWidget, line_view: QWidget, warnings: LintView, others: Iterable[QWidget]
+    room: int,
+    text: QWidget,
+    line_view: QWidget,
+    warnings: LintView,
+    others: Iterable[QWidget],
+    *,
+    is_line_read: bool,
 ) -> None:
     """Where not everything fits into `room` pixels, hide the line view, then all warnings but one."""
     taken = sum(part.sizeHint().height() for part in others if not part.isHidden())
     rest = room - taken - _LEAST_LINES * text.fontMetrics().lineSpacing()
     warned = warnings.sizeHint().height() if not warnings.isHidden() else 0
-    line_view.setVisible(rest >= line_view.sizeHint().height() + warned)
+    line_view.setVisible(is_line_read and rest >= line_view.sizeHint().height() + warned)
     warnings.set_dense(rest < warnings.usual_height())
 
 
@@ -108,8 +168,11 @@ class CorpusPane(QWidget):
         self._places: list[tuple[int, int]] | None = None  # None: not searched for since the text changed
         self._counted: WordCounts | None = None  # the latest counts, of the current text or from before an edit
         self.counting_bar = CountingBar(document, counting, theme, self)
+        self.counts_offer = CountsOffer(document, self)
         self.editor = CorpusEditor(document, theme, self)
         self.files_view = FilesView(document, actions, theme, self)
+        self.faces = FaceBar(self)
+        self.words_face = WordsFace(session, theme, self)
         self.find_bar = FindBar(theme, self)
         self.line_view = LineView(theme, self)
         self.lint_view = LintView(theme, self)
@@ -141,6 +204,11 @@ class CorpusPane(QWidget):
             name = f"{name} · {encoding}"
         return self.tr("edited · {name}").format(name=name) if self._document.is_modified else name
 
+    @property
+    def note(self) -> str:
+        """What is said below the text, such as what was left out."""
+        return self._note_label.text()
+
     def header_widget(self) -> QWidget:
         """Return the buttons of the title bar."""
         return self._header
@@ -152,12 +220,27 @@ class CorpusPane(QWidget):
     def close_jobs(self) -> None:
         """Cancel background jobs, and wait for them to end."""
         self.files_view.preview.close_job()
+        self.words_face.close_jobs()
         self.lint_controller.close()
+
+    @property
+    def face(self) -> Face:
+        """What is shown of the corpus."""
+        return Face(self.faces.currentIndex())
+
+    def show_face(self, face: Face) -> None:
+        """Show the text or the files, whichever the corpus is, or the words."""
+        if face is not Face.WORDS:
+            face = Face.FILES if self._document.is_files else Face.TEXT
+        self.faces.setCurrentIndex(face)
 
     # -- finding
 
     def open_find_bar(self) -> None:
-        """Open the find bar, filled with the selected text."""
+        """Open the find bar, filled with the selected text; among the words, go to their search."""
+        if self.face is Face.WORDS:
+            self.words_face.focus_search()
+            return
         cursor = self.editor.textCursor()
         self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
 
@@ -221,14 +304,26 @@ class CorpusPane(QWidget):
         is_files = self._document.is_files
         if is_files and not self.find_bar.isHidden():
             self.find_bar.close_bar()
-        self.editor.setVisible(not is_files)
-        self.files_view.setVisible(is_files)
-        self._fit()
+        self.faces.show_kind(is_files)
+        self._show_face()
         self._forget_places()
         self._counted = None
         self._show_note()
         self._line_timer.start()
         self.heading_changed.emit()
+
+    def _show_face(self) -> None:
+        self.editor.setVisible(self.face is Face.TEXT)
+        self.words_face.setVisible(self.face is Face.WORDS)
+        self.files_view.setVisible(self.face is Face.FILES)
+        if self.face is Face.WORDS and not self.find_bar.isHidden():
+            self.find_bar.close_bar()
+        self._page_bar.refresh(self.face is Face.TEXT)
+        self.counts_offer.set_wanted(self.face is not Face.WORDS)
+        self._fit()
+
+    def _on_faces_current_changed(self, _index: int) -> None:
+        self._show_face()
 
     def _on_document_text_changed(self) -> None:
         self._line_timer.start()
@@ -274,10 +369,18 @@ class CorpusPane(QWidget):
         if self._document.is_folded:
             notes.append(self.tr("Read-only: the text is very long, or has lines of over 10,000 characters, which "
                                  "are folded here. Training uses all of it."))  # fmt: skip
+        if self._counted is not None and not self._document.is_files and self._counted.statistics.skipped_lines:
+            notes.append(self._lines_left_out(self._counted.statistics.skipped_lines))
         if self._counted is not None and self._counted.skipped:
             notes.append(self._words_left_out(self._counted))
         self._note_label.show_text(" ".join(notes))
         self._note_label.setVisible(bool(notes))
+
+    def _lines_left_out(self, number: int) -> str:
+        if number == 1:
+            return self.tr("1 line is left out: it is no word with a count.")
+        words = self.tr("{number} lines are left out: they are no words with counts.")
+        return words.format(number=number_text(number))
 
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]
@@ -321,7 +424,7 @@ class CorpusPane(QWidget):
 
     def event(self, event: QEvent) -> bool:
         parent = self.parentWidget()
-        if event.type() == QEvent.Type.LayoutRequest and not self._document.is_files:
+        if event.type() == QEvent.Type.LayoutRequest and self.face is Face.TEXT:
             self._give_room_to_text(self._room)
         if event.type() == QEvent.Type.ParentChange and parent is not None:
             parent.installEventFilter(self)
@@ -341,24 +444,38 @@ class CorpusPane(QWidget):
     def _fit(self) -> None:
         """Show less where there is little room, or where the files need it."""
         is_files, room = self._document.is_files, self._room
-        self.figures.set_dense(is_files or room < _DENSE_BELOW)
-        is_narrow = (self.parentWidget() or self).width() < _NARROW_BELOW
+        self.figures.set_dense(self.face is not Face.TEXT or room < _DENSE_BELOW)
+        self.figures.show_choices(self.face is not Face.WORDS)
+        width = (self.parentWidget() or self).width()
+        is_narrow = width < _NARROW_BELOW
         self.counting_bar.set_narrow(is_narrow)
         self.files_view.set_narrow(is_narrow)
         if is_files:
             self.lint_view.set_dense(room < _LOW_BELOW)
         self.files_view.set_dense(is_files and room < _LOW_BELOW)
-        if is_files:
+        if self.face is Face.WORDS:
+            self.line_view.hide()
+            self.lint_view.set_dense(True)
+        elif is_files:
             self.line_view.setVisible(bool(self._document.files.rows) and self.files_view.shows_preview)
         else:
             self._give_room_to_text(room)
 
     def _give_room_to_text(self, room: int) -> None:
-        others = (self.counting_bar, self.find_bar, self._page_bar, self._note_label, self.figures)
-        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others)
+        others = (
+            self.faces,
+            self.counting_bar,
+            self.counts_offer,
+            self.find_bar,
+            self._page_bar,
+            self._note_label,
+            self.figures,
+        )
+        is_line_read = not is_typed_counts(self._document.text)  # words with counts are taken as they stand
+        _give_room_to_text(room, self.editor, self.line_view, self.lint_view, others, is_line_read=is_line_read)
 
     def _on_files_view_preview_shown(self, is_shown: bool) -> None:
-        if self._document.is_files:
+        if self.face is Face.FILES:
             self.line_view.setVisible(is_shown)
 
     # -- construction
@@ -378,9 +495,12 @@ class CorpusPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        layout.addWidget(self.faces)
         layout.addWidget(self.counting_bar)
+        layout.addWidget(self.counts_offer)
         layout.addWidget(self.find_bar)
         layout.addWidget(self.editor, 1)
+        layout.addWidget(self.words_face, 1)
         layout.addWidget(self.files_view, 1)
         for widget in (self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures):
             layout.addWidget(widget)
@@ -388,6 +508,7 @@ class CorpusPane(QWidget):
         self._on_theme_changed()
 
     def _connect(self) -> None:
+        self.faces.currentChanged.connect(self._on_faces_current_changed)
         self.find_bar.search_changed.connect(self._on_find_bar_search_changed)
         self.find_bar.next_requested.connect(self.find_next)
         self.find_bar.previous_requested.connect(self.find_previous)

@@ -1,4 +1,4 @@
-"""How files are read: the encodings on offer, the form for listed files, and the dialog for one that cannot be decoded.
+"""How the corpus is read: encodings, the form for listed files, the dialog for one that cannot be decoded, word counts.
 
 The form sets kind, encoding and column, and how bad lines are handled. In the dialog, the user can name the encoding,
 or have bad bytes replaced or bad lines skipped.
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFrame,
     QGridLayout,
     QHBoxLayout,
     QRadioButton,
@@ -24,10 +25,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
-from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_tooltip, set_role, whole
+from wordpiece_studio.ui.widgets.plain import (
+    BuddyLabel,
+    CutLabel,
+    plain_label,
+    set_plain_tooltip,
+    set_role,
+    tool_button,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -339,3 +350,91 @@ class ReadingForm(QWidget):
     def _label(self, caption: str, box: QComboBox) -> QLabel:
         label = BuddyLabel(caption, box, self)
         return label
+
+
+_LONGEST = 200_000
+"""Characters; going through the lines of a longer text would be felt at every key press."""
+
+
+class CountsOffer(QFrame):
+    """The line above a text that looks like words with their counts, and above a text or files that are read as such.
+
+    It changes the text, or how the files are read; both can be undone. An offer that was declined is not made again
+    for the same text.
+    """
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._offered: str | None = None
+        self._is_declined = False
+        self._is_wanted = True
+        self._label = CutLabel(parent=self, role="hint")
+        self.accept = tool_button("", "", self)
+        self.accept.setProperty("role", "link")
+        self.accept.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.accept.clicked.connect(self._on_accept_clicked)
+        self.decline = tool_button(self.tr("No"), self.tr("Read it as text"), self)
+        self.decline.setProperty("role", "link")
+        self.decline.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.decline.clicked.connect(self._on_decline_clicked)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 0, 8, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self.accept)
+        layout.addWidget(self.decline)
+        self._timer = single_shot(self, self._look)
+        document.text_changed.connect(self._timer.start)
+        document.reset.connect(self._on_document_reset)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What the line says."""
+        return self._label.accessibleName()
+
+    def set_wanted(self, is_wanted: bool) -> None:
+        """Show the line where it has something to say, or never."""
+        self._is_wanted = is_wanted
+        self._look()
+
+    def _look(self) -> None:
+        document, files = self._document, self._document.files
+        self._offered = None
+        tables, number = files.guessed_tables if document.is_files else 0, len(files.rows)
+        is_read = bool(tables) or is_typed_counts(document.text)
+        if not document.is_files and not is_read and not self._is_declined and len(document.text) <= _LONGEST:
+            self._offered = as_typed_counts(document.text)
+        if is_read:
+            text = self.tr("Word counts")
+            if number > 1:
+                text = self.tr("{tables:,} of {number:,} files are read as word counts")
+            self._label.show_text(text.format(tables=tables, number=number))
+            self.accept.setText(self.tr("Read as text"))
+        elif self._offered is not None:
+            self._label.show_text(self.tr("Word counts?"))
+            self.accept.setText(self.tr("Yes"))
+        tip = self.tr("Every line is a word with how often it occurs") if not is_read else ""
+        set_plain_tooltip(self.accept, tip)
+        self.accept.setAccessibleName(tip or self.accept.text())
+        self.decline.setVisible(not is_read)
+        self.setVisible(self._is_wanted and (is_read or self._offered is not None))
+
+    def _on_accept_clicked(self) -> None:
+        if self._offered is not None:
+            self._document.set_text(self._offered)
+        elif self._document.is_files:
+            self._document.files.read_tables_as_texts()
+        else:
+            self._is_declined = True
+            text = self._document.text
+            self._document.set_text(text[len(HEADER) :].lstrip("\r\n"))
+
+    def _on_decline_clicked(self) -> None:
+        self._is_declined = True
+        self._look()
+
+    def _on_document_reset(self) -> None:
+        self._is_declined = False
+        self._timer.start()

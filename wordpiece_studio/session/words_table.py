@@ -1,0 +1,295 @@
+"""The words of the run shown as a table for Qt's views: an item is the index of a word among those trained on.
+
+Each word has its count and its split at the step shown, made only for the rows in view. The words that this step
+changed come first, in the order of the others. Before a training, they are those of the corpus, split into symbols.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PySide6.QtCore import Qt
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
+from wordpiece_studio.session.token_search import text_finder, token_ranks, tokens_found
+from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.initial_state import prepare
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from PySide6.QtCore import QLocale, QObject
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
+    from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.config import TrainingConfig
+
+    Counted = tuple[WordCounts, TrainingConfig]
+
+
+class WordColumn(IntEnum):
+    """The columns of the table, left to right."""
+
+    WORD = 0
+    COUNT = 1
+    SPLIT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class WordsFilter:
+    """Which words to show: those in which a text occurs, and which contain a token after so many merges.
+
+    The case of a text matters only if it has capitals.
+    """
+
+    text: str = ""
+    token: str = ""
+    step: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.token)
+
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class RunWords(SortedItems):
+    """The words of one history, at one step; or, without one, those counted.
+
+    Attributes
+    ----------
+    counted
+        The words with settings that say which symbols they consist of; None if they are those of a training.
+    step
+        How many merges have split them.
+    """
+
+    def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
+        super().__init__()
+        self.counted = counted
+        self.step = 0
+        self._trained = history
+        self._ranks = _NONE
+        self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
+
+    def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
+        """Return whether these are the words of a history, or those counted."""
+        same_counts = (self.counted and self.counted[0]) is (counted and counted[0])
+        return self._trained is history and same_counts
+
+    @cached_property
+    def history(self) -> MergeHistory:
+        """The merges; before a training, none. Asked for by a thread first, since laying out many words takes time."""
+        if self._trained is None:
+            assert self.counted is not None
+            counts, config = self.counted
+            return MergeHistory(prepare(counts, replace(config, vocab_size=None)))
+        return self._trained
+
+    @property
+    def word_count(self) -> int:
+        """The number of words; before a training, those that are beyond an alphabet limit too."""
+        return len(self.counted[0]) if self.counted is not None else self.history.word_count
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        return self._trained is not None and self._trained.is_whole
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        chosen, history = wanted.filter, self.history
+        mask = np.ones(history.word_count, dtype=np.bool_)
+        if chosen.token:
+            token_id = history.vocabulary(chosen.step).id_of(chosen.token)
+            if token_id is None:
+                return ~mask
+            mask &= history.holds_token(token_id, chosen.step)
+        if chosen.text:
+            if self._found[0] != chosen.text:
+                found = tokens_found(history.input.words, text_finder(chosen.text), should_stop)
+                self._found = (chosen.text, found)
+            mask &= self._found[1]
+        return mask
+
+    def changed(self) -> NDArray[np.int64]:
+        """Return the words that the last merge changed, ascending: int64."""
+        if not self.step:
+            return _NONE
+        return self.history.segmentations.distinct_words_at(self.history.positions(self.step - 1))
+
+    def made(self) -> str:
+        """Return the token that the last merge made; empty before the first one."""
+        return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
+
+    def largest_count(self) -> int:
+        """Return how often the most frequent word occurs."""
+        return int(self.history.input.weights.max())
+
+    # Values of a word.
+
+    def word(self, index: int) -> str:
+        """Return a word."""
+        return self.history.input.words[index]
+
+    def count(self, index: int) -> int:
+        """Return how often a word occurs."""
+        return int(self.history.input.weights[index])
+
+    def split(self, index: int) -> tuple[str, ...]:
+        """Return the tokens of a word."""
+        return tuple(self.history.segmentations.tokens(index, self.step))
+
+    # Keys to sort by.
+
+    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the places of the words in code point order."""
+        if not len(self._ranks):
+            self._ranks = token_ranks(self.history.input.words)
+        return self._ranks
+
+    def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return how often the words occur."""
+        self.history.segmentations.prepare()  # here, because it would hold up the window when a word is looked up
+        return self.history.input.weights
+
+    def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
+        """Return how many tokens the words have."""
+        parts = [_NONE]
+        for block in self.history.segmentations.blocks_at(self.step):
+            if should_stop():
+                raise OrderingCanceled
+            parts.append(block.symbol_counts)
+        return np.concatenate(parts)
+
+
+class RunWordsModel(SortedTableModel[RunWords]):
+    """One row per word; the columns are those of `WordColumn`.
+
+    It changes only by `show_step`, `forget`, `set_filter` and `sort`.
+    """
+
+    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+        super().__init__(WordsFilter(), parent, locale=locale)
+        self._model = model
+        self._places: tuple[object, NDArray[np.int64]] = (None, _NONE)  # an order, and the place of each word in it
+        self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
+        self._first = 0
+        self._columns = (
+            TableColumn(self.tr("word"), RunWords.word, keys=RunWords.word_ranks, align=LEFT, spoken=self._spoken_word),
+            TableColumn(
+                self.tr("count"),
+                RunWords.count,
+                keys=RunWords.counts,
+                explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
+            ),
+            TableColumn(
+                self.tr("split"),
+                RunWords.split,
+                text=lambda words, item: " ".join(words.split(item)),
+                keys=RunWords.split_lengths,
+                align=LEFT,
+                explanation=self.tr("The tokens of the word at this step; sorted by how many there are"),
+            ),
+        )
+        self._column, self._descending = WordColumn.COUNT, True
+
+    @property
+    def words(self) -> RunWords | None:
+        """The words; None before a training."""
+        return self._source
+
+    @property
+    def changed_rows(self) -> int:
+        """How many words this step changed; they are in the first rows."""
+        return self._first
+
+    def forget(self) -> None:
+        """Show no words."""
+        if self._source is not None:
+            self._places, self._changed = (None, _NONE), None
+            self._set_source(None)
+
+    def show_step(self, counted: Counted | None = None) -> None:
+        """Show the words as they are split at the step of the run shown; before a training, those counted."""
+        words = self._words_now(counted)
+        if words is not self._source:
+            self.forget()
+            self._set_source(words)
+        if words is None:
+            return
+        words.step, self._changed = self._model.step, None
+        if self._column == WordColumn.SPLIT:
+            words.forget_order()
+        if self._filter.token:
+            self.set_filter(replace(self._filter, step=words.step))
+        elif self._column == WordColumn.SPLIT and self._known:
+            self._ask()
+        self._set_count(words.word_count)
+        self._emit_changed(0, self.rowCount() - 1)
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
+
+    def _words_now(self, counted: Counted | None) -> RunWords | None:
+        """Return the words to show, which are those shown unless they belong to something else now."""
+        history, shown = self._model.history, self._source
+        if history is not None:
+            counted = None
+        if history.is_damaged if history is not None else counted is None or not len(counted[0]):
+            return None
+        is_same = shown is not None and shown.is_of(history, counted)
+        return shown if is_same else RunWords(history, counted)
+
+    def row_of_word(self, word: str) -> int:
+        """Return the row of a word; -1 if it is not shown."""
+        if self._source is None or not self._known:
+            return -1
+        try:
+            return self.row_of_item(self._source.history.segmentations.index_of(word))
+        except StudioError:
+            return -1
+
+    def tooltip(self, item: int) -> str:
+        """Return a word, how often it occurs, and its tokens."""
+        return f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}\n" + self.text(
+            item, WordColumn.SPLIT
+        )
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Name the step above the splits."""
+        is_split = section == WordColumn.SPLIT and orientation is Qt.Orientation.Horizontal
+        if is_split and role == Qt.ItemDataRole.DisplayRole and self._source is not None:
+            return self.tr("at step {step}").format(step=self.value_text(self._source.step))
+        return super().headerData(section, orientation, role)
+
+    def _spoken_word(self, words: RunWords, item: int) -> str:
+        changed = self._changed if self._changed is not None else _NONE
+        at = int(changed.searchsorted(item))
+        is_changed = at < len(changed) and changed[at] == item
+        return self.tr("{word}, changed by this step").format(word=words.word(item)) if is_changed else words.word(item)
+
+    def _below_limit(self) -> tuple[NDArray[np.int64] | None, int]:
+        order, count = super()._below_limit()
+        self._first = 0
+        if self._source is None or not count:
+            return order, count
+        if self._changed is None:
+            self._changed = self._source.changed()
+        places = self._places_in(order, count)[self._changed]
+        places = np.sort(places[places >= 0])
+        self._first = len(places)
+        if not len(places) or places[-1] == len(places) - 1:
+            return order, count
+        rows = np.arange(count) if order is None else order
+        return np.concatenate((rows[places], np.delete(rows, places))), count
+
+    def _places_in(self, order: NDArray[np.int64] | None, count: int) -> NDArray[np.int64]:
+        """Return the place of each word in `order`, -1 for those that are not in it."""
+        if order is None:
+            return np.arange(count)
+        if self._places[0] is not order:
+            places = np.full(self._known, -1, dtype=np.int64)
+            places[order] = np.arange(count)
+            self._places = (order, places)
+        return self._places[1]

@@ -1,0 +1,416 @@
+"""The words of the run shown and their splits: the second face of the corpus pane.
+
+A click on a word selects it, a click on a chip selects its token; what is selected elsewhere is marked here. The field
+above searches the words; a word with a number, such as ``hug 10``, is a count that Enter sets in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStyle, QVBoxLayout, QWidget
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsFilter
+from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.plain import copy_text, menu_text, set_plain_tooltip, tool_button, whole
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark, paint_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
+    from PySide6.QtWidgets import QStyleOptionViewItem, QToolButton
+
+    from wordpiece_studio.session.session import Session
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_ROWS_AROUND = 1
+_PAUSE_MS = 120
+_BUSY_DELAY_MS = 100
+_LONGEST_SHOWN = 14
+"""Characters of the selected token at the box."""
+_MOST_CHIPS = 30
+"""Of a split that is too long for its cell."""
+_ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
+"""A word and how often it is to occur."""
+
+
+class _WordDelegate(ChipDelegate):
+    """Draws the splits as chips, and words and counts with the mark of the rows that the step changed."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        table = index.model()
+        if index.column() == WordColumn.SPLIT or not isinstance(table, RunWordsModel):
+            super().paint(painter, option, index)
+            return
+        is_word, is_changed = index.column() == WordColumn.WORD, index.row() < table.changed_rows
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, self._theme.accent_soft)
+        if is_word and is_changed:
+            paint_mark(painter, option.rect, self._theme)
+        font = QFont(option.font)
+        font.setBold(is_word and is_changed)
+        painter.setFont(font)
+        painter.setPen(self._theme.text)
+        text = table.text(table.item_of_row(index.row()), index.column())
+        paint_text(painter, option.rect, token_text(text), is_number=not is_word)
+
+
+class RunWordsView(SortedTable):
+    """The words in rows of equal height."""
+
+    token_clicked = Signal(object)
+    """The token (str) of the chip that was clicked."""
+
+    def __init__(self, table: RunWordsModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(table, parent)
+        self._words = table
+        self._theme = theme
+        self._token = ""
+        self._pressed_at = QPointF()
+        self._delegate = _WordDelegate(theme, WordColumn.SPLIT, self._chips_at, self, gap=3)
+        self.setItemDelegate(self._delegate)
+        self.setAccessibleName(self.tr("Words and their splits"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.doubleClicked.connect(self._on_self_double_clicked)
+        header = self.horizontalHeader()
+        header.setSortIndicatorClearable(False)
+        header.setSortIndicator(WordColumn.COUNT, Qt.SortOrder.DescendingOrder)
+        header.setStretchLastSection(True)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
+
+    def show_selection(self, selection: Selection | None, token: str) -> None:
+        """Mark the row of the selected word, and the chips of the selected token."""
+        if token != self._token:
+            self._token = token
+            self.viewport().update()
+        if self.selected_count() > 1:
+            return
+        row = self._words.row_of_word(selection.text) if selection is not None and selection.kind == "word" else -1
+        if row < 0:
+            self.clearSelection()
+        elif row != self.selected_row:
+            self.setCurrentIndex(self._words.index(row, 0))
+            self.bring_into_view(row, _ROWS_AROUND, is_early=False)
+
+    def restyle(self) -> None:
+        self._delegate.restyle()
+        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Give the counts the width that the largest needs, the words a third of the rest at most."""
+        metrics, words = self.fontMetrics(), self._words.words
+        room = self.viewport().width()
+        most = number_text(words.largest_count() if words is not None and self._words.rowCount() else 0)
+        title = str(self._words.headerData(WordColumn.COUNT, Qt.Orientation.Horizontal))
+        width = max(metrics.horizontalAdvance(most), metrics.horizontalAdvance(title)) + 3 * CELL_PADDING
+        self.setColumnWidth(WordColumn.COUNT, width)
+        wanted = metrics.averageCharWidth() * 14 + 3 * CELL_PADDING
+        self.setColumnWidth(WordColumn.WORD, max(50, min(wanted, (room - width) // 3)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._pressed_at = event.position()
+        super().mousePressEvent(event)
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        chip = None
+        if index.column() == WordColumn.SPLIT:
+            chip = self._delegate.item_at(self.visualRect(index), index, self._pressed_at.x())
+        if chip is not None and chip.kind == "chip":
+            self.token_clicked.emit(chip.target)
+        elif self.is_one_row_selected():
+            self.item_walked_to.emit(self._words.item_of_row(index.row()))
+
+    def _on_self_double_clicked(self, index: QModelIndex) -> None:
+        if index.column() != WordColumn.SPLIT:
+            self.row_chosen.emit(index.row())
+
+    def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
+        words = self._words.words
+        if words is None:
+            return
+        made = words.made() if index.row() < self._words.changed_rows else ""
+        chips = [
+            FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
+            for token in words.split(self._words.item_of_row(index.row()))
+        ]
+        yield chips
+        for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
+            yield [*chips[:number], FlowItem("…", "text")]
+
+
+class WordsFace(Pane):
+    """The table with a field for searches and counts, and a box that leaves only words with the selected token."""
+
+    count_refused = Signal(object)
+    """Why a count cannot be set (StudioError)."""
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(session.model, parent)
+        self._session = session
+        self._error: StudioError | None = None  # why there are no rows
+        self.table = RunWordsModel(session.model, self)
+        self.view = RunWordsView(self.table, theme, self)
+        self._field = line_field(self)
+        self._field.setPlaceholderText(self.tr("search, or type: hug 10"))
+        self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
+        set_plain_tooltip(
+            self._field,
+            self.tr(
+                "Search the words. Or type a word and how often it occurs, and press Enter: the corpus becomes words "
+                "with their counts. With 0, the word is left out."
+            ),
+        )
+        self._field.setClearButtonEnabled(True)
+        self._field.setMinimumWidth(60)
+        self._field.installEventFilter(self)
+        self._only = QCheckBox(self)
+        self._only.setEnabled(False)
+        self._set_button = tool_button("", "", self)
+        self._set_button.setProperty("role", "link")
+        self._set_button.hide()
+        self._empty = EmptyState(self)
+        self._timer = single_shot(self, self._take_filter, _PAUSE_MS)
+        self._lay_out()
+        self._connect()
+        self._show_token("")
+        self.set_heading(self.tr("Words and their splits"))
+
+    def _lay_out(self) -> None:
+        controls = QHBoxLayout()
+        controls.setContentsMargins(12, 2, 12, 0)
+        controls.setSpacing(6)
+        controls.addWidget(self._field, 1)
+        controls.addWidget(self._only)
+        controls.addWidget(self._set_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 2, 1, 2)
+        layout.setSpacing(4)
+        layout.addLayout(controls)
+        layout.addWidget(self._empty, 1)
+        layout.addWidget(self.view, 100)
+
+    def _connect(self) -> None:
+        model = self._model
+        self._field.textChanged.connect(self._on_field_text_changed)
+        self._only.toggled.connect(self._on_only_toggled)
+        self._set_button.clicked.connect(self._set_count)
+        self.view.row_chosen.connect(self._on_view_row_chosen)
+        self.view.item_walked_to.connect(self._on_view_item_walked_to)
+        self.view.token_clicked.connect(self._on_view_token_clicked)
+        self.view.copy_requested.connect(self._copy)
+        self.table.rows_found.connect(self._on_table_rows_found)
+        self.table.filter_failed.connect(self._on_table_filter_failed)
+        self._session.counting.counts_changed.connect(self._on_counting_counts_changed)
+        self._session.counting.state_changed.connect(self._on_counting_state_changed)
+        model.step_changed.connect(self._on_model_step_changed)
+        model.selection_changed.connect(self._on_model_selection_changed)
+
+    @property
+    def only(self) -> QCheckBox:
+        """The box that leaves only words with the selected token."""
+        return self._only
+
+    @property
+    def set_button(self) -> QToolButton:
+        """The button that sets the count in the field; hidden while there is none."""
+        return self._set_button
+
+    @property
+    def emptiness(self) -> str:
+        """What is said in place of rows."""
+        return self._empty.text if not self._empty.isHidden() else ""
+
+    def focus_search(self) -> None:
+        """Move the keyboard focus to the search field."""
+        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._field.selectAll()
+
+    def close_jobs(self) -> None:
+        self.table.close()
+
+    # -- contents
+
+    def refresh(self) -> None:
+        before, counts = self.table.words, self._session.counting.counts
+        self._error = None
+        self.table.show_step(None if counts is None else (counts, self._session.settings.valid_config()))
+        self._take_filter()
+        if self.table.words is not before:
+            self.view.fit_columns()
+        self._show_token(self._selected_token())
+        self.view.show_selection(self._model.selection, self._selected_token())
+        self._show_emptiness()
+
+    def forget(self) -> None:
+        self.table.forget()
+
+    def _selected_token(self) -> str:
+        history, selection = self._model.history, self._model.selection
+        if history is None or selection is None:
+            return ""
+        return text_of_token(selection, history.vocabulary(self._model.merge_count))
+
+    def _show_token(self, token: str) -> None:
+        self._only.setEnabled(bool(token) or self._only.isChecked())
+        name = token_text(token, _LONGEST_SHOWN) if token else self.tr("token")
+        self._only.setText(menu_text(self.tr("with {token}").format(token=name)))
+        tip = self.tr("Only words that contain the selected token")
+        if not token:
+            tip = self.tr("Only words that contain a token: select one first, for example with a click on a chip")
+        set_plain_tooltip(self._only, tip)
+        self._only.setAccessibleName(tip)
+
+    def _show_emptiness(self) -> None:
+        text = "" if self._error is None else str(self._error)
+        if not text and self.table.words is None:
+            text = self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
+            if self._session.counting.is_under_way:
+                text = self.tr("The words are being counted.")
+            elif self._model.history is not None:
+                text = self.tr("The words of this run cannot be read.")
+        elif not text and not self.table.rowCount() and not self.table.is_busy:
+            text = self.tr("No word matches at this step.")
+        self._empty.show_text(text)
+        self._empty.setVisible(bool(text))
+        self.view.setVisible(not text)
+
+    def _take_filter(self) -> None:
+        self._timer.stop()
+        token = self._selected_token() if self._only.isChecked() else ""
+        entry = self._entry()
+        sought = entry[0] if entry is not None else self._field.text()
+        self.table.set_filter(WordsFilter(sought, token, self._model.step if token else 0))
+
+    def _copy(self) -> None:
+        """Copy the selected rows as tab-separated text."""
+        rows = self.view.selected_items().tolist()
+        copy_text("".join("\t".join(str(self._plain(row, column)) for column in WordColumn) + "\n" for row in rows))
+
+    def _plain(self, item: int, column: WordColumn) -> object:
+        return self.table.text(item, column) if column is WordColumn.SPLIT else self.table.value(item, column)
+
+    # -- counts
+
+    def _entry(self) -> tuple[str, int] | None:
+        """Return the word and the count in the field; None if it is a search."""
+        found = _ENTRY.fullmatch(self._field.text())
+        return None if found is None else (found[1], int(found[2]))
+
+    def _show_set_button(self) -> None:
+        entry = self._entry()
+        if entry is not None:
+            self._set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
+            tip = self.tr("Let {word} occur {count:,} times (Enter)") if entry[1] else self.tr("Remove {word} (Enter)")
+            tip = tip.format(word=token_text(entry[0], _LONGEST_SHOWN), count=entry[1])
+            set_plain_tooltip(self._set_button, tip)
+            self._set_button.setAccessibleName(tip)
+        self._set_button.setVisible(entry is not None)
+        self._only.setVisible(entry is None)
+
+    def _set_count(self) -> None:
+        """Set the count in the field, which is ready for the next one then."""
+        entry = self._entry()
+        if entry is None:
+            return
+        try:
+            self._session.counting.set_count(*entry)
+        except StudioError as error:
+            self.count_refused.emit(error)
+            return
+        self._field.setText("")
+        self._take_filter()
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_view_row_chosen(self, row: int) -> None:
+        """Put a word into the field with its count, which can then be typed over."""
+        item = self.table.item_of_row(row)
+        word, count = (str(self.table.value(item, column)) for column in (WordColumn.WORD, WordColumn.COUNT))
+        if not self._session.document.is_files:
+            self._field.setText(whole(f"{word} {count}"))
+            self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+            self._field.setSelection(len(self._field.text()) - len(count), len(count))
+
+    # -- events
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            return self._takes_key(event)
+        return super().eventFilter(watched, event)
+
+    def _takes_key(self, event: QKeyEvent) -> bool:
+        """Let Escape clear the field, Enter set a count, and otherwise Enter and the down arrow go to the table.
+
+        Where the field has nothing of its own to undo, what was set is undone.
+        """
+        field, stack = self._field, self._session.document.undo_stack
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if event.key() == Qt.Key.Key_Escape and field.text():
+            field.clear()
+        elif is_enter and self._entry() is not None:
+            self._set_count()
+        elif is_enter or event.key() == Qt.Key.Key_Down:
+            self._take_filter()
+            self.view.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif event.matches(QKeySequence.StandardKey.Undo) and not field.isUndoAvailable():
+            stack.undo()
+        elif event.matches(QKeySequence.StandardKey.Redo) and not field.isRedoAvailable():
+            stack.redo()
+        else:
+            return False
+        return True
+
+    def _on_field_text_changed(self, _text: str) -> None:
+        self._timer.start()
+        self._show_set_button()
+
+    def _on_only_toggled(self, _is_checked: bool) -> None:
+        self._take_filter()
+
+    def _on_view_item_walked_to(self, item: int) -> None:
+        self._model.set_selection(Selection("word", text=str(self.table.value(item, WordColumn.WORD))))
+
+    def _on_view_token_clicked(self, token: str) -> None:
+        self._model.set_selection(Selection("token", text=token))
+
+    def _on_table_filter_failed(self, error: StudioError) -> None:
+        self._error = error
+        self._show_emptiness()
+
+    def _on_counting_counts_changed(self, _counts: object) -> None:
+        self._on_counting_state_changed()
+
+    def _on_counting_state_changed(self) -> None:
+        if self._model.history is None:
+            self.refresh_later()
+
+    def _on_table_rows_found(self, is_refiltered: bool) -> None:
+        if is_refiltered:
+            self.view.scrollToTop()
+        self.view.fit_columns()
+        if self.is_current:
+            self.view.show_selection(self._model.selection, self._selected_token())
+            self._show_emptiness()
+
+    def _on_model_step_changed(self, _step: object) -> None:
+        self.refresh_later(_BUSY_DELAY_MS if self._model.state is TrainerState.TRAINING else 0)
+
+    def _on_model_selection_changed(self, _selection: object) -> None:
+        self.refresh_later()
