@@ -203,7 +203,8 @@ def main() -> None:
 
 def _path(root: Path, name: str) -> Path:
     path = root.joinpath(*name.split("."))
-    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    file = path.with_suffix(".py")  # beside it, a folder of a former package may be left
+    return file if file.exists() else path / "__init__.py"
 
 
 def _lines(root: Path, name: str) -> int:

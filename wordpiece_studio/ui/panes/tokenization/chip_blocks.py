@@ -206,7 +206,7 @@ class ChipBlocks:
         for _index, top, block in self.between(0, inf):
             for y, _row in groupby(block.chips, lambda chip: chip.y):
                 if not count:
-                    return top + y
+                    return float(top + y)
                 count -= 1
         return self.height
 
