@@ -105,7 +105,7 @@ def populate(driver: Driver) -> None:
     assert window.tokenization_pane._why.rows
     driver.wait(lambda: not window.corpus_pane.lint_controller.is_under_way)
     window.corpus_pane.lint_view.show_findings([finding("warning"), finding("information")])
-    window.banner.show_message("Something was done", "Undo")
+    window.banner.show_message("Something was done", action="Undo")  # with a button it stays
     for action in (window.actions_.breakpoints, window.actions_.bookmarks, window.actions_.shortcuts):
         action.trigger()  # they stay open
     window.activateWindow()

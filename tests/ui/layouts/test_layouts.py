@@ -17,6 +17,7 @@ from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
 from wordpiece_studio.ui.layouts import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import MainWindow
+from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.workspace import PANES
 
@@ -31,6 +32,11 @@ IN_FRONT = {
     "engineer": {"corpus", "token_details", "history", "charts", "tokenization", "timeline"},
     "demo": {"scoreboard", "tokenization", "timeline"},
 }
+
+
+def panel_tabs(window: MainWindow) -> list[QTabBar]:
+    """Return the tab bars of the panels, without that of the faces of the corpus."""
+    return [bar for bar in window.docks.findChildren(QTabBar) if not isinstance(bar, FaceBar)]
 
 
 def in_front(window: MainWindow) -> set[str]:
@@ -131,7 +137,7 @@ def test_the_bars_of_the_candidates_leave_room_for_the_tie_in_larger_text(studio
 
 def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> None:
     studio.window.activateWindow()
-    bar = next(bar for bar in studio.window.docks.findChildren(QTabBar) if bar.count() > 1)
+    bar = next(bar for bar in panel_tabs(studio.window) if bar.count() > 1)
     bar.setFocus()
     QTest.keyClick(bar, Qt.Key.Key_Right)
     assert bar.tabText(bar.currentIndex()) == "Vocabulary"
@@ -297,7 +303,7 @@ def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindo
 def test_only_the_tab_bars_of_this_layout_are_left(window: MainWindow) -> None:
     for name in ("engineer", "teach", "engineer", "demo"):
         choose(window, name)
-        bars = [bar for bar in window.docks.findChildren(QTabBar) if bar.isVisible()]
+        bars = [bar for bar in panel_tabs(window) if bar.isVisible()]
         seen = [bar for bar in bars if bar.geometry().right() >= 0]
         assert len(seen) == (0 if name == "demo" else 1)
         assert all(bar.count() < 2 for bar in bars if bar not in seen)
@@ -335,7 +341,7 @@ def test_a_double_click_on_its_title_lets_a_pane_fill_the_window_until_escape(wi
 
 
 def test_a_tab_and_a_command_fill_the_window_too(window: MainWindow) -> None:
-    bar = next(bar for bar in window.docks.findChildren(QTabBar) if bar.count() > 1)
+    bar = next(bar for bar in panel_tabs(window) if bar.count() > 1)
     QTest.mouseDClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(bar.currentIndex()).center())
     assert window.docks.filling == "history"
     window.actions_.fill_pane.trigger()
