@@ -142,12 +142,12 @@ class LiveLines(Sequence[LiveLine]):
     known
         A cache of words by the text of the line; the words of further lines are added to it.
     before
-        The same for another tokenizer that finds the same words, which need not be found again.
+        The same for other tokenizers that find the same words, which need not be found again, each with its tokenizer.
     """
 
     def __init__(
         self, texts: Sequence[str], starts: Sequence[int], tokenizer: Tokenizer | None, known: dict[str, _Words],
-        before: dict[str, _Words] | None = None,
+        before: dict[str, tuple[Tokenizer, _Words]] | None = None,
     ) -> None:  # fmt: skip
         self._texts = texts
         self._starts = starts
@@ -183,8 +183,8 @@ class LiveLines(Sequence[LiveLine]):
         return words
 
     def _words_of(self, line: str, tokenizer: Tokenizer) -> _Words:
-        before = self._before.get(line)
-        return tuple(tokenizer.tokenize_words(line)) if before is None else tokenizer.retokenized(before)
+        earlier, words = self._before.get(line, (None, ()))
+        return tuple(tokenizer.tokenize_words(line)) if earlier is None else tokenizer.retokenized(words, earlier)
 
 
 class LiveText:
@@ -194,7 +194,7 @@ class LiveText:
         self._text = text
         self._tokenizer: Tokenizer | None = None
         self._known: dict[str, _Words] = {}
-        self._before: dict[str, _Words] = {}  # the words under earlier tokenizers
+        self._before: dict[str, tuple[Tokenizer, _Words]] = {}  # the words under earlier tokenizers
         self._lines: LiveLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
@@ -221,10 +221,11 @@ class LiveText:
     def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
         """Replace the tokenizer."""
         if tokenizer is not self._tokenizer:
-            self._tokenizer = tokenizer
-            self._lines = None
-            kept = self._before if len(self._before) + len(self._known) <= _MOST_KEPT else {}
-            self._before, self._known = {**kept, **self._known}, {}
+            if self._tokenizer is not None:
+                kept = self._before if len(self._before) + len(self._known) <= _MOST_KEPT else {}
+                known = {line: (self._tokenizer, words) for line, words in self._known.items()}
+                self._before = {**kept, **known}
+            self._tokenizer, self._known, self._lines = tokenizer, {}, None
 
     @property
     def lines(self) -> LiveLines:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
+_FEW_TOKENS = 16
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -195,14 +196,23 @@ class Tokenizer:
                 words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
         return words
 
-    def retokenized(self, words: tuple[TokenizedWord, ...]) -> tuple[TokenizedWord, ...]:
+    def retokenized(self, words: tuple[TokenizedWord, ...], earlier: Tokenizer) -> tuple[TokenizedWord, ...]:
         """Return words that a tokenizer with the same pipeline and special tokens found, as this one tokenizes them.
 
-        What is the same for both stays the same object.
+        What is the same for both stays the same object. If few tokens differ, only words that contain one are matched.
         """
-        found = [self._retokenized(word) for word in words]
+        parts = self._parts_apart(earlier)
+        found = [self._retokenized(word) if _has_part(word, parts) else word for word in words]
         is_same = all(old is new for old, new in zip(words, found, strict=True))
         return words if is_same else tuple(found)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return the letters of each token that only one of two tokenizers has; None if these may be many."""
+        tokens = self.vocabulary.tokens_apart(other.vocabulary)
+        if tokens is None or len(tokens) > _FEW_TOKENS or self.max_word_length != other.max_word_length:
+            return None
+        prefix, suffix = self.vocabulary.continuing_subword_prefix, self.vocabulary.end_of_word_suffix or ""
+        return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
 
     def spans(self, word: str) -> tuple[tuple[str, int, int], ...] | None:
         """Return each token of the unchanged `word`, with (start, end) in its characters; None if it is unknown.
@@ -394,6 +404,10 @@ class Tokenizer:
     def _id(self, token: str) -> int:
         found = self.vocabulary.id_of(token)
         return NO_ID if found is None else found
+
+
+def _has_part(word: TokenizedWord, parts: list[str] | None) -> bool:
+    return parts is None or (word.word is not None and any(part in word.word.text for part in parts))
 
 
 _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")

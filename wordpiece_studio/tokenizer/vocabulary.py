@@ -139,6 +139,12 @@ class Vocabulary:
         found = self._table.id_of(token)
         return found if found is not None and found < self._size else None
 
+    def tokens_apart(self, other: Vocabulary) -> list[str] | None:
+        """Return the tokens that only one of two vocabularies of one history has; None if they are of two."""
+        if self._table is not other._table or self.special_tokens != other.special_tokens:
+            return None
+        return self._table.tokens[min(self._size, other._size) : max(self._size, other._size)]
+
     def __getitem__(self, token_id: int) -> str:
         if not 0 <= token_id < self._size:
             raise StudioError(
