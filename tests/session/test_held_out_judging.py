@@ -145,8 +145,10 @@ def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, 
     assert list(quick.judging.figures) == ["likelihood", "count", "score"]
     quick.train(dataclasses.replace(SMALL, objective="count"))
     assert list(quick.judging.figures) == ["count", "likelihood", "score"]
+    fake.may_end.clear()
     quick.train(dataclasses.replace(SMALL, min_frequency=2))
     assert quick.judging.figures is None
+    fake.may_end.set()
     quick.wait(lambda: quick.judging.figures is not None)
     quick.runs.show(first)
     assert quick.judging.figures == FIGURES

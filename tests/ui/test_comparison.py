@@ -139,7 +139,7 @@ def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
 def vocabulary(two: Studio) -> Studio:
     """The same with the vocabulary in front."""
     window = two.window
-    window.docks.panel("vocabulary").come_to_front(True)
+    window.docks.bring("vocabulary")
     two.wait(lambda: window.vocabulary_pane.isVisible() and not window.vocabulary_pane.is_stale)
     return two
 

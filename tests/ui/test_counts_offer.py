@@ -102,6 +102,7 @@ def test_the_line_makes_nothing_scroll(studio: Studio) -> None:
     bar = window.corpus_pane.parentWidget().parentWidget().verticalScrollBar()
     for width, height in ((1366, 768), (1024, 768)):
         window.resize(width, height)
+        window.docks.bring("corpus")  # a tab in a narrow window
         window.session.document.set_text("".join(f"word{'x' * number} {number}\n" for number in range(1, 40)))
         studio.wait(window.corpus_pane.counts_offer.isVisible)
         assert not bar.isVisible()

@@ -104,7 +104,7 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
 
 
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
-    pane, judging, label = timeline.pane, timeline.judging, timeline.pane.header_widget()
+    pane, judging, label = timeline.pane, timeline.judging, timeline.pane._held_out
     assert not label.isVisible()
     judging.progress = 0.437
     judging.changed.emit()

@@ -58,7 +58,7 @@ class CorpusFiguresView(QWidget):
         self._normalizer_box = self._make_normalizer_box()
         self._pre_tokenizer_box = self._make_pre_tokenizer_box()
         self._longest_word = LONGEST_WORD
-        self._has_tools = True
+        self._has_tools = self._has_choices = True
         self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
         self._longest_edit = self._make_longest_edit()
         for caption, box in (
@@ -116,7 +116,7 @@ class CorpusFiguresView(QWidget):
 
     def _show_longest_edit(self) -> None:
         for part in self._rows[-1]:
-            part.setVisible(self._has_tools or self._longest_word != LONGEST_WORD)
+            part.setVisible(self._has_choices and (self._has_tools or self._longest_word != LONGEST_WORD))
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
         """Choose by name, as the user would."""
@@ -156,9 +156,11 @@ class CorpusFiguresView(QWidget):
 
     def show_choices(self, are_shown: bool) -> None:
         """Show or hide how text becomes words, which takes much height."""
-        for label, field in self._rows[len(self._values) :]:
+        self._has_choices = are_shown
+        for label, field in self._rows[len(self._values) : -1]:
             label.setVisible(are_shown)
             field.setVisible(are_shown)
+        self._show_longest_edit()
 
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]

@@ -210,7 +210,9 @@ class LiveChips(ChipArea[ChipPlace]):
         self._lay_out_from(None)
 
     def _lay_out_from(self, known: KnownBlocks | None) -> None:
-        width = self.viewport().width() - 2 * _MARGIN
+        # The same with and without a scroll bar: unknown words side by side need less height than below each other, so
+        # that a bar could make itself superfluous, again and again.
+        width = self.contentsRect().width() - self.verticalScrollBar().sizeHint().width() - 2 * _MARGIN
         self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
         self._hovered_boundary = None
         self._update_scroll_bars()
