@@ -114,11 +114,11 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     two.wait(lambda: len(window.timeline_pane.plot.lanes) == 4)
     window.resize(1024, 768)
     plot = settled_plot(two)
+    two.wait(lambda: plot.height() >= plot.minimumSizeHint().height())
     assert runs.current in [lane.run for lane in plot.lanes]
     rooms = [plot._lane_room(number) for number in range(4)]
     assert all(room.height() > 0 for room in rooms)
     assert rooms[-1].bottom() < plot.height()
-    assert plot.height() >= plot.minimumSizeHint().height()
 
 
 def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:

@@ -183,7 +183,7 @@ class WordsFace(Pane):
         self._field.installEventFilter(self)
         self._only = QCheckBox(self)
         self._only.setEnabled(False)
-        self._set_button = tool_button("", "", self)
+        self._set_button = tool_button(self.tr("Set"), self.tr("Set the count of this word"), self)
         self._set_button.setProperty("role", "link")
         self._set_button.hide()
         self._empty = EmptyState(self)
