@@ -65,7 +65,7 @@ def _steps(window: MainWindow) -> Iterator[str]:
             yield f"the history has {rows} rows for {count} merges"
     if window.tokenization_pane.isVisible() and model.history is not None:
         hint = window.tokenization_pane.hint
-        if number_text(step) not in hint.split():
+        if hint and number_text(step) not in hint.split():  # a narrow title has no room for it
             yield f"live tokenization says {hint!r} at step {step}"
     if window.scoreboard_pane.isVisible() and step:
         title = window.scoreboard_pane.title

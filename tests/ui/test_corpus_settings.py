@@ -188,11 +188,11 @@ def test_the_files_are_never_cut_nor_over_each_other(studio: Studio, tmp_path: P
     wait_counted(studio)
     pane = studio.window.corpus_pane
     view = pane.files_view
-    studio.qtbot.wait(50)
+    studio.window.docks.bring("corpus")  # a tab in a narrow window
+    studio.wait(lambda: view.list.geometry().bottom() < view.form.geometry().top())
     area = pane.parentWidget().parentWidget()
     assert isinstance(area, QScrollArea)
     assert pane.width() <= area.maximumViewportSize().width()
-    assert view.list.geometry().bottom() < view.form.geometry().top()
     assert view.form.height() >= view.form.minimumSizeHint().height()
     if size == (1440, 900):
         header = view.list.horizontalHeader()

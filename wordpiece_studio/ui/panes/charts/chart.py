@@ -137,7 +137,10 @@ class Chart(QWidget):
         key = (key, self.canvas.size())
         if key != self._drawn:
             self._drawn = key
+            room = self.canvas.plot_rect()
             self.draw()
+            if self.canvas.plot_rect() != room:  # the numbers at its axes and its captions take some of it
+                self.draw()
         self.mark()
 
     def forget(self) -> None:
