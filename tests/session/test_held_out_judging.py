@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PySide6.QtGui import QUndoStack
 
+from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
@@ -179,7 +180,7 @@ def test_it_is_cancelled_when_another_run_is_trained_or_shown(quick: Judge, fake
         assert fake.orders[-1].config.vocab_size == 250
 
 
-@pytest.mark.parametrize("why", ["few words", "part", "table", "gone"])
+@pytest.mark.parametrize("why", ["few words", "part", "typed", "table", "gone"])
 def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str) -> None:
     corpus: dict[str, Any] = {}
     counts = quick.counts
@@ -187,6 +188,8 @@ def test_what_cannot_be_judged_has_no_figures(quick: Judge, fake: Fake, why: str
         counts = count_texts([text_of(1000)])
     elif why == "part":
         counts.statistics = dataclasses.replace(counts.statistics, is_partial=True)
+    elif why == "typed":
+        corpus = {"text": f"{HEADER}\nhug\t2000\n"}
     elif why == "table":
         corpus = {"text": None, "files": (CorpusReference(CorpusFile("a.tsv", kind="word-counts")),)}
     run = quick.train(counts=counts, **corpus)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_child import (
     FIGURES,
@@ -136,6 +137,7 @@ class HeldOutJudging(QObject):
             return None
         counts, corpus = run.counts, run.origin.corpus
         has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
+        has_lines = has_lines and not is_typed_counts(corpus.text or "")
         if not has_lines or counts.total < LEAST_WORDS or counts.statistics.is_partial:
             return None
         return JudgingOrder(counts, _settings(run), corpus, self._counting.max_word_length)
