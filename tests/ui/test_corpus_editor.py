@@ -442,7 +442,7 @@ def test_ctrl_click_and_the_menu_put_a_word_into_the_selection(studio: Studio) -
 @pytest.mark.slow
 def test_the_text_keeps_its_lines_where_warnings_are_shown(studio: Studio) -> None:
     window, pane = studio.window, studio.window.corpus_pane
-    window.resize(1366, 768)
+    window.resize(1366, 640)
     studio.set_text("你好世界 안녕하세요 niño\n" * 30)
     studio.wait(lambda: bool(pane.lint_view.findings) and not pane.lint_controller.is_under_way)
     lines = pane.editor.fontMetrics().lineSpacing()
