@@ -16,7 +16,6 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.files import kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.document import LARGEST_EDITED, TextFile, read_text_file
 from wordpiece_studio.session.file_rows import (
     FileRow,
     describe_in_child,
@@ -25,6 +24,7 @@ from wordpiece_studio.session.file_rows import (
     read_rows,
     written_preview_order,
 )
+from wordpiece_studio.session.text_file import LARGEST_EDITED, TextFile, read_text_file
 from wordpiece_studio.system.child_process import ChildProcess
 
 if TYPE_CHECKING:

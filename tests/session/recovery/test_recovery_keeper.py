@@ -11,11 +11,11 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper, store
 from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
+from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
 
 if TYPE_CHECKING:

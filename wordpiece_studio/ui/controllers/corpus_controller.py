@@ -18,8 +18,8 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.session.document import read_text_file
 from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
