@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from functools import cache
 from itertools import count
@@ -26,8 +27,10 @@ import pytest
 from wordpiece_studio import platform_check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
 
@@ -252,6 +255,24 @@ def _private_folders(_private_root: tuple[Path, Iterator[int]], monkeypatch: pyt
     home = root / str(next(numbers))
     for kind in ("CONFIG", "DATA", "STATE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+
+
+# ---- no time lost ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def qtbot(qtbot: QtBot) -> QtBot:
+    """pytest-qt's own, which looks every millisecond, not every ten, whether what is waited for is there."""
+
+    def wait_until(condition: Callable[[], bool], *, timeout: float = 5000) -> None:
+        end = time.monotonic() + timeout / 1000
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"not within {timeout} milliseconds")
+            qtbot.wait(1)
+
+    qtbot.waitUntil = wait_until  # type: ignore[method-assign]
+    return qtbot
 
 
 # ---- nothing left over -----------------------------------------------------------------------------------------------

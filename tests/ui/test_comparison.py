@@ -243,11 +243,11 @@ def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Stud
     two.qtbot.mouseClick(table.viewport(), _LEFT, pos=center_of(table, here))
     step = view.rows[here].step
     assert window.model.step == window.session.comparison.shown_step(rows.run_of(here), step)
-    two.wait(lambda: rows.index(here, 0).data(Qt.ItemDataRole.BackgroundRole) is not None)
+    two.wait(lambda: table._delegate.ground(rows.index(here, 0)) is not None)
     assert not rows.is_future(here)
     for row in range(rows.rowCount()):
         assert rows.is_future(row) == (view.rows[row].step > step)  # both began with the same tokens
-        is_marked = rows.index(row, 0).data(Qt.ItemDataRole.BackgroundRole) is not None
+        is_marked = table._delegate.ground(rows.index(row, 0)) is not None
         assert is_marked == (view.rows[row].step == step)
 
 

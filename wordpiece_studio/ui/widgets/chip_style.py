@@ -17,8 +17,9 @@ from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from wordpiece_studio.session.table_model import Index
+from wordpiece_studio.session.table_model import RIGHT, Index, TableModel
 from wordpiece_studio.ui.widgets.painting import saved
+from wordpiece_studio.ui.widgets.quiet_table import paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
@@ -288,7 +289,9 @@ Variants = Callable[[Index], Iterable[Sequence[FlowItem]]]
 
 
 class ChipDelegate(QStyledItemDelegate):
-    """Draws the cells of one column as chips and text, and the others as usual, without a frame around the focus.
+    """Draws the cells of one column of a `TableModel` as chips and text, and the others as text.
+
+    It does its own painting: Qt's would query the model seven times per cell.
 
     Parameters
     ----------
@@ -322,21 +325,47 @@ class ChipDelegate(QStyledItemDelegate):
         """Apply the theme's current fonts and colors."""
         self._style = ChipStyle(self._theme, self._points)
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        option.state &= ~QStyle.StateFlag.State_HasFocus
-        if index.column() == self._column:
-            option.text = ""
+    def text(self, index: Index) -> str:
+        """Return the text of a cell of another column."""
+        table = index.model()
+        assert isinstance(table, TableModel)
+        return table.text(table.item_of_row(index.row()), index.column())
+
+    def is_bold(self, index: Index) -> bool:
+        """Return whether the text of a cell is bold."""
+        return False
+
+    def ink(self, index: Index) -> QColor:
+        """Return the color of the text of a cell."""
+        return self._theme.text
+
+    def ground(self, index: Index) -> QColor | None:
+        """Return the color behind a row that is not selected; None: that of the table."""
+        return None
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        super().paint(painter, option, index)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        ground = self._theme.accent_soft if is_selected else self.ground(index)
+        if ground is not None:
+            painter.fillRect(option.rect, ground)
         if index.column() != self._column:
+            self._paint_text(painter, option, index)
             return
         with saved(painter):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setClipRect(option.rect)
             for rect, item in self._places(option.rect, index):
                 self._style.paint_item(painter, rect, item)
+
+    def _paint_text(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        table, font = index.model(), option.font
+        if self.is_bold(index):
+            font = QFont(font)
+            font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(self.ink(index))
+        is_number = isinstance(table, TableModel) and table.columns[index.column()].align == RIGHT
+        paint_text(painter, option.rect, self.text(index), is_number=is_number)
 
     def item_at(self, cell: QRect, index: Index, x: float) -> FlowItem | None:
         """Return what is drawn at `x` in a cell of the column; None between two items and beside them."""

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QStyle, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Selection, TrainerState
@@ -22,17 +22,18 @@ from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import copy_text, menu_text, set_plain_tooltip, tool_button, whole
-from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark, paint_text
+from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem, QToolButton
+    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QToolButton
 
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.ui.widgets.chip_style import Variants
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _ROWS_AROUND = 1
@@ -49,22 +50,20 @@ _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
 class _WordDelegate(ChipDelegate):
     """Draws the splits as chips, and words and counts with the mark of the rows that the step changed."""
 
+    def __init__(self, table: RunWordsModel, theme: Theme, chips: Variants, view: QTableView) -> None:
+        super().__init__(theme, WordColumn.SPLIT, chips, view, gap=3)
+        self._table = table
+
+    def text(self, index: Index) -> str:
+        return token_text(super().text(index))
+
+    def is_bold(self, index: Index) -> bool:
+        return index.column() == WordColumn.WORD and index.row() < self._table.changed_rows
+
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        table = index.model()
-        if index.column() == WordColumn.SPLIT or not isinstance(table, RunWordsModel):
-            super().paint(painter, option, index)
-            return
-        is_word, is_changed = index.column() == WordColumn.WORD, index.row() < table.changed_rows
-        if option.state & QStyle.StateFlag.State_Selected:
-            painter.fillRect(option.rect, self._theme.accent_soft)
-        if is_word and is_changed:
+        super().paint(painter, option, index)
+        if self.is_bold(index):
             paint_mark(painter, option.rect, self._theme)
-        font = QFont(option.font)
-        font.setBold(is_word and is_changed)
-        painter.setFont(font)
-        painter.setPen(self._theme.text)
-        text = table.text(table.item_of_row(index.row()), index.column())
-        paint_text(painter, option.rect, token_text(text), is_number=not is_word)
 
 
 class RunWordsView(SortedTable):
@@ -79,7 +78,7 @@ class RunWordsView(SortedTable):
         self._theme = theme
         self._token = ""
         self._pressed_at = QPointF()
-        self._delegate = _WordDelegate(theme, WordColumn.SPLIT, self._chips_at, self, gap=3)
+        self._delegate = _WordDelegate(table, theme, self._chips_at, self)
         self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Words and their splits"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyleOptionViewItem, QTableView, QToolButton, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
@@ -52,6 +52,7 @@ class CandidatesModel(RecordTableModel["Candidate"]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._objective, self._symbols = "score", 0
+        self._formulas: dict[int, Formula] = {}  # three columns show parts of each
         self._tied = 0
         self._tie_rule = ""
         self._is_rule_named = False
@@ -80,7 +81,7 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         value_name
             The heading of the value column.
         """
-        self._objective, self._symbols = objective, symbols
+        self._objective, self._symbols, self._formulas = objective, symbols, {}
         self._tied = sum(candidate.is_tied for candidate in candidates)
         self._describe(value_name)
         self.set_records(tuple(candidates))
@@ -124,7 +125,10 @@ class CandidatesModel(RecordTableModel["Candidate"]):
 
     def formula(self, row: int) -> Formula:
         """Return the formula of a row with its own numbers."""
-        return formula_of(self._objective, self.records[row], self._symbols)
+        formula = self._formulas.get(row)
+        if formula is None:
+            formula = self._formulas[row] = formula_of(self._objective, self.records[row], self._symbols)
+        return formula
 
     def _pair_text(self, pairs: Sequence[Candidate], row: int) -> str:
         return f"{token_text(pairs[row].left)} {token_text(pairs[row].right)}"
@@ -159,13 +163,11 @@ class _CandidatesDelegate(ChipDelegate):
         """Keep this many pixels free to the right of the bars, for the text of the tie box."""
         self._tie_width = tie_width
 
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        is_best = index.row() < max(self._model.tied_rows, 1)
-        if is_best and index.column() in (RANK, VALUE):
-            option.font.setBold(True)
-        if index.column() in (RANK, NUMBERS):
-            option.palette.setColor(QPalette.ColorRole.Text, self._theme.muted)
+    def is_bold(self, index: Index) -> bool:
+        return index.column() in (RANK, VALUE) and self._is_best(index)
+
+    def ink(self, index: Index) -> QColor:
+        return self._theme.muted if index.column() in (RANK, NUMBERS) else self._theme.text
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
@@ -175,14 +177,16 @@ class _CandidatesDelegate(ChipDelegate):
                 self._paint_bar(painter, QRectF(option.rect), index)
 
     def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
-        is_best = index.row() < max(self._model.tied_rows, 1)
         room = min(cell.width() - self._tie_width - 30, float(_LONGEST_BAR))
         if room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * self._model.share(index.row()), 2.0), 10)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent if is_best else self._theme.bar)
+        painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
         painter.drawRoundedRect(bar, 1.5, 1.5)
+
+    def _is_best(self, index: Index) -> bool:
+        return index.row() < max(self._model.tied_rows, 1)
 
 
 class CandidatesView(ChoosingTable):

@@ -282,7 +282,6 @@ class ScoreboardPane(Pane):
             self._top.show_nothing()
             return
         self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
-        self._share_room()
 
     def _ties_of(self, pair: Merge | Candidate) -> int:
         """Return how many pairs share the best value, if this is one of them; otherwise 1."""
@@ -383,9 +382,7 @@ class ScoreboardPane(Pane):
             self._chosen = selection
         if self.is_current:
             self._show_formula()
-            if not is_shown:
-                self._show_words()
-            self._mark_selection()
+            self._show_words()
 
     def _on_model_candidates_changed(self, candidates: Candidates) -> None:
         if candidates.step != self.shown_step - 1 or self._is_learning_at_head():

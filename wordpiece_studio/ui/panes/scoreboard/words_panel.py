@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
@@ -187,6 +188,8 @@ def changed_tokens(before: Sequence[str], after: Sequence[str]) -> tuple[list[bo
 
 
 WORD, COUNT, CHANGE = range(3)
+_PATIENCE_MS = 80
+"""How long words of an earlier request stay: most are found by then, and nothing flickers."""
 
 _MOST_CELLS = 1 << 20
 """Total characters of all distinct words up to which a search takes a few milliseconds."""
@@ -391,6 +394,7 @@ class WordsPanel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._wish: WordsWish | None = None
+        self._shown: WordsWish | None = None  # the earlier one, while the words of the latest are searched for
         self._found = NO_WORDS
         self._marked = ""
         self._rows = 1
@@ -404,6 +408,7 @@ class WordsPanel(QWidget):
         self._layout.addWidget(self._title)
         self._layout.addWidget(self._view, 1)
         self._view.word_chosen.connect(self.word_chosen)
+        self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
 
@@ -423,7 +428,7 @@ class WordsPanel(QWidget):
         return self._wish
 
     def show_words(self, wish: WordsWish | None) -> None:
-        """Show the words requested, or none."""
+        """Show the words requested, or none; those before stay for a moment if these must be searched for."""
         self._wish = wish
         self._job.stop()
         if wish is None:
@@ -431,8 +436,10 @@ class WordsPanel(QWidget):
         elif wish.history.is_whole and len(wish.history.input.cells) <= _MOST_CELLS:
             self._show(find_words(wish))
         else:
-            self._show(NO_WORDS)
-            set_plain_text(self._title, self.tr("Searching for words…"))
+            if self._shown is None or self._shown.history is not wish.history:
+                self._show_search()
+            elif not self._patience.isActive():
+                self._patience.start()
             self._job.begin(wish)
 
     def mark_word(self, word: str) -> bool:
@@ -476,8 +483,13 @@ class WordsPanel(QWidget):
         """Stop searching, and wait for the thread to end."""
         self._job.close()
 
+    def _show_search(self) -> None:
+        self._show(NO_WORDS)
+        set_plain_text(self._title, self.tr("Searching for words…"))
+
     def _show(self, found: PairWords) -> None:
-        self._found = found
+        self._patience.stop()
+        self._found, self._shown = found, self._wish
         self._view.show_words(found)
         self._view.mark_word(self._marked)
         self._view.setVisible(bool(found.words))  # an empty table would take the keyboard focus
@@ -485,14 +497,18 @@ class WordsPanel(QWidget):
         self._fit()
 
     def _show_title(self) -> None:
-        if self._wish is None:
+        if self._shown is None:
             set_plain_text(self._title, "")
             return
-        whole = words_title(self._wish, self._found, self._wish.history)
+        whole = words_title(self._shown, self._found, self._shown.history)
         set_plain_tooltip(self._title, whole)
         is_short = self._is_narrow and bool(self._found.words)
-        set_plain_text(self._title, short_words_title(self._wish, self._found) if is_short else whole)
+        set_plain_text(self._title, short_words_title(self._shown, self._found) if is_short else whole)
         self._title.setAccessibleName(whole)
+
+    def _on_patience_timeout(self) -> None:
+        if self._job.is_running:
+            self._show_search()
 
     def _on_job_finished(self, found: PairWords) -> None:
         self._show(found)

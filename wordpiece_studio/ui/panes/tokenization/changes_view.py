@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Signal
 from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtGui import QResizeEvent
+    from PySide6.QtGui import QColor, QResizeEvent
+    from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
     from wordpiece_studio.session.live_timeline import TextChange
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.ui.widgets.chip_style import Variants
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
@@ -35,9 +37,8 @@ STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
 class ChangesModel(RecordTableModel["TextChange"]):
     """One row per change: step, token, change in the number of tokens, number of tokens, letter of the run."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
         self._columns = (
@@ -94,6 +95,10 @@ class ChangesModel(RecordTableModel["TextChange"]):
         """Return whether a row lies after the step."""
         return int(self._steps[row]) > self._step_of_row(row)
 
+    def is_here(self, row: int) -> bool:
+        """Return whether a row is at the step of its run."""
+        return int(self._steps[row]) == self._step_of_row(row)
+
     def _step_of_row(self, row: int) -> int:
         place = int(self.records.places[row]) if isinstance(self.records, ChangesOfRuns) else 0
         return int(self._now[place])
@@ -108,19 +113,6 @@ class ChangesModel(RecordTableModel["TextChange"]):
     def tooltip(self, item: int) -> str:
         """Return what a screen reader says."""
         return tooltip_text(self._spoken(item))
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
-            return None
-        run = self.run_of(index.row())
-        if role == Qt.ItemDataRole.ForegroundRole:
-            if run is not None and index.column() == RUN:
-                return self._theme.run_color(run.color)
-            return self._theme.faint if self.is_future(index.row()) else self._theme.muted
-        if role == Qt.ItemDataRole.BackgroundRole and run is not None:
-            is_here = int(self._steps[index.row()]) == self._step_of_row(index.row())
-            return self._theme.hover if is_here else None
-        return super().data(index, role)
 
     def _letter(self, row: int) -> str:
         run = self.run_of(row)
@@ -174,7 +166,6 @@ class ChangesView(QWidget):
         changes.changed.connect(self._on_changes_changed)
         if compared is not None:
             compared.changed.connect(self._on_changes_changed)
-        theme.changed.connect(self._table.changes.redraw)
         self._on_changes_changed()
 
     @property
@@ -255,13 +246,31 @@ class ChangesView(QWidget):
         self.step_chosen.emit(step, chosen.token)
 
 
+class _ChangeDelegate(ChipDelegate):
+    """Draws what is still to come pale, the letter of a run in its color, and marks the rows of the steps."""
+
+    def __init__(self, model: ChangesModel, theme: Theme, chips: Variants, table: QTableView) -> None:
+        super().__init__(theme, TOKEN, chips, table)
+        self._model = model
+
+    def ink(self, index: Index) -> QColor:
+        run = self._model.run_of(index.row())
+        if run is not None and index.column() == RUN:
+            return self._theme.run_color(run.color)
+        return self._theme.faint if self._model.is_future(index.row()) else self._theme.muted
+
+    def ground(self, index: Index) -> QColor | None:
+        is_marked = self._model.run_of(index.row()) is not None and self._model.is_here(index.row())
+        return self._theme.hover if is_marked else None
+
+
 class _ChangesTable(QuietTable):
     """Step, token as a chip with its pair, change, number of tokens."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.changes = ChangesModel(theme, self)
-        self._delegate = ChipDelegate(theme, TOKEN, self._chips_at, self)
+        self.changes = ChangesModel(self)
+        self._delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
         self.setModel(self.changes)
         self.setItemDelegate(self._delegate)
         self.horizontalHeader().hide()
@@ -277,8 +286,8 @@ class _ChangesTable(QuietTable):
         self._delegate.restyle()
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
         self.setColumnWidth(RUN, metrics.horizontalAdvance("AA") + 14)
-        self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 10)
-        self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 10)
+        self.setColumnWidth(STEP, metrics.horizontalAdvance("300,000") + 14)
+        self.setColumnWidth(CHANGE, metrics.horizontalAdvance("−1,000") + 14)
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
 
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:

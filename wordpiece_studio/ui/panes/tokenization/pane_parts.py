@@ -148,6 +148,7 @@ class PaneParts(QSplitter):
 
     def share_room(self) -> None:
         """Give the parts the height they need, unless the user has dragged an edge."""
+        self._timer.stop()
         why = self._wanted_why()
         top = self._wanted_top(why.least)
         if self._is_shared_by_hand:

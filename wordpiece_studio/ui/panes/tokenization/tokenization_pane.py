@@ -199,6 +199,7 @@ class TokenizationPane(Pane):
         self._show_ladder()
         self._changes_view.set_step(model.step)
         self._field.decode_box.refresh()
+        self._parts.share_room()  # not later: the chips would be painted twice
 
     def _show_heading(self) -> None:
         model = self._model
