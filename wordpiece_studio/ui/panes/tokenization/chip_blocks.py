@@ -156,14 +156,16 @@ class ChipBlocks:
         laid_out = (word for words in self._words.values() for word in words)
         return any(piece.id in token_ids for word in laid_out for piece in word.pieces)
 
-    def settle(self, seconds: float) -> bool:
-        """Lay out more of the first blocks for about this long; return whether there is more to do."""
+    @property
+    def is_settled(self) -> bool:
+        """Whether all of the first blocks are laid out."""
+        return self._next >= len(self._lines) or self._chips >= _CHIPS_LATER
+
+    def settle(self, seconds: float) -> None:
+        """Lay out more of the first blocks for about this long."""
         end = time.perf_counter() + seconds
-        while self._next < len(self._lines) and self._chips < _CHIPS_LATER:
+        while not self.is_settled and time.perf_counter() <= end:
             self._lay_out_next()
-            if time.perf_counter() > end:
-                return True
-        return False
 
     def block(self, index: int) -> PlacedBlock:
         """Return the chips of a line, laid out now if not before; positions below may change."""

@@ -216,7 +216,8 @@ class LiveChips(ChipArea[ChipPlace]):
         self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
         self._hovered_boundary = None
         self._update_scroll_bars()
-        self._settle_timer.start(_REST_MS)
+        if not self._blocks.is_settled:
+            self._settle_timer.start(_REST_MS)
         self.viewport().update()
 
     def _inserted(self) -> Inserted | None:
@@ -232,7 +233,8 @@ class LiveChips(ChipArea[ChipPlace]):
         bar = self.verticalScrollBar()
         first = self._blocks.line_at(bar.value())
         above = bar.value() - float(self._blocks.tops[first])
-        if self._blocks.settle(_SETTLE_SECONDS):
+        self._blocks.settle(_SETTLE_SECONDS)
+        if not self._blocks.is_settled:
             self._settle_timer.start(_SETTLE_MS)
         self._update_scroll_bars()
         if bar.value():
