@@ -151,6 +151,8 @@ def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
     assert not banner._timer.isActive()
     banner.show_message("It was read")
     assert banner._timer.isActive()
+    banner.show_message("It was exported", action="Copy", needs_answer=False)
+    assert banner._timer.isActive()
     banner.clear()
     assert not banner._timer.isActive()
 

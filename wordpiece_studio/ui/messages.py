@@ -165,7 +165,7 @@ def reading_time(text: str) -> int:
 
 
 class Banner(QFrame):
-    """A message that goes by itself once it could be read, unless it has a button: then it waits for an answer.
+    """A message that goes by itself once it could be read, unless it needs an answer: then it waits for one.
 
     The time does not run while the banner is not seen, or the pointer is on it.
     """
@@ -180,6 +180,7 @@ class Banner(QFrame):
         self.setObjectName("banner")
         self._theme = theme
         self._is_over = False  # the message was shown, and is not out of date
+        self._waits = False
         self._label = plain_label("", self, wrap=True)
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
@@ -205,8 +206,10 @@ class Banner(QFrame):
         """Whether its last message has gone, and still holds."""
         return self._is_over
 
-    def show_message(self, text: str, kind: BannerKind = "info", action: str = "") -> None:
-        """Show `text`, and a button with the text `action` if there is one."""
+    def show_message(
+        self, text: str, kind: BannerKind = "info", action: str = "", *, needs_answer: bool = True
+    ) -> None:
+        """Show `text`, and a button with the text `action` if there is one; `needs_answer`: it waits for the button."""
         self.setProperty("kind", kind)
         self.style().unpolish(self)
         self.style().polish(self)
@@ -217,16 +220,17 @@ class Banner(QFrame):
         self._label.setAccessibleName(one_paragraph)
         self._button.setText(action)
         self._button.setVisible(bool(action))
+        self._waits = bool(action) and needs_answer
         self.come_back()
 
     def come_back(self) -> None:
         """Show the last message once more."""
         self._is_over = False
         self.show()
-        if self._button.isHidden():
-            self._timer.start(reading_time(self._label.text()))
-        else:
+        if self._waits:
             self._timer.stop()
+        else:
+            self._timer.start(reading_time(self._label.text()))
         self.changed.emit()
 
     def wanted_width(self) -> int:
@@ -254,7 +258,7 @@ class Banner(QFrame):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        if self._button.isHidden() and not self.isHidden():
+        if not (self._waits or self.isHidden()):
             self._timer.start(reading_time(self._label.text()))
 
     def _on_timer_timeout(self) -> None:

@@ -201,7 +201,7 @@ class VocabularyExport(QObject):
                 size=run.history.vocabulary_size(result.step), step=result.step, path=place
             )
         self._lines = usage_lines(result.kind, result.place)
-        self._banner.show_message(text, action=self.tr("Copy the code that loads it"))
+        self._banner.show_message(text, action=self.tr("Copy the code that loads it"), needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
         if not is_counts and run.history is self._model.history and result.step == self._model.merge_count:
             self.saved.emit(text)

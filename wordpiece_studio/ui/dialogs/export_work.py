@@ -27,6 +27,7 @@ from wordpiece_studio.storage.exports import (
     write_export,
 )
 from wordpiece_studio.storage.manifest import Origin, manifest_bytes
+from wordpiece_studio.system.atomic_write import make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
@@ -252,6 +253,7 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
     if stop.is_set():
         return None
     exported = replace(exported, origin=origin)
+    make_folder(order.place if is_folder(order.kind) else order.place.parent)
     write_export(order.kind, exported, order.place)
     if table is not None:
         write_export("word-counts", exported, table)

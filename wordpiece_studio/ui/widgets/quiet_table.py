@@ -208,12 +208,16 @@ class SortedTable(QuietTable):
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
         margin = min(around * height, max(room - height, 0) // 2)
         edge = margin if is_early else 0
+        first = bar.value()
         if top < -4 * height or top > room + 4 * height:
-            bar.setValue(bar.value() + top - (room - height) // 2)
+            first += top - (room - height) // 2
         elif top < edge:
-            bar.setValue(bar.value() + top - margin)
+            first += top - margin
         elif top + height > room - edge:
-            bar.setValue(bar.value() + top + height - room + margin)
+            first += top + height - room + margin + height - 1  # up to the next whole row
+        else:
+            return
+        bar.setValue(first // height * height)  # no row is cut at the top
 
 
 def left_out(widths: Mapping[int, int], first: Sequence[int], room: int) -> frozenset[int]:

@@ -253,6 +253,11 @@ def test_a_folder_of_other_things_gets_a_folder_within(
     dialog.reject()
 
 
+def test_the_folders_of_a_file_are_made(exporting: Exporting, tmp_path: Path) -> None:
+    exporting.export("vocabulary", tmp_path / "new" / "folder" / "vocab.txt")
+    exporting.wait_exported(tmp_path / "new" / "folder" / "vocab.txt")
+
+
 @pytest.mark.parametrize(
     ("kind", "place", "told"),
     [
@@ -260,7 +265,7 @@ def test_a_folder_of_other_things_gets_a_folder_within(
         ("folder", "file", "is a file, not a folder"),
         ("vocabulary", "folder", "is a folder. Name a file in it."),
         ("word-counts", "folder", "is a folder. Name a file in it."),
-        ("vocabulary", "nowhere/vocab.txt", "does not exist"),
+        ("vocabulary", "file/vocab.txt", "is a file, not a folder"),
         ("word-counts", "x" * 300, "cannot be written"),
         ("vocabulary", "x" * 300, "cannot be written"),
     ],

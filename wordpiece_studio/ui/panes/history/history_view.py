@@ -200,6 +200,9 @@ class HistoryColumns(QObject):
             if column not in left_out:
                 self._table.setColumnWidth(column, max(int(width * share), self._number_widths.get(column, 0)))
         self._is_spreading = False
+        is_whole = self._table.horizontalHeader().length() <= self._table.viewport().width()
+        policy = Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_whole else Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        self._table.setHorizontalScrollBarPolicy(policy)
         self._table.updateGeometry()
         self._table.updateGeometries()  # else Qt leaves the table scrolled sideways for a while, with numbers cut off
         if self.shown() != before:

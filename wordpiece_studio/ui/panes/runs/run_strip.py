@@ -362,10 +362,12 @@ class RunStrip(QFrame):
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
         self._button.setVisible(is_other)
         self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
-        if run is not None:
+        words = self.tr("&Bring back its text")
+        if run is not None and is_other:
             name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
-            words = self.tr("trained on “{name}”").format(name=menu_text(name))
-            self._action.setText(words if changes.is_other_corpus else self.tr("trained on an earlier text"))
+            other = self.tr("trained on “{name}”").format(name=menu_text(name))
+            words = other if changes.is_other_corpus else self.tr("trained on an earlier text")
+        self._action.setText(words)
 
     def _on_counts_changed(self, counts: object) -> None:
         if counts is not None:
