@@ -105,6 +105,18 @@ def test_hits_are_those_of_a_plain_look_at_every_merge(data: st.DataObject) -> N
     assert search.steps.tolist() == plain_hits(each, history)
 
 
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_fall_is_hit_once_wherever_two_searches_meet(seed: int) -> None:
+    history = HISTORIES[seed]
+    for number in sorted({merge.value for merge in history})[::5]:
+        each = Breakpoint("value", number=number)
+        for seam in range(1, len(history)):
+            search = BreakpointSearch(each, history)
+            search.advance(seam)
+            search.advance(len(history))
+            assert search.steps.tolist() == plain_hits(each, history)
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "number"),
     [

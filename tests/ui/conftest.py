@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QMessageBox
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
@@ -18,6 +19,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytestqt.qtbot import QtBot
+
+
+class Requests(QObject):
+    """Counts how often widgets are laid out again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
 
 
 class Studio:
@@ -50,6 +63,18 @@ class Studio:
         """Wait for a message or question and return it."""
         self.wait(lambda: bool(self._boxes()))
         return self._boxes()[-1]
+
+    def rests(self) -> bool:
+        """Tell whether the layout of the window comes to an end, and is not made again and again."""
+        requests, application = Requests(), QApplication.instance()
+        application.installEventFilter(requests)
+        turns = []
+        for _ in range(60):
+            before = requests.count
+            QApplication.processEvents()
+            turns.append(requests.count - before)
+        application.removeEventFilter(requests)
+        return not any(turns[-20:])
 
     def answer(self, button: QMessageBox.StandardButton) -> None:
         """Press `button` of the question that is open."""

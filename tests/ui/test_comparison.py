@@ -235,6 +235,14 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     assert view._table.isColumnHidden(RUN)
 
 
+@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (1920, 1080)])
+def test_the_window_rests_while_runs_are_compared(two: Studio, size: tuple[int, int]) -> None:
+    two.window.resize(*size)
+    for step in (0, 3):
+        two.window.model.seek(step)
+        assert two.rests()
+
+
 def test_the_rows_of_the_steps_compared_are_marked_and_later_ones_pale(two: Studio) -> None:
     window, view = two.window, two.window.tokenization_pane._changes_view
     two.wait(lambda: isinstance(view.rows, ChangesOfRuns))

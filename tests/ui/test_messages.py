@@ -157,6 +157,11 @@ def test_a_notice_with_a_button_waits_for_the_answer(studio: Studio) -> None:
     assert not banner._timer.isActive()
 
 
+def test_the_window_rests_while_there_is_a_notice(studio: Studio) -> None:
+    studio.window.banner.show_message("It is small, and this is said at some length " * 5, "error", "Train to 45")
+    assert studio.rests()
+
+
 def test_no_notice_is_shown_to_an_audience(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
     window = studio.window
     window.actions_.layout_demo.trigger()

@@ -330,3 +330,28 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     for run in runs.all[:2]:
         runs.set_compared(run, False)
     three.wait(lambda: pane._chips._framed == frozenset() and compared.texts == [])
+
+
+def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:
+    objectives = studio.window.actions_.objectives.actions()
+    assert [action.data() for action in objectives if action.isChecked()] == [studio.window.session.settings.objective]
+    assert any("bjective" in menus for menus, action in studio.window.menus.placed() if action in objectives)
+    count = next(action for action in objectives if action.data() == "count")
+    count.trigger()
+    assert studio.window.session.settings.objective == "count"
+    assert count.isChecked()
+    assert studio.window.bar.settings._objective_box.currentData() == "count"
+
+
+def test_a_text_to_tokenize_is_typed_after_one_key(studio: Studio) -> None:
+    studio.qtbot.keyClick(studio.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    edit = studio.window.tokenization_pane._edit
+    studio.wait(edit.hasFocus)
+
+
+def test_an_audience_sees_which_of_several_runs_is_shown(studio: Studio) -> None:
+    window = studio.window
+    window.actions_.layout_demo.trigger()
+    assert not window.run_strip.isVisible()
+    train(studio, objective="count")
+    assert window.run_strip.isVisible()

@@ -128,6 +128,13 @@ class Actions(QObject):
             self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
         )
         self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training
+        self.objectives = QActionGroup(self)
+        for objective, text, tip in (
+            ("likelihood", self.tr("&Likelihood"), self.tr("Train to merge what makes the corpus most probable")),
+            ("score", self.tr("WordPiece &score"), self.tr("Train by the formula of the Hugging Face course")),
+            ("count", self.tr("&Count (BPE)"), self.tr("Train to merge the most frequent pair: byte pair encoding")),
+        ):
+            self._choice(self.objectives, objective, text, tip=tip)
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
         )
@@ -254,6 +261,9 @@ class Actions(QObject):
             self.tr("Clear the select&ion"), ("Esc",), self.tr("Clear the selection in all panes")
         )
         self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
+        self.type_live_text = self._action(
+            self.tr("T&ype a text to tokenize"), ("Ctrl+L",), self.tr("Go to the text field of the live tokenization")
+        )
         self.show_step_row = self._action(
             self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Scroll to the row of this step")
         )
@@ -268,10 +278,10 @@ class Actions(QObject):
 
     def _make_view_actions(self) -> None:
         self.themes = QActionGroup(self)
-        self.theme_system = self._theme_action(self.tr("Same as the &system"), "system")
-        self.theme_light = self._theme_action(self.tr("&Light"), "light")
-        self.theme_dark = self._theme_action(self.tr("&Dark"), "dark")
-        self.theme_contrast = self._theme_action(self.tr("&High contrast"), "contrast")
+        self.theme_system = self._choice(self.themes, "system", self.tr("Same as the &system"))
+        self.theme_light = self._choice(self.themes, "light", self.tr("&Light"))
+        self.theme_dark = self._choice(self.themes, "dark", self.tr("&Dark"))
+        self.theme_contrast = self._choice(self.themes, "contrast", self.tr("&High contrast"))
         standard = QKeySequence.StandardKey
         self.larger_text = self._action(
             self.tr("La&rger text"),
@@ -298,18 +308,18 @@ class Actions(QObject):
 
     def _make_layout_actions(self) -> None:
         self.layouts = QActionGroup(self)
-        self.layout_teach = self._layout_action(
-            self.tr("&Teach"), "teach", "Ctrl+1", self.tr("Layout for teaching: corpus, scoreboard, history and tokens")
-        )
-        self.layout_engineer = self._layout_action(
-            self.tr("&Engineer"), "engineer", "Ctrl+2", self.tr("Layout for working: history, vocabulary and charts")
-        )
-        self.layout_demo = self._layout_action(
-            self.tr("De&mo"),
-            "demo",
-            "Ctrl+3",
+        self.layout_teach = self._choice(
+            self.layouts, "teach", self.tr("&Teach"), "Ctrl+1",
+            self.tr("Layout for teaching: corpus, scoreboard, history and tokens"),
+        )  # fmt: skip
+        self.layout_engineer = self._choice(
+            self.layouts, "engineer", self.tr("&Engineer"), "Ctrl+2",
+            self.tr("Layout for working: history, vocabulary and charts"),
+        )  # fmt: skip
+        self.layout_demo = self._choice(
+            self.layouts, "demo", self.tr("De&mo"), "Ctrl+3",
             self.tr("Layout for presenting: full screen, large type; formula, tokens, timeline"),
-        )
+        )  # fmt: skip
         self.reset_layout = self._action(
             self.tr("&Reset layout"), (), self.tr("Put all panes of this layout back where they were at first")
         )
@@ -367,18 +377,11 @@ class Actions(QObject):
         shown_key = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
         return self._action(f"{text}\t{shown_key}", (), tip)
 
-    def _theme_action(self, text: str, choice: str) -> QAction:
-        action = self._action(text, (), "")
+    def _choice(self, group: QActionGroup, value: str, text: str, key: str = "", tip: str = "") -> QAction:
+        action = self._action(text, (key,) if key else (), tip)
         action.setCheckable(True)
-        action.setData(choice)
-        self.themes.addAction(action)
-        return action
-
-    def _layout_action(self, text: str, layout: str, key: str, tip: str) -> QAction:
-        action = self._action(text, (key,), tip)
-        action.setCheckable(True)
-        action.setData(layout)
-        self.layouts.addAction(action)
+        action.setData(value)
+        group.addAction(action)
         return action
 
     def _draw_icons(self) -> None:

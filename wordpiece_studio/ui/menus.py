@@ -113,6 +113,8 @@ class Menus(QObject):
         menu.addActions([actions.cut, actions.copy, actions.paste, actions.select_all])
         menu.addSeparator()
         menu.addActions([actions.find, actions.find_next, actions.find_previous, actions.find_token])
+        menu.addSeparator()
+        menu.addAction(actions.type_live_text)
 
     def _add_training_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Training"))
@@ -126,6 +128,8 @@ class Menus(QObject):
         runs.addSeparator()
         runs.addActions(actions.show_run.actions())
         menu.addSeparator()
+        objectives = menu.addMenu(self.tr("Ob&jective"))
+        objectives.addActions(actions.objectives.actions())
         menu.addActions([actions.special_tokens, actions.longest_word, actions.train_as_you_type])
 
     def _add_step_menu(self, actions: Actions) -> None:

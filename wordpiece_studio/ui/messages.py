@@ -333,7 +333,6 @@ class Notices(QWidget):
             return
         wanted = max(banner.wanted_width() for banner in self.banners if not banner.isHidden())
         width = min(wanted, _WIDEST, parent.width() - 2 * _EDGE)
-        layout.invalidate()
         height = layout.heightForWidth(width)
         self.setGeometry(parent.width() - width - _EDGE, parent.height() - height - _EDGE, width, height)
         self.raise_()

@@ -34,7 +34,7 @@ from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QColor
+    from PySide6.QtGui import QAction, QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -74,6 +74,7 @@ class TrainingController(QObject):
         self._needs = TrainingNeeds(window)
         self._connect_commands()
         self._connect_session()
+        self._show_objective()
         self._show_state()
 
     def _connect_commands(self) -> None:
@@ -83,6 +84,7 @@ class TrainingController(QObject):
         actions.train_further.triggered.connect(self._on_further_triggered)
         actions.pause.triggered.connect(self._on_pause_triggered)
         actions.stop.triggered.connect(self._on_stop_triggered)
+        actions.objectives.triggered.connect(self._on_objective_triggered)
         actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
         actions.train_as_you_type.toggled.connect(self._on_train_as_you_type_toggled)
         self._banner.action_requested.connect(self._on_banner_action_requested)
@@ -95,6 +97,7 @@ class TrainingController(QObject):
         session.warm_up.ready.connect(self._on_warm_up_ready)
         session.warm_up.failed.connect(self._on_warm_up_failed)
         self._settings.changed.connect(self._on_settings_changed)
+        self._settings.replaced.connect(self._show_objective)
         self.engine.changed.connect(self._on_engine_changed)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         counting.failed.connect(self._on_counting_failed)
@@ -319,7 +322,15 @@ class TrainingController(QObject):
 
     # -- what the bar shows
 
+    def _on_objective_triggered(self, action: QAction) -> None:
+        self._settings.choose(objective=action.data())
+
+    def _show_objective(self) -> None:
+        for action in self._actions.objectives.actions():
+            action.setChecked(action.data() == self._settings.objective)
+
     def _on_settings_changed(self) -> None:
+        self._show_objective()
         if self._banner_action == "size":
             self._banner.clear()
         self._needs.look()

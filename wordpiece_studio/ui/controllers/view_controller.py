@@ -115,8 +115,10 @@ class ViewController(QObject):
         actions.find_token.triggered.connect(self._on_find_token_triggered)
         actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
         actions.longest_word.triggered.connect(self._on_longest_word_triggered)
+        actions.type_live_text.triggered.connect(self._on_type_live_text_triggered)
         actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
         window.session.document.reset.connect(self._on_document_reset)
+        window.session.runs.changed.connect(self._show_run_strip)
         window.history_pane.take_columns(self._settings.values.history_columns)
         window.history_pane.columns_chosen.connect(self._on_history_columns_chosen)
 
@@ -237,8 +239,8 @@ class ViewController(QObject):
     def _take_layout(self) -> None:
         values = self._settings.values
         layout = LAYOUTS[values.layout]
-        for part in (self._window.bar, self._window.run_strip):
-            part.setVisible(layout.has_bar)
+        self._window.bar.setVisible(layout.has_bar)
+        self._show_run_strip()
         self._window.notices.set_quiet(not layout.has_bar)
         for pane in (self._window.corpus_pane.figures, self._window.history_pane, self._window.timeline_pane):
             pane.show_tools(layout.has_tools)
@@ -248,6 +250,11 @@ class ViewController(QObject):
         self.zoom.set_zooms(saved.zooms if saved is not None and saved.version == layout.version else {})
         for action in self._window.actions_.layouts.actions():
             action.setChecked(action.data() == layout.name)
+
+    def _show_run_strip(self) -> None:
+        """Show the runs, where there is no other command beside them only if there are several."""
+        has_bar = LAYOUTS[self._settings.values.layout].has_bar
+        self._window.run_strip.setVisible(has_bar or len(self._window.session.runs.all) > 1)
 
     def _set_full_screen(self, is_full: bool) -> None:
         if is_full != self._window.isFullScreen():
@@ -281,6 +288,10 @@ class ViewController(QObject):
     def _on_go_to_step_triggered(self) -> None:
         self._docks.bring("history")
         self._window.history_pane.ask_for_step()
+
+    def _on_type_live_text_triggered(self) -> None:
+        self._docks.bring("tokenization")
+        self._window.tokenization_pane.focus_text()
 
     def _on_longest_word_triggered(self) -> None:
         self._docks.bring("corpus")

@@ -172,7 +172,7 @@ class FormulaPart(QWidget):
         height = self.line.height_of(self._items(detail), width if detail == "numbers" else int(width * _SLACK))
         if detail == "all":
             for label, text in ((self.ratio, self.ratio.text()), (self.tie, self._rule)):
-                height += _SPACING + wrapped_height(label, text, width)
+                height += _SPACING + wrapped_height(label, text, int(width * _SLACK))
         return height
 
     def _spoken(self) -> str:

@@ -297,11 +297,15 @@ class WordsView(ChoosingTable):
     def show_words(self, words: PairWords) -> None:
         """Show these words from the top."""
         self._words.set_words(words)
-        longest = max((self.fontMetrics().horizontalAdvance(row.word[:60]) for row in words.words[:20]), default=0)
-        self.setColumnWidth(WORD, min(max(longest + 18, 60), 180))
-        counts = (self.fontMetrics().horizontalAdvance(f"×{number_text(row.count)}") for row in words.words[:1])
-        self.setColumnWidth(COUNT, max(counts, default=20) + 18)
+        self._fit_columns()
         self.scrollToTop()
+
+    def _fit_columns(self) -> None:
+        metrics, words = self.fontMetrics(), self._words.words.words
+        longest = max((metrics.horizontalAdvance(row.word[:60]) for row in words[:20]), default=0)
+        self.setColumnWidth(WORD, min(max(longest + 18, 60), 10 * metrics.height()))
+        counts = (metrics.horizontalAdvance(f"×{number_text(row.count)}") for row in words[:1])
+        self.setColumnWidth(COUNT, max(counts, default=20) + 18)
 
     def mark_word(self, word: str) -> bool:
         """Mark the row of a word; if it is not shown, mark none and return False."""
@@ -313,6 +317,7 @@ class WordsView(ChoosingTable):
     def restyle(self) -> None:
         self._delegate.restyle()
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
+        self._fit_columns()
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:

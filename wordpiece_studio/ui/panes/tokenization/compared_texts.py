@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
@@ -93,6 +93,9 @@ class RunHeading(QWidget):
         self.setAccessibleName(" ".join(filter(None, (name, step, figures))))
 
 
+_BELOW_HEADING = 3
+
+
 class _Line(QWidget):
     """The heading and the chips of one run."""
 
@@ -107,9 +110,13 @@ class _Line(QWidget):
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
+        layout.setSpacing(_BELOW_HEADING)
         layout.addWidget(self.heading)
         layout.addWidget(self.chips)
+
+    def needed_height(self, rows: int) -> int:
+        """Return the height in pixels of the heading and so many rows of chips."""
+        return self.heading.sizeHint().height() + _BELOW_HEADING + self.chips_height(rows)
 
     def chips_height(self, rows: int) -> int:
         """Return the height in pixels of so many rows of chips, or of those that there are."""
@@ -198,18 +205,14 @@ class ComparedTexts(QWidget):
         """Return the height in pixels of lines with so many rows of chips; 0 if nothing is compared."""
         if self.isHidden():
             return 0
-        return self.sizeHint().height() + sum(
-            line.chips_height(rows) - line.chips.minimumHeight() for line in self._lines
-        )
+        labels = [label for label in (self._rest, self._legend) if not label.isHidden()]
+        heights = [line.needed_height(rows) for line in self._lines] + [label.sizeHint().height() for label in labels]
+        return sum(heights) + max(len(heights) - 1, 0) * self._layout.spacing()
 
     def set_rows(self, rows: int) -> None:
         """Show at most so many rows of chips a run."""
         for line in self._lines:
             line.set_rows(rows)
-
-    def sizeHint(self) -> QSize:
-        self._layout.invalidate()
-        return self._layout.sizeHint()
 
     def _show_differing(self, live: LiveText | None) -> None:
         self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])

@@ -291,6 +291,10 @@ class TokenizationPane(Pane):
         word = self._word_at(place)
         return self._texts.spoken(self._live.lines[place.line], word, place.chip) if word is not None else ""
 
+    def focus_text(self) -> None:
+        """Let the user type."""
+        self._edit.setFocus()
+
     # -- copying and decoding
 
     def copy_tokens(self) -> None:

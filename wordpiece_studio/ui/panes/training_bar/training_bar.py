@@ -135,6 +135,7 @@ class TrainingSettings(QWidget):
         self._more_button = self._make_more_button()
         self._layout.addWidget(self._more_button)
         chosen.replaced.connect(self._show)
+        chosen.changed.connect(self._show_objective)
         self._show()
 
     def _show(self) -> None:
@@ -143,7 +144,7 @@ class TrainingSettings(QWidget):
         for field in fields:
             field.blockSignals(True)
         size, min_frequency = chosen.limits
-        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(chosen.objective)))
+        self._show_objective()
         self._size_box.setValue(size)
         self._frequency_box.setValue(min_frequency)
         self._show_tokens(chosen.special_tokens)
@@ -179,6 +180,10 @@ class TrainingSettings(QWidget):
         dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
         dialog.finished.connect(self._on_dialog_finished)
         dialog.open()
+
+    def _show_objective(self) -> None:
+        """Show the objective, which a command may have chosen."""
+        self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(self._chosen.objective)))
 
     def _make_objective_box(self) -> QComboBox:
         box = QComboBox(self)
@@ -241,7 +246,8 @@ class TrainingSettings(QWidget):
         self._layout.addSpacing(6)
 
     def _on_objective_box_changed(self, _index: int) -> None:
-        self._chosen.choose(objective=self._objective_box.currentData())
+        if self._objective_box.currentData() != self._chosen.objective:
+            self._chosen.choose(objective=self._objective_box.currentData())
 
     def _on_limit_changed(self, _value: int) -> None:
         self._chosen.choose(vocab_size=self._size_box.value() or None, min_frequency=self._frequency_box.value())
