@@ -11,6 +11,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from tests.cli.calls import COURSE, fails, run
+from tests.evaluation.test_held_out import divided
 from wordpiece_studio.cli import train
 
 if TYPE_CHECKING:
@@ -39,25 +40,21 @@ def test_held_out_figures_are_those_of_tokenizers(
     text = text_of(lines)
     corpus, rest, model = tmp_path / "corpus.txt", tmp_path / "rest.txt", tmp_path / "judged"
     corpus.write_text(text, encoding="utf-8", newline="")
-    size, offset, parts = len(text.encode()), 0, ([], [])
-    for line in text.splitlines(keepends=True):
-        is_held_out = offset >= size * 9 // 10 if size < 1_000_000 else offset // 65_536 % 10 == 9
-        parts[is_held_out].append(line)
-        offset += len(line.encode())
+    others, held_out = divided(text)
     options = ["--objective", objective, "--min-frequency", 3, "--vocab-size", 300, "--json"]
     more = ["--held-out", "--held-out-model", model]
     code, out, _ = run(capsys, "train", corpus, *options, *more, "-o", tmp_path / "out")
     assert code == 0
     figures = json.loads(out)["held_out"]
     judged = Tokenizer.from_file(str(model / "tokenizer.json"))
-    encodings = judged.encode_batch(parts[True], add_special_tokens=False)
+    encodings = judged.encode_batch(held_out.splitlines(), add_special_tokens=False)
     words = sum(len(set(encoding.word_ids)) for encoding in encodings)
     assert figures["words"] == words
     assert figures["tokens_per_word"][objective] == sum(map(len, encodings)) / words
     assert next(iter(figures["tokens_per_word"])) == objective
     assert figures["tokens_per_word"].keys() == {"likelihood", "score", "count"}
     # What was judged is what training on the rest alone gives.
-    rest.write_text("".join(parts[False]), encoding="utf-8", newline="")
+    rest.write_text(others, encoding="utf-8", newline="")
     assert run(capsys, "train", rest, *options, "-o", tmp_path / "alone")[0] == 0
     assert (model / "vocab.txt").read_bytes() == (tmp_path / "alone" / "vocab.txt").read_bytes()
     assert "a part of the corpus was held out" in (model / "wordpiece-studio.json").read_text()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
+import io
 import itertools
 import json
 import random
@@ -54,7 +55,7 @@ def divided(text: str, small: int = module.SMALL_BYTES, stretch: int = module.ST
     parts: tuple[list[str], list[str]] = ([], [])
     offset = 0
     size = len(text.encode())
-    for line in text.splitlines(keepends=True):
+    for line in io.StringIO(text, newline="\n"):
         is_last = offset >= size * 9 // 10 if size < small else offset // stretch % 10 == 9
         parts[is_last].append(line)
         offset += len(line.encode())

@@ -7,7 +7,6 @@ them; import it only where it is needed.
 from __future__ import annotations
 
 import itertools
-import math
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated, slices
 from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.initial_state import stop_if_asked
+from wordpiece_studio.training.logarithm import ln
 
 load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.training.kernels import best_pair, columns, merging, pairs  # noqa: E402
@@ -306,7 +306,7 @@ def _upper_bounds(values: NDArray[np.float64], counts: NDArray[np.int64], object
     if objective == "score":
         return values * (1.000001 / margin**2)
     if objective == "likelihood":
-        return values + counts * (-2.000001 * math.log(margin))
+        return values + counts * (-2.000001 * ln(margin))
     return values
 
 
