@@ -76,6 +76,7 @@ def studio(size: tuple[int, int] = _USUAL_SIZE) -> Iterator[tuple[MainWindow, Th
 def settle(window: MainWindow) -> None:
     """Let the panes show what is so."""
     Driver(window).settle()
+    wait(lambda: not window.session.judging._timer.isActive() and window.session.judging.progress is None)
     QTest.qWait(_SETTLED_MS)
 
 
@@ -188,11 +189,10 @@ def language(window: MainWindow, path: Path) -> None:
 def many_words(window: MainWindow) -> None:
     """Show the words of a corpus that has very many of them."""
     words = ("".join(parts) for parts in itertools.product(_SYLLABLES, repeat=3))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "words.txt")
-        lines = [f"{word} " * (1 + 2000 // at) for at, word in enumerate(itertools.islice(words, _DISTINCT_WORDS), 1)]
-        path.write_text("\n".join(lines), encoding="utf-8")
-        language(window, path)
+    lines = [f"{word} " * (1 + 2000 // at) for at, word in enumerate(itertools.islice(words, _DISTINCT_WORDS), 1)]
+    path = Path(os.environ["XDG_STATE_HOME"], "words.txt")  # it goes with the window
+    path.write_text("\n".join(lines), encoding="utf-8")
+    language(window, path)
     window.docks.bring("corpus")
     window.corpus_pane.show_face(Face.WORDS)
 
