@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
@@ -119,6 +120,21 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     rooms = [plot._lane_room(number) for number in range(4)]
     assert all(room.height() > 0 for room in rooms)
     assert rooms[-1].bottom() < plot.height()
+    line = QFontMetrics(plot._name_font(is_own=True)).height()
+    assert line < plot.fontMetrics().height()
+    assert line <= rooms[1].bottom() - rooms[0].bottom()  # the names do not touch
+    assert plot._below_axis(8, 4) == plot._groove_y
+
+
+@pytest.mark.parametrize("percent", [80, 100, 130, 160])
+def test_the_names_of_tokens_fit_below_the_lanes(two: Studio, percent: int) -> None:
+    plot, theme = settled_plot(two), two.window.theme
+    theme.set_scale(percent / 100)
+    plot.setFixedHeight(120)
+    line, rooms = QFontMetrics(theme.font(-2)).height(), [plot._lane_room(number) for number in (0, 1)]
+    assert plot._names_tokens(plot.lanes[0])
+    assert rooms[0].bottom() + line <= rooms[1].top()
+    assert rooms[1].bottom() + line <= plot.height()
 
 
 def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
