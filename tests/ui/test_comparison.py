@@ -273,6 +273,16 @@ def center_of(table: object, row: int) -> QPoint:
     return table.visualRect(index).center()
 
 
+def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: Studio) -> None:
+    """They stay until the others are found; a shorter run does not have their steps."""
+    window, view = two.window, two.window.tokenization_pane._changes_view
+    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    rows = window.session.changes.rows
+    window.session.runs.show(compared(two)[1])
+    window.session.changes.set_rows(rows, is_known=False, steps=rows.steps)
+    assert view.rows is rows
+
+
 def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     window, pane = two.window, two.window.tokenization_pane
     score, _ = compared(two)

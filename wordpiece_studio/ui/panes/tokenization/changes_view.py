@@ -207,8 +207,8 @@ class ChangesView(QWidget):
         others = self._compared.rows if self._compared is not None else {}
         if self._comparison is None or current is None or not others or current in others:
             return None
-        if not isinstance(rows, TextChanges):
-            return None
+        if not isinstance(rows, TextChanges) or rows.history is not current.history:
+            return None  # those of another run stay until this one's are found
         found = {**others, current: rows}
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
