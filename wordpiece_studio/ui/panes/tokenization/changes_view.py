@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
+_ROWS_AROUND = 2
 
 
 class ChangesModel(RecordTableModel["TextChange"]):
@@ -236,7 +237,7 @@ class ChangesView(QWidget):
         here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
         self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
-            self._table.scrollTo(changes.index(max(changes.last_past(), 0), 0))
+            self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)
