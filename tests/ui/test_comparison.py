@@ -283,6 +283,22 @@ def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: S
     assert view.rows is rows
 
 
+def test_the_list_of_changes_keeps_its_place_in_a_low_pane(two: Studio) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    pane.set_text("This is the Hugging Face course!")
+    window.resize(1366, 768)
+    view, options = pane._changes_view, pane._options
+    two.wait(lambda: not pane.is_stale and options.is_small and view.isVisible())
+    assert not options._ids.isVisible()
+    assert not options.ids
+    assert view._table.verticalScrollBar().value() % view._table.rowHeight(0) == 0  # no row is cut at the top
+    assert view._table.viewport().height() >= 2 * view._table.rowHeight(0)
+    for run in compared(two):
+        window.session.runs.set_compared(run, False)
+    two.wait(lambda: not pane.is_stale and options._ids.isVisible())
+    assert options.ids
+
+
 def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     window, pane = two.window, two.window.tokenization_pane
     score, _ = compared(two)
