@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QComboBox
 
 from tests.ui.test_run_strip import train
@@ -119,6 +120,21 @@ def test_four_lanes_are_drawn_in_a_low_pane(two: Studio) -> None:
     rooms = [plot._lane_room(number) for number in range(4)]
     assert all(room.height() > 0 for room in rooms)
     assert rooms[-1].bottom() < plot.height()
+    line = QFontMetrics(plot._name_font(is_own=True)).height()
+    assert line < plot.fontMetrics().height()
+    assert line <= rooms[1].bottom() - rooms[0].bottom()  # the names do not touch
+    assert plot._below_axis(8, 4) == plot._groove_y
+
+
+@pytest.mark.parametrize("percent", [80, 100, 130, 160])
+def test_the_names_of_tokens_fit_below_the_lanes(two: Studio, percent: int) -> None:
+    plot, theme = settled_plot(two), two.window.theme
+    theme.set_scale(percent / 100)
+    plot.setFixedHeight(120)
+    line, rooms = QFontMetrics(theme.font(-2)).height(), [plot._lane_room(number) for number in (0, 1)]
+    assert plot._names_tokens(plot.lanes[0])
+    assert rooms[0].bottom() + line <= rooms[1].top()
+    assert rooms[1].bottom() + line <= plot.height()
 
 
 def test_a_lane_grows_while_its_run_is_trained_further(two: Studio) -> None:
@@ -263,6 +279,32 @@ def center_of(table: object, row: int) -> QPoint:
     index = table.model().index(row, 1)
     table.scrollTo(index)
     return table.visualRect(index).center()
+
+
+def test_rows_of_the_run_shown_before_are_not_taken_for_those_of_this_one(two: Studio) -> None:
+    """They stay until the others are found; a shorter run does not have their steps."""
+    window, view = two.window, two.window.tokenization_pane._changes_view
+    two.wait(lambda: isinstance(view.rows, ChangesOfRuns))
+    rows = window.session.changes.rows
+    window.session.runs.show(compared(two)[1])
+    window.session.changes.set_rows(rows, is_known=False, steps=rows.steps)
+    assert view.rows is rows
+
+
+def test_the_list_of_changes_keeps_its_place_in_a_low_pane(two: Studio) -> None:
+    window, pane = two.window, two.window.tokenization_pane
+    pane.set_text("This is the Hugging Face course!")
+    window.resize(1366, 768)
+    view, options = pane._changes_view, pane._options
+    two.wait(lambda: not pane.is_stale and options.is_small and view.isVisible())
+    assert not options._ids.isVisible()
+    assert not options.ids
+    assert view._table.verticalScrollBar().value() % view._table.rowHeight(0) == 0  # no row is cut at the top
+    assert view._table.viewport().height() >= 2 * view._table.rowHeight(0)
+    for run in compared(two):
+        window.session.runs.set_compared(run, False)
+    two.wait(lambda: not pane.is_stale and options._ids.isVisible())
+    assert options.ids
 
 
 def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:

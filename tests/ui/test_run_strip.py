@@ -244,8 +244,7 @@ def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 2 and "at step 10" in compared.texts[1])
     live = window.model.tokenizer_at(10).encode(window.tokenization_pane.text).tokens
-    size = window.model.history.vocabulary_size(10)
-    assert compared.texts[0].startswith(f"score vocabulary of {size} {len(live)} tokens")
+    assert compared.texts[0].startswith(f"score at step 10 {len(live)} tokens")
     assert compared.texts[1].startswith("likelihood at step 10")
     tabs.controls(0).compare.click()
     tabs.controls(1).compare.click()

@@ -246,6 +246,8 @@ class TextChanges(Sequence[TextChange]):
 
     Parameters
     ----------
+    history
+        The merges that they come from.
     steps, changes
         int64, shape (n,): the steps, ascending, and by how many tokens each changes the text.
     before
@@ -260,7 +262,7 @@ class TextChanges(Sequence[TextChange]):
     def __init__(
         self, history: MergeHistory, steps: NDArray[np.int64], changes: NDArray[np.int64], before: int
     ) -> None:
-        self._history = history
+        self.history = history
         self.steps = steps
         self.changes = changes
         self.tokens = np.cumsum(changes) + before
@@ -279,7 +281,7 @@ class TextChanges(Sequence[TextChange]):
         made = self._made.get(index)
         if made is None:
             step = int(self.steps[index])
-            merge = self._history[step - 1]
+            merge = self.history[step - 1]
             tokens, change = int(self.tokens[index]), int(self.changes[index])
             made = self._made[index] = TextChange(step, merge.token, tokens, change, merge.left, merge.right)
         return made

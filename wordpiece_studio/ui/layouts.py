@@ -118,10 +118,10 @@ def demo_text_size(height: int) -> int:
 
 
 _TABLES = ("history", "vocabulary", "charts")
-_TOKENIZATION = Column((("tokenization",),), 0.29, 330)
-_LEFT = Column((("corpus",), ("token_details",)), 0.225, 235, upper=0.72)
-_LOW_LEFT = Column((("corpus", "token_details"),), 0.225, 235)
-_NARROW_RIGHT = Column((("tokenization", "corpus", "token_details"),), 0.36, 330)
+_TOKENIZATION = Column((("tokenization",),), 0.325, 330)
+_LEFT = Column((("corpus",), ("token_details",)), 0.22, 235, upper=0.72)
+_LOW_LEFT = Column((("corpus", "token_details"),), 0.22, 235)
+_NARROW_RIGHT = Column((("tokenization", "corpus", "token_details"),), 0.43, 330)
 _MIDDLE = Column((("scoreboard",), _TABLES), upper=0.6, lower_lines=12)
 _LOW_MIDDLE = Column(_MIDDLE.groups, upper=0.57, lower_lines=12)
 _WORK = Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55)

@@ -106,6 +106,7 @@ def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelineP
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
     pane, judging, label = timeline.pane, timeline.judging, timeline.pane._held_out
     assert not label.isVisible()
+    assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
     judging.progress = 0.437
     judging.changed.emit()
     assert (label.isVisible(), label.text()) == (True, "held-out text: 43 %")

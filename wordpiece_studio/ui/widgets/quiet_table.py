@@ -116,8 +116,29 @@ class QuietTable(QTableView):
         self.restyle()
         self.viewport().update()
 
+    def bring_into_view(self, row: int, around: int = 0, *, is_early: bool = False) -> None:
+        """Scroll to a row, with some rows around it; a distant row goes to the middle. The topmost row is whole.
+
+        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
+        """
+        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
+        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
+        margin = min(around * height, max(room - height, 0) // 2)
+        edge = margin if is_early else 0
+        if top < -4 * height or top > room + 4 * height:
+            bar.setValue(_whole_rows(bar.value() + top - (room - height) // 2, height))
+        elif top < edge:
+            bar.setValue(_whole_rows(bar.value() + top - margin, height))
+        elif top + height > room - edge:
+            bar.setValue(-_whole_rows(-(bar.value() + top + height - room + margin), height))
+
     def _on_self_clicked(self, index: QModelIndex) -> None:
         self.row_chosen.emit(index.row())
+
+
+def _whole_rows(pixels: int, height: int) -> int:
+    """Return the largest multiple of the height of a row that is no larger."""
+    return pixels // height * height
 
 
 def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) -> int:
@@ -198,26 +219,6 @@ class SortedTable(QuietTable):
         # Not currentRowChanged: Qt makes the first row current when the table gets the keyboard.
         if now not in (before, -1) and self.is_one_row_selected():
             self.item_walked_to.emit(self._sorted_model.item_of_row(now))
-
-    def bring_into_view(self, row: int, around: int, *, is_early: bool) -> None:
-        """Scroll to a row, with some rows around it; a distant row goes to the middle.
-
-        `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
-        """
-        height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
-        bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
-        margin = min(around * height, max(room - height, 0) // 2)
-        edge = margin if is_early else 0
-        first = bar.value()
-        if top < -4 * height or top > room + 4 * height:
-            first += top - (room - height) // 2
-        elif top < edge:
-            first += top - margin
-        elif top + height > room - edge:
-            first += top + height - room + margin + height - 1  # up to the next whole row
-        else:
-            return
-        bar.setValue(first // height * height)  # no row is cut at the top
 
 
 def left_out(widths: Mapping[int, int], first: Sequence[int], room: int) -> frozenset[int]:

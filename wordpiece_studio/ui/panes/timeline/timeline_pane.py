@@ -301,7 +301,6 @@ class TimelinePane(Pane):
         legend.addWidget(self._marker_line)
         right = QVBoxLayout()
         right.setSpacing(0)
-        right.addWidget(self._held_out)
         right.addWidget(self._plot, 1)
         right.addLayout(legend)
         layout = QHBoxLayout(self)

@@ -44,7 +44,9 @@ _TOP = 17.0
 _GROOVE_FROM_BOTTOM = 24.0
 _NOTE_BELOW_TOP = 5.0  # so that flags do not hide bookmarks
 _TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
-_BELOW_LANE, _BELOW_LOW_LANE, _LOW_LANE, _LEAST_LANE = 13.0, 5.0, 28.0, 14
+_BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 5.0, 15.0, 14
+_CROWDED, _CROWDED_TOP = 20.0, 8.0
+"""In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
 _BETWEEN_TOKENS = 5.0
 _DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
@@ -78,6 +80,7 @@ class TimelinePlot(QAbstractSlider):
         self._lane_steps: tuple[tuple[int, str], ...] = ()
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
+        self._token_line: float | None = None  # how high the names of tokens below a lane are
         self._marks = PlotMarks()
         self._callout = ""
         self._background: QPixmap | None = None
@@ -226,17 +229,21 @@ class TimelinePlot(QAbstractSlider):
         if not self._lanes:
             return _SIDE, self.width() - _SIDE
         if self._beside is None:
-            bold = QFontMetrics(self._name_font(is_own=True))
+            bold, plain = (QFontMetrics(self._name_font(is_own=is_own)) for is_own in (True, False))
             widest = max(bold.horizontalAdvance(lane.name) for lane in self._lanes)
-            text = max(self.fontMetrics().horizontalAdvance(lane.widest) for lane in self._lanes)
+            text = max(plain.horizontalAdvance(lane.widest) for lane in self._lanes)
             self._beside = _DISC + min(widest, self.width() * _WIDEST_NAME) + 3 * _GAP, text + 2 * _GAP
         names, texts = self._beside
         return _SIDE + names, max(self.width() - texts, _SIDE + names + 1)
 
     def _name_font(self, *, is_own: bool) -> QFont:
-        font = QFont(self.font())
+        font = QFont(self._theme.font(-2) if self._is_crowded else self.font())
         font.setBold(is_own)
         return font
+
+    @property
+    def _is_crowded(self) -> bool:
+        return bool(self._lanes) and self.height() - _TOP < _CROWDED * len(self._lanes)
 
     def _extent(self, lane: Lane) -> tuple[int, int]:
         """Return the vocabulary sizes at the edges of the axis."""
@@ -267,9 +274,12 @@ class TimelinePlot(QAbstractSlider):
     def _lane_room(self, number: int) -> QRectF:
         """Return the room of the curve of a lane, whose bottom is its axis."""
         left, right = self._edges
-        high = (self.height() - _TOP) / len(self._lanes)
-        below = _BELOW_LOW_LANE if high < _LOW_LANE else _BELOW_LANE
-        return QRectF(left, _TOP + number * high, right - left, high - below)
+        top = _CROWDED_TOP if self._is_crowded else _TOP
+        high = (self.height() - top) / len(self._lanes)
+        if self._token_line is None:
+            self._token_line = float(QFontMetrics(self._theme.font(-2)).height())
+        below = self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
+        return QRectF(left, top + number * high, right - left, high - below)
 
     def _markers(self) -> list[tuple[MarkerName, int]]:
         steps: tuple[tuple[MarkerName, int | None], ...] = (("A", self._marks.a), ("B", self._marks.b))
@@ -403,7 +413,7 @@ class TimelinePlot(QAbstractSlider):
                 self._drawn = None
 
     def _redraw(self) -> None:
-        self._background = self._layer = self._beside = None
+        self._background = self._layer = self._beside = self._token_line = None
         self.update()
 
     def _painted(self, ground: QColor, paint: Callable[[QPainter], None]) -> QPixmap:
@@ -464,9 +474,10 @@ class TimelinePlot(QAbstractSlider):
             if not is_own:
                 painter.setPen(QPen(theme.surface, 1.5))
                 painter.setBrush(theme.run_color(lane.run.color))
-                painter.drawEllipse(QPointF(float(self._xs_of(np.array([step]), lane)[0]), room.bottom()), 5.5, 5.5)
+                x, across = float(self._xs_of(np.array([step]), lane)[0]), 4 if self._is_crowded else 5.5
+                painter.drawEllipse(QPointF(x, room.bottom()), across, across)
             painter.setPen(theme.text if is_own else theme.muted)
-            painter.setFont(self.font())
+            painter.setFont(self._name_font(is_own=False))
             said = QRectF(room.right() + _GAP, room.bottom() - _DISC + 2, self.width() - room.right() - 2 * _GAP, _DISC)
             painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
 
@@ -488,13 +499,14 @@ class TimelinePlot(QAbstractSlider):
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
 
     def _names_tokens(self, lane: Lane) -> bool:
-        return bool(lane.tokens) and self._lane_room(0).height() >= _LOW_LANE - _BELOW_LANE
+        return bool(lane.tokens) and self._lane_room(0).height() >= _LEAST_CURVE
 
     def _below_axis(self, offset: float, in_lane: float) -> float:
-        """Return where marks below the axis lie: in a lane closer to it, and on it where tokens are named below."""
+        """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""
         if not self._lanes:
             return self._groove_y + offset
-        return self._groove_y + (0 if self._names_tokens(self._lanes[self._own]) else in_lane)
+        is_full = self._is_crowded or self._names_tokens(self._lanes[self._own])
+        return self._groove_y + (0 if is_full else in_lane)
 
     def _paint_layer(self, painter: QPainter) -> None:
         marks, groove, theme = self._marks, self._groove_y, self._theme
@@ -534,11 +546,12 @@ class TimelinePlot(QAbstractSlider):
             self._paint_cursor(painter)
         painter.setPen(QPen(self._theme.surface, 1.5))
         painter.setBrush(self._theme.run_color(self._lanes[self._own].run.color) if self._lanes else color)
-        painter.drawEllipse(QPointF(x, self._groove_y), 7.5, 7.5)
+        across = 6.0 if self._is_crowded else 7.5
+        painter.drawEllipse(QPointF(x, self._groove_y), across, across)
         if self.hasFocus():
             painter.setPen(QPen(self._theme.accent, 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(QPointF(x, self._groove_y), 9.5, 9.5)
+            painter.drawEllipse(QPointF(x, self._groove_y), across + 2, across + 2)
 
     @property
     def _foot(self) -> float:

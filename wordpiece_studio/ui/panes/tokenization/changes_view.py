@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 STEP, TOKEN, CHANGE, COUNT, RUN = range(5)
+_ROWS_AROUND = 2
 
 
 class ChangesModel(RecordTableModel["TextChange"]):
@@ -207,8 +208,8 @@ class ChangesView(QWidget):
         others = self._compared.rows if self._compared is not None else {}
         if self._comparison is None or current is None or not others or current in others:
             return None
-        if not isinstance(rows, TextChanges):
-            return None
+        if not isinstance(rows, TextChanges) or rows.history is not current.history:
+            return None  # those of another run stay until this one's are found
         found = {**others, current: rows}
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
@@ -236,7 +237,7 @@ class ChangesView(QWidget):
         here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
         self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
-            self._table.scrollTo(changes.index(max(changes.last_past(), 0), 0))
+            self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)

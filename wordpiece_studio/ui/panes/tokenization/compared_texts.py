@@ -182,16 +182,15 @@ class ComparedTexts(QWidget):
         """What the headings say, that of the run shown first."""
         return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
 
-    def refresh(self, run: Run | None, live: LiveText, runs: Sequence[Run]) -> None:
-        """Show the text of `live`, which is tokenized by `run`, as the other compared ones of `runs` tokenize it."""
+    def refresh(self, run: Run | None, step: int, live: LiveText, runs: Sequence[Run]) -> None:
+        """Show the text of `live`, tokenized by `run` at `step`, as the other compared ones of `runs` tokenize it."""
         aligned = self._comparison.aligned() if run is not None else []
         was_seen = not self.isHidden()
         self.heading.setVisible(bool(aligned))
         self.setVisible(bool(aligned))
         if run is not None and aligned:
             names = dict(zip(runs, run_names(runs), strict=True))
-            size = self.tr("vocabulary of {size}").format(size=number_text(self._comparison.size))
-            self.heading.show_run(run, names[run], size, figures_text(live))
+            self.heading.show_run(run, names[run], self._step_text(step), figures_text(live))
             self._show_lines(aligned[: MOST_SHOWN - 1], names, live.text)
             rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_SHOWN - 1 :]]
             self._rest.setVisible(bool(rest))
@@ -213,6 +212,9 @@ class ComparedTexts(QWidget):
         """Show at most so many rows of chips a run."""
         for line in self._lines:
             line.set_rows(rows)
+
+    def _step_text(self, step: int) -> str:
+        return self.tr("at step {step}").format(step=number_text(step))
 
     def _show_differing(self, live: LiveText | None) -> None:
         self.differing = frozenset() if live is None else differing_words([live, *(line.live for line in self._lines)])
@@ -240,8 +242,8 @@ class ComparedTexts(QWidget):
             line.live.set_tokenizer(self._comparison.tokenizer(each))
             if line.chips.lines is not line.live.lines:
                 line.chips.set_lines(line.live.lines)
-            step = self.tr("end") if each.is_at_end else self.tr("at step {step}").format(step=number_text(each.step))
-            line.heading.show_run(each.run, names[each.run], step, figures_text(line.live))
+            where = self.tr("end") if each.is_at_end else self._step_text(each.step)
+            line.heading.show_run(each.run, names[each.run], where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.run.letter))
         if len(self._lines) != before:
             self.height_changed.emit()

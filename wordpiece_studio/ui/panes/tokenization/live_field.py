@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetricsF
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPlainTextEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QMenu,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
@@ -39,7 +49,13 @@ _SPACING = 2
 
 
 class TokenOptions(QWidget):
-    """Switches for ids, offsets, birth steps and the table, and a menu to copy."""
+    """Switches for ids, offsets, birth steps and the table, and a menu to copy.
+
+    Attributes
+    ----------
+    is_small
+        Whether there is only the menu.
+    """
 
     changed = Signal()
     """A switch has changed."""
@@ -52,6 +68,7 @@ class TokenOptions(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.is_small = False
         self._ids = self._switch(self.tr("ids"), self.tr("Show the id of each token"), checked=True)
         self._offsets = self._switch(
             self.tr("offsets"), self.tr("Show the position of each token in the text, counted from 0")
@@ -80,12 +97,12 @@ class TokenOptions(QWidget):
     @property
     def ids(self) -> bool:
         """Whether ids stand under the chips."""
-        return self._ids.isChecked()
+        return self._ids.isChecked() and not self.is_small
 
     @property
     def offsets(self) -> bool:
         """Whether offsets stand under the chips."""
-        return self._offsets.isChecked()
+        return self._offsets.isChecked() and not self.is_small
 
     @property
     def unit(self) -> TextUnit:
@@ -101,15 +118,22 @@ class TokenOptions(QWidget):
     @property
     def births(self) -> bool:
         """Whether birth steps stand under the chips."""
-        return self._births.isChecked()
+        return self._births.isChecked() and not self.is_small
 
     @property
     def as_table(self) -> bool:
         """Whether a table is shown instead of chips."""
         return self._table.isChecked()
 
+    def make_small(self, is_small: bool) -> None:
+        """Leave only the menu, and nothing under the chips; or offer everything."""
+        self.is_small = is_small
+        self._fit()
+        self.updateGeometry()
+        self.changed.emit()
+
     def minimumSizeHint(self) -> QSize:
-        least = [self._ids, self._offsets, *self._unit_shown, self._more]
+        least = [self._more] if self.is_small else [self._ids, self._offsets, *self._unit_shown, self._more]
         return QSize(self._width_of(least), self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -122,17 +146,20 @@ class TokenOptions(QWidget):
         return super().event(event)
 
     def _fit(self) -> None:
-        shown = [self._ids, self._offsets, *self._unit_shown, self._births, self._table, self._more]
+        captions = [self._ids, self._offsets, *self._unit_shown, self._births]
+        shown = [*captions, self._table, self._more]
         for button, entry in self._in_menu.items():
-            fits = self._width_of(shown) <= self.width()
+            fits = not self.is_small and self._width_of(shown) <= self.width()
             if not fits:
                 shown.remove(button)
             button.setVisible(fits)
-            entry.setVisible(not fits)
+            entry.setVisible(not fits and not (self.is_small and button in captions))
+        for button in captions[:-1]:
+            button.setVisible(not self.is_small)
 
     @property
     def _unit_shown(self) -> list[QToolButton]:
-        return [self._unit] if self.offsets else []
+        return [self._unit] if self._offsets.isChecked() else []
 
     @staticmethod
     def _width_of(buttons: list[QToolButton]) -> int:
@@ -343,14 +370,12 @@ class LiveField(QFrame):
         self.offer.chosen.connect(self._on_offer_chosen)
         self.options = TokenOptions(self)
         self.decode_box = DecodeBox(decode, self)
-        inside = QVBoxLayout(self)
-        inside.setContentsMargins(4, 4, 4, 4)
-        inside.setSpacing(0)
-        inside.addWidget(self.edit)
-        inside.addWidget(self._limit)
-        inside.addWidget(self.offer)
-        inside.addWidget(self.options)
-        inside.addWidget(self.decode_box)
+        self._inside = QGridLayout(self)
+        self._inside.setContentsMargins(4, 4, 4, 4)
+        self._inside.setSpacing(0)
+        self._inside.setColumnStretch(0, 1)
+        for row, widget in enumerate((self.edit, self._limit, self.offer, self.options, self.decode_box)):
+            self._inside.addWidget(widget, row, 0, 1, 2)
         self.decode_box.hide()
         self.edit.installEventFilter(self)
         self.edit.left_out_changed.connect(self._on_edit_left_out_changed)
@@ -360,6 +385,16 @@ class LiveField(QFrame):
     def set_low(self, is_low: bool) -> None:
         """Save height, or use the usual height."""
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
+
+    def make_small(self, is_small: bool) -> None:
+        """Save the line of the options: their menu lies beside the text."""
+        if is_small == self.options.is_small:
+            return
+        self.options.make_small(is_small)
+        columns = 1 if is_small else 2
+        self._inside.addWidget(self.edit, 0, 0, 1, columns)
+        place = (0, 1, 1, 1) if is_small else (3, 0, 1, 2)
+        self._inside.addWidget(self.options, *place)
 
     def offer_text(self, text: str) -> None:
         """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
     from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, WhyHere
 
-_LEAST_HEIGHT = 60
+_LEAST_HEIGHT = 40
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
 _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
 """Rows of chips."""

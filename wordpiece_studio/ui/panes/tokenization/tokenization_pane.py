@@ -192,8 +192,9 @@ class TokenizationPane(Pane):
         self._show_heading()
         self._show_tokens()
         if self._runs is not None and self._compared is not None:
-            self._compared.refresh(model.run, self._live, self._runs.all)
+            self._compared.refresh(model.run, model.step, self._live, self._runs.all)
             self._chips.set_framed(self._compared.differing)
+            self._save_room()
         self._show_summary()
         self._show_unknown()
         self._show_ladder()
@@ -256,9 +257,15 @@ class TokenizationPane(Pane):
             self._parts.set_low(is_low)
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
+            self._save_room()
             self._show_ladder()
         self._show_heading()
         self._parts.share_room()
+
+    def _save_room(self) -> None:
+        """In a low pane, have the lines of compared runs and the list of changes rather than captions."""
+        is_comparing = self._compared is not None and not self._compared.isHidden()
+        self._field.make_small(self._is_low and is_comparing)
 
     def _show_ladder(self) -> None:
         word = self._word_at(self._chosen[0]) if self._chosen is not None else None
