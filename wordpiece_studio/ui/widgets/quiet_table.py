@@ -121,6 +121,7 @@ class QuietTable(QTableView):
 
         `is_early`: scroll as soon as there are fewer rows around it, not only once it is out of view.
         """
+        self.executeDelayedItemsLayout()  # the scroll bar knows the rows
         height, room = self.verticalHeader().defaultSectionSize(), self.viewport().height()
         bar, top = self.verticalScrollBar(), self.rowViewportPosition(row)
         margin = min(around * height, max(room - height, 0) // 2)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtGui import QColor, QResizeEvent
+    from PySide6.QtGui import QColor
     from PySide6.QtWidgets import QTableView
 
     from wordpiece_studio.session.live_changes import ComparedChanges, LiveChanges
@@ -164,6 +164,7 @@ class ChangesView(QWidget):
         layout.addWidget(self._title)
         layout.addWidget(self._table, 1)
         self._table.row_chosen.connect(self._on_table_row_chosen)
+        self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)
         if compared is not None:
             compared.changed.connect(self._on_changes_changed)
@@ -183,10 +184,6 @@ class ChangesView(QWidget):
         """Scroll to where this step lies among the rows; those after it are pale."""
         self._step = step
         self._table.changes.set_now(self._steps(self.rows))
-        self._mark_step()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
         self._mark_step()
 
     def _on_changes_changed(self) -> None:
