@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -230,7 +229,7 @@ def scenes(corpora: Path | None) -> dict[str, Callable[[MainWindow], None]]:
     for name, (file, scene) in _CORPORA.items():
         path = None if corpora is None else corpora / file
         if path is not None and path.is_file():
-            found[name] = partial(scene, path=path)
+            found[name] = lambda window, scene=scene, path=path: scene(window, path)
         else:
             sys.stdout.write(f"{name} is left out: there is no {file}\n")
     return found
