@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -224,13 +223,18 @@ _CORPORA: dict[str, tuple[str, Callable[[MainWindow, Path], None]]] = {
 """The scenes that need a corpus, which does not come with the program."""
 
 
+def of_corpus(scene: Callable[[MainWindow, Path], None], path: Path) -> Callable[[MainWindow], None]:
+    """Return a scene with its corpus."""
+    return lambda window: scene(window, path)
+
+
 def scenes(corpora: Path | None) -> dict[str, Callable[[MainWindow], None]]:
     """Return the scenes whose corpus is there, and say which are left out."""
     found = {scene.__name__: scene for scene in _SCENES}
     for name, (file, scene) in _CORPORA.items():
         path = None if corpora is None else corpora / file
         if path is not None and path.is_file():
-            found[name] = partial(scene, path=path)
+            found[name] = of_corpus(scene, path)
         else:
             sys.stdout.write(f"{name} is left out: there is no {file}\n")
     return found

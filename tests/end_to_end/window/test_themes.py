@@ -249,7 +249,8 @@ def cut_parts(window: MainWindow) -> list[str]:
 
 SIZES = ((1024, 768), (1280, 720), (1366, 768), (1440, 900), (1920, 1080), (3840, 2160))
 FEW = (("teach", (1366, 768), 100), ("engineer", (1024, 768), 120), ("demo", (1920, 1080), 100))
-COMBINATIONS = tuple((name, size, percent) for name in LAYOUTS for size in SIZES for percent in (80, 100, 120))
+PERCENTS = (80, 100, 120, 130)
+COMBINATIONS = tuple((name, size, percent) for name in LAYOUTS for size in SIZES for percent in PERCENTS)
 
 
 @pytest.fixture
@@ -292,6 +293,16 @@ def walk(driver: Driver, combinations: Iterable[tuple[str, tuple[int, int], int]
 
 def test_nothing_is_cut(compared: Driver) -> None:
     assert walk(compared, FEW) == {}
+
+
+def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) -> None:
+    assert walk(compared, (("teach", (1366, 768), 160),)) == {}
+    window = compared.window
+    candidates, timeline = window.scoreboard_pane.findChild(CandidatesView), window.timeline_pane
+    assert candidates.viewport().height() >= 2 * candidates.rowHeight(0)
+    assert timeline.height() <= timeline.parentWidget().height()
+    assert not timeline._legend.isVisible()
+    assert timeline.plot._names_tokens(timeline.plot.lanes[0])
 
 
 @pytest.mark.slow

@@ -333,7 +333,7 @@ class DockArea(QWidget):
         if len(names) == 1:
             return [room]
         least = [self._least(name).height() for name in names]
-        lower = column.lower_lines * self.fontMetrics().height()
+        lower = min(column.lower_lines * self.fontMetrics().height(), room // 2)  # with large text, both are short
         usual = min(round(room * column.upper), room - _GAP - lower)
         upper = round(self.height() * self._heights.get(names[0], 0)) or usual
         upper = max(min(upper, room - _GAP - least[1]), least[0])

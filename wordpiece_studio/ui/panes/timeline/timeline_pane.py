@@ -180,8 +180,8 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
 
 
 _BUSY_DELAY_MS = 33
-_LOW = 112
-"""A pane of fewer pixels has no room for the legend; the title bar then names the markers."""
+_LOW_LINES = 6.6
+"""A pane of fewer lines of text has no room for the legend; the title bar then names the markers."""
 _MOST_NAMED = 40
 """Up to this many merges, a lane names the token of each."""
 _MANY = 5000
@@ -234,7 +234,7 @@ class TimelinePane(Pane):
         self._said = ""  # about the step
         self._said_step = -1
         self._is_curve_new = True  # the plot still shows another run
-        self._is_low = self._has_tools = False
+        self._is_low = self._has_tools = self._is_made = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
         self._further.setObjectName("timeline_further")
@@ -264,6 +264,7 @@ class TimelinePane(Pane):
         beside.addWidget(self._stretch)
         self._lay_out()
         self._connect()
+        self._is_made = True
         self.set_heading(self.tr("Timeline"))
 
     @property
@@ -311,9 +312,17 @@ class TimelinePane(Pane):
         layout.addWidget(self._further)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low pane, give the room of the legend to the curve."""
         super().resizeEvent(event)
-        self._is_low = self.height() < _LOW
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._is_made:
+            self._fit()
+
+    def _fit(self) -> None:
+        """In a low pane, give the room of the legend to the curve."""
+        self._is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         for widget in (self._legend, self._marker_line):
             widget.setVisible(not self._is_low)
         self._show_step()
