@@ -71,8 +71,8 @@ def _seeds() -> tuple[bytes, ...]:
             step=2,
             selection=selection,
             live_text="hugs bugs",
-            markers={"A": 1, "B": 4},
             notes=(ProjectBookmark(1, "the first", "##gs"),),
+            note_runs=(0,),
             breakpoints=(ProjectBreakpoint("word", "hugs"), ProjectBreakpoint("value", number=0.1)),
         )
         for selection in selections
@@ -240,13 +240,15 @@ def _places(value: Any) -> list[tuple[Any, Any]]:
 def _view(random: random.Random, parts: Parts) -> str:
     """Select and mark things that may not be there."""
     view, steps = parts.records["view"], (0, 1, 3, 8, 9, 10, 100, 2**31 - 1, 2**31)
-    what = random.choice(("moment", "focus", "focus", "markers", "breakpoints", "notes"))
+    what = random.choice(("moment", "focus", "focus", "note_runs", "markers", "breakpoints", "notes"))
     if what == "moment":
         view["moment"] = random.choice(steps)
     elif what == "focus":
         texts = {key: random.choice(_TEXTS) for key in ("left", "right", "text")}
         view["focus"] = {"kind": random.choice(("pair", "token", "word")), **texts}
-    elif what == "markers":
+    elif what == "note_runs":
+        view["note_runs"] = [random.choice((None, *steps)) for _ in range(random.choice((0, 1, 3)))]
+    elif what == "markers":  # of an older program
         view["markers"] = {name: random.choice(steps) for name in "AB"}
     elif what == "breakpoints":
         kinds = ("token", "pattern", "word", "value", "tie", "size")

@@ -1,4 +1,4 @@
-"""Compared runs are aligned by the size of their vocabulary, with a tokenizer each."""
+"""Compared runs are aligned by the size of their vocabulary, bookmarked steps are not; each has a tokenizer."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtGui import QUndoStack
 
-from tests.session.test_runs import trained
+from tests.session.test_runs import previewed, trained
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.runs import COLORS, AlignedRun, Comparison, Runs, step_of_size
+from wordpiece_studio.session.runs import COLORS, ComparedStep, Comparison, Runs, step_of_size
+from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -50,19 +51,19 @@ def test_a_merge_that_makes_no_new_token_does_not_count() -> None:
 
 
 def test_the_others_follow_the_run_that_is_shown(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
-    comparison = Comparison(model, runs)
+    comparison = Comparison(model, runs, Bookmarks(model))
     assert comparison.aligned() == []
     score, likelihood, count = (trained(qtbot, model, name) for name in ("score", "likelihood", "count"))
     for run in (score, likelihood):
         runs.set_compared(run, True)
     runs.show(score)
     model.seek(3)
-    assert comparison.aligned() == [AlignedRun(likelihood, 3, False)]
+    assert comparison.aligned() == [ComparedStep(likelihood, 3)]
     tokenizer = comparison.tokenizer(comparison.aligned()[0])
     assert tokenizer.encode("hugs pug puns").tokens == ["hug", "##s", "p", "##ug", "p", "##un", "##s"]
     assert comparison.tokenizer(comparison.aligned()[0]) is tokenizer
     model.last()
-    assert comparison.aligned() == [AlignedRun(likelihood, len(likelihood.history), True)]
+    assert comparison.aligned() == [ComparedStep(likelihood, len(likelihood.history), True)]
     runs.show(count)  # which is not compared itself
     assert [each.run for each in comparison.aligned()] == [score, likelihood]
     with qtbot.waitSignal(comparison.changed):
@@ -73,7 +74,7 @@ def test_the_others_follow_the_run_that_is_shown(qtbot: QtBot, model: TrainerMod
 def test_at_most_four_runs_are_drawn_and_the_one_shown_is_among_them(
     qtbot: QtBot, model: TrainerModel, runs: Runs
 ) -> None:
-    comparison = Comparison(model, runs)
+    comparison = Comparison(model, runs, Bookmarks(model))
     found = [trained(qtbot, model, name) for name in ("score", "likelihood", "count", "score", "likelihood")]
     for run in found:
         runs.set_compared(run, True)
@@ -81,7 +82,7 @@ def test_at_most_four_runs_are_drawn_and_the_one_shown_is_among_them(
     runs.show(found[4])
     model.seek(2)
     assert comparison.lanes() == [
-        *(AlignedRun(run, 2, False) for run in found[:3]), AlignedRun(found[4], 2, False)
+        *(ComparedStep(run, 2) for run in found[:3]), ComparedStep(found[4], 2)
     ]  # fmt: skip
     for run in found:
         runs.set_compared(run, False)
@@ -89,7 +90,7 @@ def test_at_most_four_runs_are_drawn_and_the_one_shown_is_among_them(
 
 
 def test_a_step_of_another_run_belongs_to_one_of_the_run_shown(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
-    comparison = Comparison(model, runs)
+    comparison = Comparison(model, runs, Bookmarks(model))
     short = trained(qtbot, model, "likelihood")
     long = trained(qtbot, model, "score")
     assert comparison.shown_step(long, 9) == 9
@@ -109,3 +110,59 @@ def test_compared_runs_differ_in_color(qtbot: QtBot, model: TrainerModel, runs: 
     assert colors[0] == 0
     assert len(set(colors)) == 3
     assert all(0 <= color < COLORS for color in colors)
+
+
+def test_a_bookmarked_step_is_compared_where_it_is(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
+    bookmarks = Bookmarks(model)
+    comparison = Comparison(model, runs, bookmarks)
+    score, likelihood = (trained(qtbot, model, name) for name in ("score", "likelihood"))
+    early = bookmarks.keep("early", 2)
+    assert comparison.beside() == comparison.lanes() == []
+    with qtbot.waitSignal(comparison.changed):
+        bookmarks.set_compared(early, True)
+    fixed = ComparedStep(likelihood, 2, bookmark=bookmarks.notes[0])
+    assert fixed.label == "B@2"
+    for step in (0, 2, 5):  # never aligned, also beside its own run
+        model.seek(step)
+        assert comparison.aligned() == []
+        assert comparison.beside() == [fixed]
+        assert comparison.lanes() == [ComparedStep(likelihood, step), fixed]
+    tokenizer = comparison.tokenizer(fixed)
+    assert list(tokenizer.vocabulary.tokens) == list(likelihood.history.vocabulary(2).tokens)
+    runs.set_compared(likelihood, True)
+    runs.show(score)
+    model.seek(5)
+    assert comparison.beside() == [ComparedStep(likelihood, 5), fixed]
+    assert comparison.lanes() == [ComparedStep(score, 5), ComparedStep(likelihood, 5), fixed]
+    assert comparison.tokenizer(comparison.aligned()[0]) is not tokenizer
+    assert comparison.tokenizer(fixed) is tokenizer
+    runs.close(likelihood)
+    assert comparison.beside() == []
+    runs._undo_stack.undo()  # which shows it
+    assert comparison.beside() == [fixed]
+    bookmarks.remove(early)
+    assert comparison.bookmarked() == []
+
+
+def test_a_preview_whose_step_is_compared_is_kept(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:
+    bookmarks = Bookmarks(model)
+    comparison = Comparison(model, runs, bookmarks)
+    trained(qtbot, model, "score")
+    preview = previewed(qtbot, model, "count")
+    bookmarks.set_compared(bookmarks.keep("here", 3), True)
+    assert (preview.is_kept, preview.is_compared) == (True, False)
+    previewed(qtbot, model, "likelihood")
+    assert [(each.run, each.step) for each in comparison.beside()] == [(preview, 3)]
+
+
+def test_a_step_that_the_run_of_its_number_does_not_have_is_not_compared(
+    qtbot: QtBot, model: TrainerModel, runs: Runs
+) -> None:
+    bookmarks = Bookmarks(model)
+    comparison = Comparison(model, runs, bookmarks)
+    run = trained(qtbot, model, "score")
+    token = run.history[2].token
+    bookmarks.set_notes([Bookmark(3, "its own", token, 0), Bookmark(3, "other", "#", 0), Bookmark(999, "late", "#", 0)])
+    assert [each.bookmark.text for each in comparison.beside()] == ["its own"]
+    bookmarks.set_notes([Bookmark(3, "of no run", token, 7)])
+    assert comparison.beside() == []

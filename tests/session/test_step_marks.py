@@ -1,4 +1,4 @@
-"""The markers, the bookmarks, and the step at which the selection came to be."""
+"""The bookmarks, and the step at which the selection came to be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from tests.session.conftest import random_counts
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
-from wordpiece_studio.session.step_marks import Bookmark, Bookmarks, Distance, Markers
+from wordpiece_studio.session.step_marks import COMPARE, Bookmark, Bookmarks
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -36,46 +36,6 @@ def replace(qtbot: QtBot, model: TrainerModel, counts: WordCounts, merges: int) 
     with qtbot.waitSignal(model.run_reset):
         model.replace(counts, TrainingConfig(vocab_size=None, max_merges=merges))
     assert model.merge_count == merges
-
-
-# -- A and B
-
-
-def test_a_marker_is_set_and_removed(qtbot: QtBot, trained: TrainerModel) -> None:
-    markers = Markers(trained)
-    trained.seek(7)
-    with qtbot.waitSignal(markers.changed):
-        markers.toggle("A")
-    assert (markers.a, markers.b) == (7, None)
-    trained.seek(9)
-    markers.toggle("A")
-    assert markers.a == 9
-    markers.toggle("A")
-    assert markers.a is None
-
-
-def test_what_lies_between_them(trained: TrainerModel) -> None:
-    markers, history = Markers(trained), trained.history
-    assert markers.distance() is None
-    markers.set_step("A", 6)
-    markers.set_step("B", 1000)  # the nearest there is
-    there = sum(merge.pair_frequency for merge in history if merge.step > 6)
-    sizes = history.vocabulary_size(30) - history.vocabulary_size(6)
-    symbols = history.symbols_after(30) - history.symbols_after(6)
-    assert markers.distance() == Distance(24, sizes, symbols)
-    assert -there <= symbols < 0
-    markers.set_step("B", 6)
-    assert markers.distance() == Distance(0, 0, 0)
-
-
-def test_markers_stay_where_the_run_is_replaced_and_go_with_it_else(qtbot: QtBot, trained: TrainerModel) -> None:
-    markers = Markers(trained)
-    markers.set_step("A", 6)
-    markers.set_step("B", 19)
-    replace(qtbot, trained, random_counts(6), 10)
-    assert (markers.a, markers.b) == (6, None)
-    train(qtbot, trained, random_counts(7))
-    assert (markers.a, markers.b) == (None, None)
 
 
 # -- the bookmarks
@@ -118,6 +78,31 @@ def test_notes_of_another_run_are_kept_and_distinguished(qtbot: QtBot, trained: 
         note.step for note in bookmarks.notes if note.token == trained.history[note.step - 1].token
     ]
     assert len(bookmarks.notes) == 2
+
+
+def test_a_step_of_the_run_shown_is_compared(qtbot: QtBot, trained: TrainerModel, qtmodeltester: ModelTester) -> None:
+    bookmarks = Bookmarks(trained)
+    bookmarks.set_notes([Bookmark(5, "five", trained.history[4].token), Bookmark(9, "of another run", "#")])
+    qtmodeltester.check(bookmarks)
+    box, other = bookmarks.index(0, COMPARE), bookmarks.index(1, COMPARE)
+    role = Qt.ItemDataRole.CheckStateRole
+    assert Qt.CheckState(box.data(role)) is Qt.CheckState.Unchecked
+    trained.run.number = 3
+    with qtbot.waitSignal(bookmarks.changed), qtbot.waitSignal(bookmarks.run_compared) as compared:
+        assert bookmarks.setData(box, Qt.CheckState.Checked, role)
+    assert compared.args == [trained.run]
+    assert Qt.CheckState(box.data(role)) is Qt.CheckState.Checked
+    assert [note.run for note in bookmarks.notes] == [3, None]
+    bookmarks.set_text(0, "5!")
+    assert bookmarks.notes[0] == Bookmark(5, "5!", trained.history[4].token, 3)
+    assert other.data(role) is None
+    assert not other.flags() & Qt.ItemFlag.ItemIsUserCheckable
+    assert not bookmarks.setData(other, Qt.CheckState.Checked, role)
+    train(qtbot, trained, random_counts(6))  # which has another merge there: the box can still be cleared
+    assert not bookmarks.is_of_run(bookmarks.notes[0])
+    assert bookmarks.setData(box, Qt.CheckState.Unchecked, role)
+    assert [note.run for note in bookmarks.notes] == [None, None]
+    assert box.data(role) is None
 
 
 # -- the selection

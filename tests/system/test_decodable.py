@@ -13,7 +13,7 @@ from wordpiece_studio.storage.project import contents
 sys.setswitchinterval(1e-6)
 note, mark = {"step": 1, "text": "a", "token": "b"}, {"kind": "token", "text": "a", "number": 1.0, "is_enabled": True}
 focus = {"kind": "pair", "left": "a", "right": "b"}
-view = {"moment": 1, "focus": focus, "markers": {"A": 1}, "notes": [note, note], "breakpoints": [mark, mark]}
+view = {"moment": 1, "focus": focus, "note_runs": [1, None], "notes": [note, note], "breakpoints": [mark, mark]}
 settings = {"training": {"a": 1}, "normalizer": {}, "pre_tokenizer": {}, "max_word_length": 100}
 parts = {"View": view, "Settings": settings, "Selection": focus, "Bookmark": note, "Breakpoint": mark}
 for name, values in parts.items():

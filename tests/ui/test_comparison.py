@@ -1,4 +1,4 @@
-"""Compared runs in the timeline, the vocabulary and the list of changes of a whole window."""
+"""Compared runs and bookmarked steps in the timeline, the vocabulary, the list of changes and the live text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from PySide6.QtWidgets import QComboBox
 from tests.ui.test_run_strip import train
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.runs import AlignedRun, step_of_size
+from wordpiece_studio.session.runs import ComparedStep, step_of_size
 from wordpiece_studio.session.vocabulary_table import NEVER, VocabularyColumn, VocabularyFilter
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.ui.panes.tokenization.changes_view import RUN
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> N
         shown = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(pane.table.rowCount())]
         assert shown == expected
         assert kinds.currentText() == f"only here  {len(expected)}"
-    assert pane._empty.text == "Every token at this step is in another compared run too."
+    assert pane._empty.text == "Every token at this step is in another compared run or step too."
     window.session.runs.set_compared(likelihood, False)
     vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
     vocabulary.wait(lambda: pane.view.isColumnHidden(VocabularyColumn.RUNS))
@@ -230,7 +231,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
         counts = [
             [
                 word.pieces
-                for word in window.session.comparison.tokenizer(AlignedRun(run, step, False)).tokenize_words(pane.text)
+                for word in window.session.comparison.tokenizer(ComparedStep(run, step)).tokenize_words(pane.text)
             ]
             for step in range(len(run.history) + 1)
         ]
@@ -318,3 +319,99 @@ def test_a_token_that_only_another_run_has_is_not_selected(two: Studio) -> None:
     window.model.set_selection(Selection("word", text="course"))
     two.qtbot.mouseClick(view._table.viewport(), _LEFT, pos=center_of(view._table, row))
     assert window.model.selection == Selection("word", text="course")
+
+
+# Bookmarked steps.
+
+
+@pytest.fixture
+def fixed(two: Studio) -> Studio:
+    """The same run alone, at step 10, compared with its own step 3 and step 12 of the other, which are bookmarked."""
+    window, (score, likelihood) = two.window, compared(two)
+    bookmarks, runs = window.session.marks.bookmarks, window.session.runs
+    for run in (score, likelihood):
+        runs.set_compared(run, False)
+    bookmarks.set_compared(bookmarks.keep("a tie", 3), True)
+    runs.show(likelihood)
+    bookmarks.set_compared(bookmarks.keep("late", 12), True)
+    runs.show(score)
+    window.model.seek(10)
+    two.wait(lambda: not window.timeline_pane.is_stale and not window.tokenization_pane.is_stale)
+    return two
+
+
+def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> None:
+    window, pane = fixed.window, fixed.window.tokenization_pane
+    lines, sides = pane._compared, compared(fixed)
+    pane.set_text("This chapter shows the tokenization of a course")
+    for step in (10, 25, 0):
+        window.model.seek(step)
+        fixed.wait(lambda: not pane.is_stale and len(lines.texts) == 3)
+        expected = []
+        for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
+            words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
+            expected.append(f"{name} at step {at} {len(words)} tokens · {len(words) / 8:.2f} a word")
+        assert lines.texts[1:] == expected
+        cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
+        cuts.append([[p.token for p in word.pieces] for word in pane._live.lines[0].words])
+        different = {
+            (0, place) for place, words in enumerate(zip(*cuts, strict=True)) if len(set(map(tuple, words))) > 1
+        }
+        assert lines.differing == different
+        assert (step != 10) or different
+        assert [line.chips.accessibleName() for line in lines._lines] == ["Tokens of run A@3", "Tokens of run B@12"]
+    window.session.marks.bookmarks.remove(0)
+    fixed.wait(lambda: len(lines.texts) == 2)
+    window.session.marks.bookmarks.set_compared(0, False)
+    fixed.wait(lambda: lines.texts == [])
+
+
+def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
+    window, (score, likelihood) = fixed.window, compared(fixed)
+    for step in (10, 25, 0):
+        window.model.seek(step)
+        plot = settled_plot(fixed)
+        size = 45 + step
+        assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
+            (score, "score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
+        ]  # fmt: skip
+        assert plot._own == 0
+        assert plot._lane_steps == (
+            (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
+        )  # fmt: skip
+        assert f"compared at {size} tokens" in window.timeline_pane.hint
+    assert "A @3 a tie: 48 of 70 tokens; B @12 late: 57 of 60 tokens" in plot.accessibleDescription()
+    window.session.runs.show(likelihood)
+    fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "likelihood", "@12 late"])
+    assert plot._own == 1
+
+
+def test_the_changes_of_the_text_are_those_of_the_run_shown_only(fixed: Studio) -> None:
+    window, view = fixed.window, fixed.window.tokenization_pane._changes_view
+    fixed.wait(lambda: window.session.changes.is_known and len(view.rows) > 0)
+    assert not isinstance(view.rows, ChangesOfRuns)
+
+
+def test_tokens_say_whether_a_bookmarked_step_has_them(fixed: Studio) -> None:
+    window, (score, _) = fixed.window, compared(fixed)
+    bookmarks, pane = window.session.marks.bookmarks, window.vocabulary_pane
+    bookmarks.remove(1)
+    window.docks.bring("vocabulary")
+    fixed.wait(lambda: pane.isVisible() and not pane.is_stale)
+    said = [pane.table.text(row, VocabularyColumn.RUNS) for row in range(pane.table.rowCount())]
+    assert said == ["A@3"] * 48 + ["only here"] * 7
+    kinds = pane.controls.findChild(QComboBox)
+    kinds.setCurrentIndex(kinds.findData("only"))
+    kinds.activated.emit(kinds.currentIndex())
+    fixed.wait(lambda: pane.table.rowCount() == 7)
+    rows = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(7)]
+    assert rows == [score.history[number].token for number in range(3, 10)]
+
+
+def test_further_steps_are_named(fixed: Studio) -> None:
+    window, bookmarks = fixed.window, fixed.window.session.marks.bookmarks
+    for step in (5, 7):
+        bookmarks.set_compared(bookmarks.keep("more", step), True)
+    rest = window.tokenization_pane._compared._rest
+    fixed.wait(lambda: rest.text() == "also compared: B @12 late")
+    fixed.wait(lambda: len(settled_plot(fixed).lanes) == 4)

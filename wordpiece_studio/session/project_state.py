@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.session import Session
-    from wordpiece_studio.session.step_marks import MarkerName
     from wordpiece_studio.storage.project.contents import UnknownContents
 
 
@@ -285,16 +284,15 @@ class ProjectState(QObject):
 
     def _view(self) -> ProjectView:
         marks, selection = self._marks, self._model.selection
-        names: tuple[MarkerName, ...] = ("A", "B")
-        steps = {name: marks.markers.step(name) for name in names}
+        notes = marks.bookmarks.notes
         return ProjectView(
             step=self._model.step,
             selection=None
             if selection is None
             else ProjectSelection(selection.kind, selection.left, selection.right, selection.text),
             live_text=self._live_text(),
-            markers={name: step for name, step in steps.items() if step is not None},
-            notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in marks.bookmarks.notes),
+            notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in notes),
+            note_runs=tuple(note.run for note in notes),
             breakpoints=tuple(
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
@@ -422,9 +420,8 @@ class ProjectState(QObject):
     def _connect(self) -> None:
         document, model, marks = self._document, self._model, self._marks
         for plain in (
-            document.text_changed, model.run_reset, marks.breakpoints.changed, marks.markers.changed,
-            marks.bookmarks.changed, self._session.settings.changed, self._counting.pipeline_changed,
-            self._runs.changed,
+            document.text_changed, model.run_reset, marks.breakpoints.changed, marks.bookmarks.changed,
+            self._session.settings.changed, self._counting.pipeline_changed, self._runs.changed,
         ):  # fmt: skip
             plain.connect(self.changed)
         for signal in (
@@ -463,6 +460,8 @@ def content_of(project: Project) -> ProjectContent:
     corpus, view = project.corpus, project.view
     wanted = {run.number: run for run in project.runs if run.is_wanted}
     tabs = {number: ProjectTab(number) for number in wanted} | {tab.number: tab for tab in view.tabs}
+    notes = zip(view.notes, view.note_runs, strict=False)
+    compared = tuple((note.step, run) for note, run in notes if run is not None)
     return ProjectContent(
         project.settings,
         _own_settings(project),
@@ -470,6 +469,6 @@ def content_of(project: Project) -> ProjectContent:
         {number: _learned(run) for number, run in wanted.items()},
         {number: (tabs[number].name, tabs[number].color, tabs[number].is_compared) for number in wanted},
         view.notes,
-        (view.markers, view.breakpoints),
+        (compared, view.breakpoints),
         view.live_text,
     )

@@ -1,7 +1,7 @@
 """The runs of a session, of which one is shown, and those that are compared with it.
 
 Every training adds a run; a preview makes room for the next one. Runs are compared at the steps at which their
-vocabularies are nearest in size.
+vocabularies are nearest in size, and bookmarked steps as they are.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
 
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.history import MergeHistory
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 COLORS = 8
 """How many colors with their line styles there are; those of further runs begin again."""
 MOST_SHOWN = 4
-"""Runs that are drawn one below the other, the one that is shown included; further ones are named."""
+"""Runs and steps that are drawn one below the other, the one that is shown included; further ones are named."""
 
 
 class Runs(QObject):
@@ -220,31 +221,43 @@ def _makes_room(old: Run, new: Run) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedRun:
-    """A run at the step that belongs to the one that is shown; `is_at_end`: its vocabulary never gets that large."""
+class ComparedStep:
+    """A run at the step that belongs to the one that is shown, or at that of a bookmark.
+
+    `is_at_end`: its vocabulary never gets as large as the one that is shown.
+    """
 
     run: Run
     step: int
-    is_at_end: bool
+    is_at_end: bool = False
+    bookmark: Bookmark | None = None
+
+    @property
+    def label(self) -> str:
+        """The letter of the run, with the step if that is bookmarked: ``"A@12"``."""
+        return self.run.letter if self.bookmark is None else f"{self.run.letter}@{self.step}"
 
 
 class Comparison(QObject):
-    """Aligns the compared runs by the size of their vocabulary.
+    """Aligns the compared runs by the size of their vocabulary; bookmarked steps stay where they are.
 
     Signals
     -------
     changed()
-        Other runs are compared, or one of them has changed.
+        Other runs or steps are compared, or one of them has changed.
     """
 
     changed = Signal()
 
-    def __init__(self, model: TrainerModel, runs: Runs, parent: QObject | None = None) -> None:
+    def __init__(self, model: TrainerModel, runs: Runs, bookmarks: Bookmarks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
         self._runs = runs
-        self._tokenizers: dict[Run, TokenizerCache] = {}
-        runs.changed.connect(self._on_runs_changed)
+        self._bookmarks = bookmarks
+        self._tokenizers: dict[tuple[Run, Bookmark | None], TokenizerCache] = {}
+        runs.changed.connect(self._on_changed)
+        bookmarks.changed.connect(self._on_changed)
+        bookmarks.run_compared.connect(runs.keep)
 
     @property
     def runs(self) -> Runs:
@@ -262,16 +275,28 @@ class Comparison(QObject):
         history = self._model.history
         return 0 if history is None else history.vocabulary_size(self._model.step)
 
-    def aligned(self) -> list[AlignedRun]:
+    def aligned(self) -> list[ComparedStep]:
         """Return `others`, each at its largest vocabulary that is no larger than the one shown."""
-        return [AlignedRun(run, *step_of_size(run.history, self.size)) for run in self.others]
+        return [ComparedStep(run, *step_of_size(run.history, self.size)) for run in self.others]
 
-    def lanes(self) -> list[AlignedRun]:
-        """Return the run that is shown and the first of `others` in the order of their tabs; nothing without others."""
-        current, others = self._runs.current, self.aligned()[: MOST_SHOWN - 1]
+    def bookmarked(self) -> list[ComparedStep]:
+        """Return the bookmarked steps that are compared, as far as their runs are there and have them."""
+        runs = {run.number: run for run in self._runs.all}
+        found = [(runs[note.run], note) for note in self._bookmarks.notes if note.run in runs]
+        return [
+            ComparedStep(run, note.step, bookmark=note) for run, note in found if self._bookmarks.is_of_run(note, run)
+        ]
+
+    def beside(self) -> list[ComparedStep]:
+        """Return all that the step shown is compared with."""
+        return [*self.aligned(), *self.bookmarked()]
+
+    def lanes(self) -> list[ComparedStep]:
+        """Return the run that is shown and the first ones beside it in the order of tabs; nothing without others."""
+        current, others = self._runs.current, self.beside()[: MOST_SHOWN - 1]
         if current is None or not others:
             return []
-        lanes = [AlignedRun(current, self._model.step, False), *others]
+        lanes = [ComparedStep(current, self._model.step), *others]
         return sorted(lanes, key=lambda lane: self._runs.all.index(lane.run))
 
     def shown_step(self, run: Run, step: int) -> int:
@@ -281,14 +306,16 @@ class Comparison(QObject):
             return step
         return step_of_size(history, run.history.vocabulary_size(step))[0]
 
-    def tokenizer(self, aligned: AlignedRun) -> Tokenizer:
+    def tokenizer(self, compared: ComparedStep) -> Tokenizer:
         """Return the tokenizer of a run at its step, with the pipeline of its words."""
-        run = aligned.run
-        return self._tokenizers.setdefault(run, TokenizerCache()).at(run.history, run.counts, aligned.step)
+        run = compared.run
+        cache = self._tokenizers.setdefault((run, compared.bookmark), TokenizerCache())
+        return cache.at(run.history, run.counts, compared.step)
 
-    def _on_runs_changed(self) -> None:
-        for run in self._tokenizers.keys() - set(self._runs.compared):
-            del self._tokenizers[run]
+    def _on_changed(self) -> None:
+        bookmarked = {(each.run, each.bookmark) for each in self.bookmarked()}
+        for key in self._tokenizers.keys() - {(run, None) for run in self._runs.compared} - bookmarked:
+            del self._tokenizers[key]
         self.changed.emit()
 
 

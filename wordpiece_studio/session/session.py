@@ -73,7 +73,7 @@ class Session(QObject):
         The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
         engine beforehand.
     marks, player, usage, judging, changes
-        Breakpoints, markers and bookmarks; playing merges; how often tokens are used; what the objectives make of text
+        Breakpoints and bookmarks; playing merges; how often tokens are used; what the objectives make of text
         that was held out; the steps that changed the live text.
 
     Signals
@@ -98,8 +98,8 @@ class Session(QObject):
         self.settings = ChosenSettings(self)
         self.model = TrainerModel(self)
         self.runs = Runs(self.model, self.document.undo_stack, self)
-        self.comparison = Comparison(self.model, self.runs, self)
         self.marks = StepMarks(self.model, self)
+        self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)

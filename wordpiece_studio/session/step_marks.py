@@ -1,28 +1,33 @@
-"""What a user marks on the steps of a training: bookmarks, the markers A and B, breakpoints.
+"""What a user marks on the steps of a training: bookmarks and breakpoints.
 
 Bookmarks outlive their run: each records the merge it was made at, so that their table, a model for Qt's views, can
-show whether the current run has the same merge there.
+show whether the current run has the same merge there. The step of a bookmark can be compared, like a run of its own.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.session.breakpoint_watch import BreakpointRun, BreakpointWatch
 from wordpiece_studio.session.breakpoints import Breakpoint, Breakpoints
-from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.storage.project.contents import ProjectView
+
+
+COMPARE = 2
+"""The column of check boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +42,29 @@ class Bookmark:
         One line.
     token
         The token that the step's merge made; empty before the first merge.
+    run
+        The number of the run whose step is compared; None if none is.
     """
 
     step: int
     text: str
     token: str = ""
+    run: int | None = None
 
 
 class Bookmarks(RecordTableModel["Bookmark"]):
-    """The notes in order of step; two columns, step and text; the text is editable.
+    """The notes in order of step; three columns: step, text, which is editable, and a check box that compares the step.
 
     Signals
     -------
     changed()
         `notes`, or which of them belong to the current run, has changed.
+    run_compared(Run)
+        The user has a step of this run compared.
     """
 
     changed = Signal()
+    run_compared = Signal(object)
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +74,7 @@ class Bookmarks(RecordTableModel["Bookmark"]):
         self._columns = (
             TableColumn(self.tr("step"), lambda notes, row: notes[row].step, align=LEFT),
             TableColumn(self.tr("what is worth seeing"), lambda notes, row: notes[row].text, align=LEFT),
+            TableColumn(self.tr("compare"), lambda _notes, _row: "", align=LEFT),
         )
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
@@ -92,9 +104,19 @@ class Bookmarks(RecordTableModel["Bookmark"]):
 
     def set_text(self, row: int, text: str) -> None:
         """Change the text of the note in `row`."""
-        self._notes[row] = replace(self._notes[row], text=one_line(text))
-        self._emit_changed(row, row)
-        self.changed.emit()
+        self._change(row, replace(self._notes[row], text=one_line(text)))
+
+    def set_compared(self, row: int, is_compared: bool) -> None:
+        """Compare the step of the note in `row`, which belongs to the current run, or do so no longer."""
+        run = self._model.run
+        number = run.number if is_compared and run is not None else None
+        self._change(row, replace(self._notes[row], run=number))
+        if number is not None:
+            self.run_compared.emit(run)
+
+    def can_compare(self, row: int) -> bool:
+        """Return whether the note in `row` has a step that is compared, or could be."""
+        return self._notes[row].run is not None or self.is_of_run(self._notes[row])
 
     def remove(self, row: int) -> None:
         """Remove the note in `row`."""
@@ -103,12 +125,13 @@ class Bookmarks(RecordTableModel["Bookmark"]):
         self.endRemoveRows()
         self.changed.emit()
 
-    def is_of_run(self, note: Bookmark) -> bool:
-        """Return whether the current run has the note's merge at its step."""
-        history, step = self._model.history, note.step
-        if history is None or step > self._model.merge_count:
+    def is_of_run(self, note: Bookmark, run: Run | None = None) -> bool:
+        """Return whether a run has the note's merge at its step; None is the current one."""
+        current, step = self._model.run, note.step
+        run = run or current
+        if run is None or step > (self._model.merge_count if run is current else len(run.history)):
             return False
-        return (history[step - 1].token if step else "") == note.token
+        return (run.history[step - 1].token if step else "") == note.token
 
     def steps(self) -> list[int]:
         """Return the steps of the notes that belong to the current run, ascending."""
@@ -116,8 +139,18 @@ class Bookmarks(RecordTableModel["Bookmark"]):
 
     # Editing in the table.
 
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return the data of a cell for `role`."""
+        if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
+            is_compared = self._notes[index.row()].run is not None
+            return Qt.CheckState.Checked if is_compared else Qt.CheckState.Unchecked
+        return super().data(index, role)
+
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Change the text of a note."""
+        """Change the text of a note, or compare its step."""
+        if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
+            self.set_compared(index.row(), Qt.CheckState(value) is Qt.CheckState.Checked)
+            return True
         if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != 1:
             return False
         self.set_text(index.row(), str(value))
@@ -125,8 +158,18 @@ class Bookmarks(RecordTableModel["Bookmark"]):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return the item flags of a cell."""
-        editable = index.isValid() and index.column() == 1
-        return super().flags(index) | (Qt.ItemFlag.ItemIsEditable if editable else Qt.ItemFlag.NoItemFlags)
+        flags = super().flags(index)
+        if index.isValid() and index.column() == 1:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if self._is_checkable(index) else flags
+
+    def _is_checkable(self, index: Index) -> bool:
+        return index.isValid() and index.column() == COMPARE and self.can_compare(index.row())
+
+    def _change(self, row: int, note: Bookmark) -> None:
+        self._notes[row] = note
+        self._emit_changed(row, row)
+        self.changed.emit()
 
     # Signals of the trainer.
 
@@ -145,102 +188,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-MarkerName = Literal["A", "B"]
-
-
-@dataclass(frozen=True, slots=True)
-class Distance:
-    """What changes from one step to another, the second minus the first.
-
-    Attributes
-    ----------
-    merges
-        Number of merges.
-    tokens
-        Tokens in the vocabulary.
-    symbols
-        Symbols that the corpus consists of, weighted.
-    """
-
-    merges: int
-    tokens: int
-    symbols: int
-
-
-class Markers(QObject):
-    """The marked steps.
-
-    They belong to the run. When another run replaces it, as the corpus is edited, they stay if the new run has the
-    step; when a new run starts, they are removed.
-
-    Signals
-    -------
-    changed()
-        `a` or `b` has changed.
-    """
-
-    changed = Signal()
-
-    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._steps: dict[MarkerName, int] = {}
-        model.run_reset.connect(self._on_model_run_reset)
-
-    @property
-    def a(self) -> int | None:
-        """The step marked A."""
-        return self._steps.get("A")
-
-    @property
-    def b(self) -> int | None:
-        """The step marked B."""
-        return self._steps.get("B")
-
-    def step(self, name: MarkerName) -> int | None:
-        """Return the step with this marker."""
-        return self._steps.get(name)
-
-    def set_step(self, name: MarkerName, step: int | None) -> None:
-        """Mark a step of the run, or the nearest one it has; None removes the marker."""
-        if step is None or self._model.history is None:
-            self._steps.pop(name, None)
-        else:
-            self._steps[name] = max(0, min(step, self._model.merge_count))
-        self.changed.emit()
-
-    def set_steps(self, steps: Mapping[MarkerName, int]) -> None:
-        """Mark exactly these steps, skipping those that the run does not have."""
-        last = self._model.merge_count if self._model.history is not None else -1
-        self._steps = {name: step for name, step in steps.items() if 0 <= step <= last}
-        self.changed.emit()
-
-    def toggle(self, name: MarkerName) -> None:
-        """Mark the current step, or remove the marker if it is already there."""
-        step = self._model.step
-        self.set_step(name, None if self._steps.get(name) == step else step)
-
-    def distance(self) -> Distance | None:
-        """Return what changes from A to B; None unless both are set."""
-        history, a, b = self._model.history, self.a, self.b
-        if history is None or a is None or b is None or max(a, b) > self._model.merge_count:
-            return None
-        return Distance(
-            b - a,
-            history.vocabulary_size(b) - history.vocabulary_size(a),
-            history.symbols_after(b) - history.symbols_after(a),
-        )
-
-    def _on_model_run_reset(self) -> None:
-        history = self._model.history
-        # A new run is training at first; a run that replaces another is complete.
-        last = len(history) if history is not None and self._model.state is TrainerState.FINISHED else -1
-        kept: dict[MarkerName, int] = {name: step for name, step in self._steps.items() if step <= last}
-        if kept != self._steps:
-            self._steps = kept
-            self.changed.emit()
-
-
 class StepMarks(QObject):
     """The marks as attributes.
 
@@ -248,8 +195,6 @@ class StepMarks(QObject):
     ----------
     breakpoints, watch, run
         The breakpoints, the steps at which they are hit, and running to them.
-    markers
-        A and B.
     bookmarks
         Bookmarked steps.
     """
@@ -259,7 +204,6 @@ class StepMarks(QObject):
         self.breakpoints = Breakpoints(self)
         self.watch = BreakpointWatch(model, self.breakpoints, self)
         self.run = BreakpointRun(model, self.watch, self)
-        self.markers = Markers(model, self)
         self.bookmarks = Bookmarks(model, self)
 
     def restore(self, view: ProjectView) -> None:
@@ -271,8 +215,11 @@ class StepMarks(QObject):
             If a breakpoint makes no sense, see `breakpoints_of`.
         """
         self.breakpoints.set_all(breakpoints_of(view))
-        self.bookmarks.set_notes(Bookmark(note.step, one_line(note.text), note.token) for note in view.notes)
-        self.markers.set_steps(view.markers)
+        runs = chain(view.note_runs, repeat(None))
+        self.bookmarks.set_notes(
+            Bookmark(note.step, one_line(note.text), note.token, run)
+            for note, run in zip(view.notes, runs, strict=False)
+        )
 
 
 def breakpoints_of(view: ProjectView) -> list[Breakpoint]:

@@ -33,7 +33,7 @@ class UnsavedWork:
     notes
         How many notes were added to the bookmarks or removed from them.
     others
-        Whether settings, markers, breakpoints or the live text of a project have changed.
+        Whether settings, breakpoints, what is compared or the live text of a project have changed.
     trains
         Whether a training that the user asked for is running.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import AlignedRun, Comparison
+    from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -99,7 +99,7 @@ class VocabularyItems(SortedItems):
         self.usage = usage
         self.special = len(history.config.special_tokens)
         self.initial = history.vocabulary_size(0)
-        self.others: tuple[AlignedRun, ...] = ()
+        self.others: tuple[ComparedStep, ...] = ()
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges
         self._tokens = TokenSearch()
         self._lengths = np.empty(0, dtype=np.int64)
@@ -146,7 +146,7 @@ class VocabularyItems(SortedItems):
 
     # The other runs.
 
-    def set_others(self, others: tuple[AlignedRun, ...]) -> bool:
+    def set_others(self, others: tuple[ComparedStep, ...]) -> bool:
         """Compare with these runs; return whether they are others than before."""
         runs = {other.run for other in others}
         are_new = runs != {other.run for other in self.others}
@@ -180,15 +180,14 @@ class VocabularyItems(SortedItems):
 
     def _births_in(self, run: Run, size: int) -> NDArray[np.int64]:
         history, key = run.history, (run, len(run.history))
+        if history is self.history:  # which may be growing
+            return _births_of(np.arange(size), history)
         known = self._births.get(key, np.empty(0, dtype=np.int64))
         if len(known) < size:
             find = history.vocabulary(len(history)).id_of
             found = [find(token) for token in self._all_tokens(size)[len(known) :]]
             ids = np.array([-1 if each is None else each for each in found], dtype=np.int64)
-            births = np.searchsorted(history.vocabulary_sizes(), ids, side="right") + 1
-            births[ids < history.vocabulary_size(0)] = 0
-            births[ids < 0] = NEVER
-            known = self._births[key] = np.concatenate((known, births))
+            known = self._births[key] = np.concatenate((known, _births_of(ids, history)))
         return known[:size]
 
     # Keys to sort by, for the first `size` tokens.
@@ -215,6 +214,14 @@ class VocabularyItems(SortedItems):
         return tokens[:special] + [
             (each.removesuffix(suffix) or each) if each else whole for each, whole in with_suffix
         ]
+
+
+def _births_of(ids: NDArray[np.int64], history: MergeHistory) -> NDArray[np.int64]:
+    """Return the steps that made tokens, by their ids in `history`, where -1 stands for a token it does not have."""
+    births = np.searchsorted(history.vocabulary_sizes(), ids, side="right") + 1
+    births[ids < history.vocabulary_size(0)] = 0
+    births[ids < 0] = NEVER
+    return births
 
 
 def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
@@ -282,7 +289,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 align=LEFT,
                 explanation=self.tr(
                     "The compared runs that have the token, and the step at which it was born there; in brackets if "
-                    "that is a later step than the one compared"
+                    "that is a later step than the one compared. The compared bookmarks that have it"
                 ),
             ),
             _figures(self.tr("frequency"), lambda usage: usage.frequencies),
@@ -323,7 +330,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
 
     def _show_others(self) -> None:
         """Take the runs that are compared now, at their steps."""
-        items, others = self._source, tuple(self._comparison.aligned()) if self._comparison is not None else ()
+        items, others = self._source, tuple(self._comparison.beside()) if self._comparison is not None else ()
         if items is None or others == items.others:
             return
         are_new = items.set_others(others)
@@ -348,9 +355,11 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
         said = []
         for other, born in zip(items.others, items.births_of(token_id), strict=True):
-            text = f"{other.run.letter} {self.value_text(born)}" if born else other.run.letter
-            if born != NEVER:
-                said.append(text if born <= other.step else f"({text})")
+            text = f"{other.label} {self.value_text(born)}" if born and other.bookmark is None else other.label
+            if born <= other.step:
+                said.append(text)
+            elif born != NEVER and other.bookmark is None:
+                said.append(f"({text})")
         return " ".join(said) if said or not items.others else self.tr("only here")
 
     def _reason_text(self, items: VocabularyItems, token_id: int) -> str:

@@ -230,23 +230,17 @@ class Actions(QObject):
             self.tr("Run bac&k to the previous breakpoint"), ("Ctrl+Shift+F8",),
             self.tr("Go back to the previous step that hits a breakpoint"), "run_back",
         )  # fmt: skip
-        self.set_marker_a = self._action(
-            self.tr("Set marker &A"), ("Alt+A", "["), self.tr("Mark this step as A; repeat to unmark it"), "marker_a"
-        )
-        self.set_marker_b = self._action(
-            self.tr("Set marker &B"), ("Alt+B", "]"), self.tr("Mark this step as B; repeat to unmark it"), "marker_b"
-        )
-        self.go_to_marker_a = self._action(
-            self.tr("Go to marker A"), ("Alt+Shift+A",), self.tr("Go to the step marked A")
-        )
-        self.go_to_marker_b = self._action(
-            self.tr("Go to marker B"), ("Alt+Shift+B",), self.tr("Go to the step marked B")
-        )
         self.keep_step = self._action(
-            self.tr("Boo&kmark this step…"),
+            self.tr("Bookmark this &step…"),
             ("Ctrl+D",),
             self.tr("Bookmark this step, with a note"),
             "keep",
+        )
+        self.compare_step = self._action(
+            self.tr("Co&mpare with this step"),
+            ("Ctrl+Shift+M",),
+            self.tr("Show how this step tokenizes the live text, beside every other step; repeat to stop"),
+            "compare",
         )
         self.bookmarks = self._action(
             self.tr("B&ookmarks…"), ("Ctrl+Shift+D",), self.tr("The steps kept, each with a note"), "bookmarks"

@@ -140,11 +140,7 @@ class Menus(QObject):
         menu.addActions([actions.next_change, actions.previous_change])
         menu.addActions([actions.run_to_breakpoint, actions.run_back, actions.breakpoints])
         menu.addSeparator()
-        marks = menu.addMenu(self.tr("&Markers and bookmarks"))
-        marks.addActions([actions.set_marker_a, actions.set_marker_b])
-        marks.addActions([actions.go_to_marker_a, actions.go_to_marker_b])
-        marks.addSeparator()
-        marks.addActions([actions.keep_step, actions.bookmarks])
+        menu.addActions([actions.keep_step, actions.compare_step, actions.bookmarks])
         menu.addSeparator()
         menu.addActions([actions.go_to_birth, actions.show_step_row, actions.clear_selection])
 

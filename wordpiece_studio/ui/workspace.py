@@ -131,7 +131,7 @@ class Workspace(QMainWindow):
         usage, changes = session.usage, session.changes
         self.corpus_pane = CorpusPane(session, self.actions_, themes["corpus"], self)
         self.tokenization_pane = TokenizationPane(
-            model, themes["tokenization"], self, changes=changes, runs=session.runs, comparison=session.comparison
+            model, themes["tokenization"], self, changes=changes, comparison=session.comparison
         )
         self.scoreboard_pane = ScoreboardPane(model, themes["scoreboard"], self)
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)

@@ -1,4 +1,4 @@
-"""Breakpoints, markers and bookmarks, set and used by hand."""
+"""Breakpoints and bookmarks, set and used by hand."""
 
 from __future__ import annotations
 
@@ -57,15 +57,13 @@ def test_a_run_back_halts_at_the_breakpoint_before(driver: Driver) -> None:
     assert_all_panes_agree(driver)
 
 
-def test_markers_are_set_gone_to_and_compared(driver: Driver) -> None:
+def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
     driver.window.setFocus()
-    driver.press("[")
+    driver.press("Ctrl+Shift+M")
     driver.press("Shift+Right")
-    driver.press("]")
-    assert (driver.window.session.marks.markers.a, driver.window.session.marks.markers.b) == (12, 22)
-    driver.press("Alt+Shift+A")
-    assert driver.model.step == 12
-    assert "10 merges" in driver.window.timeline_pane._marker_line._label.text()
+    assert driver.model.step == 22
+    driver.wait(lambda: len(driver.window.tokenization_pane._compared.texts) == 2)
+    assert driver.window.tokenization_pane._compared.texts[1].startswith("@12 ch + ##a → cha at step 12")
     assert_all_panes_agree(driver)
 
 

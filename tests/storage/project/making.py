@@ -59,8 +59,8 @@ def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Proje
         step=3,
         selection=ProjectSelection("token", text="##gs"),
         live_text="hugs bugs",
-        markers={"A": 2},
         notes=(ProjectBookmark(1, "the first", "##gs"),),
+        note_runs=(0,),
     )
     return Project(
         settings=settings_of(), corpus=ProjectCorpus(name="course", text=text), view=view, **{"run": run_of(), **others}

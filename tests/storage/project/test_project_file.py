@@ -91,7 +91,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
         step=draw(short),
         selection=draw(st.none() | st.builds(ProjectSelection, st.just("pair"), TEXTS, TEXTS, TEXTS)),
         live_text=draw(TEXTS),
-        markers=draw(st.dictionaries(st.sampled_from("AB"), short)),
+        note_runs=tuple(draw(st.lists(st.none() | short, max_size=3))),
         notes=tuple(draw(st.lists(st.builds(ProjectBookmark, short, TEXTS, TEXTS), max_size=3))),
         breakpoints=tuple(
             draw(st.lists(st.builds(ProjectBreakpoint, st.just("value"), TEXTS, st.floats(allow_nan=False))))

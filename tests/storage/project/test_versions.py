@@ -64,6 +64,22 @@ def test_a_field_too_many_in_our_own_version_is_damage(path: Path) -> None:
         open_project(path)
 
 
+def test_a_project_with_the_markers_of_an_older_version_opens_without_them(path: Path) -> None:
+    def age(database: sqlite3.Connection) -> None:
+        view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])
+        del view["note_runs"]
+        view["markers"] = {"A": 2, "B": 3}
+        database.execute("UPDATE meta SET v = ? WHERE k = 'view'", (json.dumps(view),))
+        database.execute("PRAGMA user_version = 1002")
+
+    path.write_bytes(forged(path.read_bytes(), age))
+    check_project(path)
+    project = open_project(path)
+    assert project.unknown is None
+    assert (project.view.step, project.view.note_runs) == (3, ())
+    assert project.view.notes == course_project().view.notes
+
+
 def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if ours were the second version, and the first had used a different name for the step."""
 

@@ -58,9 +58,9 @@ def test_it_stays_beside_the_work_and_is_searched(studio: Studio) -> None:
     keys = studio.window.help_controller.keys
     assert keys.isVisible()
     assert not keys.isModal()
-    QTest.keyClicks(keys.field, "step marked")
+    QTest.keyClicks(keys.field, "bookmark this")
     shown = [keys.model.data(keys.model.index(row, 0)) for row in range(keys.model.rowCount())]
-    assert shown == ["Step › Markers and bookmarks", "Go to marker A", "Go to marker B"]
+    assert shown == ["Step", "Bookmark this step…"]
     QTest.keyClick(keys.field, Qt.Key.Key_Escape)
     assert not keys.isVisible()
     studio.window.actions_.shortcuts.trigger()

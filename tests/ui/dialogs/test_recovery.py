@@ -87,7 +87,7 @@ def press(studio: Studio, name: str) -> None:
 
 
 def edited(start: Callable[..., Studio]) -> str:
-    """Leave an edited sample, trained, with a marker and a step, and return its text."""
+    """Leave an edited sample, trained, at a step, and return its text."""
     studio = start()
     studio.wait_finished()
     window = studio.window
@@ -288,6 +288,8 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     runs.rename(runs.all[2], "mine")
     runs.recolor(runs.all[2], 5)
     runs.set_compared(runs.all[2], True)
+    bookmarks = studio.window.session.marks.bookmarks
+    bookmarks.set_compared(bookmarks.keep("here", 5), True)
     runs.close(runs.all[0])
     crash(studio)
     again = start()
@@ -300,3 +302,4 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     assert (found.current, again.window.model.step) == (found.all[0], 7)
     assert found.compared == (found.all[1],)
     assert len(found.all[1].history) == 25
+    assert [each.label for each in again.window.session.comparison.beside()] == ["C", "B@5"]

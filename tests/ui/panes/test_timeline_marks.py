@@ -1,4 +1,4 @@
-"""The marks of the timeline: changes of the text, breakpoints, A and B, bookmarks, and the selection."""
+"""The marks of the timeline: changes of the text, breakpoints, bookmarks, and the selection."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 
-from tests.ui.panes.timeline_bench import Timeline, at, click
+from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.live_timeline import TextChange
 from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.step_marks import COMPARE, Bookmark
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
 
 if TYPE_CHECKING:
@@ -102,33 +103,6 @@ def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -
     assert table.all == (Breakpoint("value", number=0.2),)
 
 
-# -- markers
-
-
-def test_markers_by_button_and_by_dragging(bench: Bench, timeline: Timeline) -> None:
-    pane, markers = timeline.pane, timeline.marks.markers
-    bench.seek(6)
-    click(bench, pane, "marker_a")
-    bench.seek(19)
-    click(bench, pane, "marker_b")
-    assert (pane.plot.marks.a, pane.plot.marks.b) == (6, 19)
-    assert "A 6 → B 19: 13 merges, vocabulary +13, symbols −" in pane.plot.accessibleDescription()
-    click(bench, pane, "go_to_a")
-    assert bench.model.step == 6
-    flag = QPoint(round(pane.plot.x_of(19)) + 5, 6)
-    bench.qtbot.mousePress(pane.plot, Qt.MouseButton.LeftButton, pos=flag)
-    bench.qtbot.mouseMove(pane.plot, at(pane, 15))
-    bench.qtbot.mouseRelease(pane.plot, Qt.MouseButton.LeftButton, pos=at(pane, 15))
-    assert (markers.b, bench.model.step) == (15, 6)
-    bench.qtbot.mouseClick(pane.plot, Qt.MouseButton.LeftButton, pos=QPoint(round(pane.plot.x_of(15)) + 5, 6))
-    assert (markers.b, bench.model.step) == (15, 15)
-    click(bench, pane, "marker_a")
-    assert markers.a == 15
-    click(bench, pane, "marker_a")
-    assert markers.a is None
-    assert not timeline.actions.go_to_marker_a.isEnabled()
-
-
 # -- the bookmarks
 
 
@@ -149,6 +123,20 @@ def test_a_step_is_bookmarked_and_returned_to(bench: Bench, timeline: Timeline) 
     assert bench.model.step == 12
     bench.qtbot.keyClick(table, Qt.Key.Key_Delete)
     assert not timeline.marks.bookmarks.notes
+
+
+def test_a_step_is_compared_by_button(bench: Bench, timeline: Timeline) -> None:
+    bookmarks = timeline.marks.bookmarks
+    bench.seek(12)
+    click(bench, timeline.pane, "compare")
+    assert [(note.step, note.text, note.run) for note in bookmarks.notes] == [(12, "ch + ##a → cha", 0)]
+    click(bench, timeline.pane, "compare")
+    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, None)]
+    click(bench, timeline.pane, "compare")  # the bookmark that is there
+    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0)]
+    bench.seek(13)
+    click(bench, timeline.pane, "compare")
+    assert [(note.step, note.run) for note in bookmarks.notes] == [(12, 0), (13, 0)]
 
 
 # -- the selection
@@ -190,6 +178,25 @@ def test_a_note_is_deleted_while_its_line_is_edited(bench: Bench, bookmarks: Boo
     bench.qtbot.mouseClick(bookmarks._edit, Qt.MouseButton.LeftButton)
     bench.qtbot.mouseClick(bookmarks._remove, Qt.MouseButton.LeftButton)
     assert [note.text for note in bookmarks._bookmarks.notes] == ["the end"]
+
+
+def test_a_tick_compares_a_step_and_does_not_go_there(bench: Bench, bookmarks: BookmarksDialog) -> None:
+    table, notes = bookmarks._table, bookmarks._bookmarks
+    bench.seek(3)
+    option = table.visualRect(notes.index(0, COMPARE))
+    place = QPoint(option.left() + 12, option.center().y())
+    bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [note.run for note in notes.notes] == [0, None]
+    assert bench.model.step == 3
+    bookmarks.select_row(1)
+    for run in (0, None):
+        bench.qtbot.keyClick(table, Qt.Key.Key_Space)
+        assert [note.run for note in notes.notes] == [0, run]
+    assert bench.model.step == 3
+    notes.set_notes([Bookmark(3, "of another run", "#")])
+    bookmarks.select_row(0)
+    bench.qtbot.keyClick(table, Qt.Key.Key_Space)
+    assert notes.notes[0].run is None
 
 
 def test_nothing_is_done_to_a_note_not_visibly_selected(bench: Bench, bookmarks: BookmarksDialog) -> None:

@@ -44,7 +44,7 @@ def test_buttons_that_lead_nowhere_are_disabled(bench: Bench, pane: TimelinePane
         buttons = [button for button in pane.findChildren(QToolButton) if button.isVisible()]
         return {button.objectName().removeprefix("timeline_") for button in buttons if button.isEnabled()}
 
-    always = {"next", "play", "breakpoints", "marker_a", "marker_b", "keep", "bookmarks", "further"}
+    always = {"next", "play", "breakpoints", "compare", "keep", "bookmarks", "further"}
     assert enabled() == always | {"first", "previous", "ten_back"}
     bench.seek(0)
     assert enabled() == always | {"last", "ten_on"}

@@ -220,5 +220,4 @@ def is_worth_keeping(project: Project) -> bool:
         or any(run.is_wanted and len(run.history) for run in project.runs)
         or view.notes
         or view.breakpoints
-        or view.markers
     )

@@ -90,8 +90,10 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         The number of merges.
     live_text
         The text in the tokenization pane.
+    note_runs
+        For each of the notes, the number of the run whose step is compared; None, or none at all, if it is not.
     markers
-        The steps of A and B.
+        Two steps that programs before format 1.3 marked; they are left out.
     tabs, current
         The runs in the order of their tabs, and the number of the one that is shown.
     """
@@ -99,8 +101,9 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     step: _Step = msgspec.field(default=0, name="moment")
     selection: ProjectSelection | None = msgspec.field(default=None, name="focus")
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
-    markers: dict[Literal["A", "B"], _Step] = {}
     notes: tuple[ProjectBookmark, ...] = ()
+    note_runs: tuple[_Step | None, ...] = ()
+    markers: dict[Literal["A", "B"], _Step] | msgspec.UnsetType = msgspec.UNSET
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
     tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0

@@ -1,4 +1,4 @@
-"""Commands that move between steps and mark them: next, previous, play, breakpoints, markers, bookmarks, the selection.
+"""Commands that move between steps and mark them: next, previous, play, breakpoints, bookmarks, the selection.
 
 They act on the model and the player, and each says why it is not available.
 """
@@ -20,7 +20,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.breakpoint_watch import Hit
-    from wordpiece_studio.session.step_marks import Bookmark, MarkerName
+    from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
@@ -91,18 +91,14 @@ class StepController(QObject):
         actions.breakpoints.triggered.connect(self._on_breakpoints_triggered)
         actions.run_to_breakpoint.triggered.connect(self._on_run_triggered)
         actions.run_back.triggered.connect(self._on_run_back_triggered)
-        actions.set_marker_a.triggered.connect(self._on_set_marker_a_triggered)
-        actions.set_marker_b.triggered.connect(self._on_set_marker_b_triggered)
-        actions.go_to_marker_a.triggered.connect(self._on_go_to_marker_a_triggered)
-        actions.go_to_marker_b.triggered.connect(self._on_go_to_marker_b_triggered)
         actions.keep_step.triggered.connect(self._on_keep_triggered)
+        actions.compare_step.triggered.connect(self._on_compare_triggered)
         actions.bookmarks.triggered.connect(self._on_bookmarks_triggered)
 
     def _connect_session(self) -> None:
         model, player, marks = self._model, self._player, self._marks
         for changed in (
             model.step_changed, model.state_changed, model.run_reset, marks.run.waiting_changed, marks.watch.changed,
-            marks.markers.changed,
         ):  # fmt: skip
             changed.connect(self._enable)
         for changed in (model.merges_appended, self._changes.changed):
@@ -191,25 +187,6 @@ class StepController(QObject):
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
         self.breakpoint_disabled.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
-    # -- markers
-
-    def _on_set_marker_a_triggered(self) -> None:
-        self._marks.markers.toggle("A")
-
-    def _on_set_marker_b_triggered(self) -> None:
-        self._marks.markers.toggle("B")
-
-    def _on_go_to_marker_a_triggered(self) -> None:
-        self._go_to_marker("A")
-
-    def _on_go_to_marker_b_triggered(self) -> None:
-        self._go_to_marker("B")
-
-    def _go_to_marker(self, name: MarkerName) -> None:
-        step = self._marks.markers.step(name)
-        if step is not None:
-            self._seek(step)
-
     # -- bookmarks
 
     def _on_keep_triggered(self) -> None:
@@ -226,6 +203,16 @@ class StepController(QObject):
         row = self._marks.bookmarks.keep(text or merge_words(step, self._model.history), step)
         if self._bookmarks is not None:
             self._bookmarks.select_row(row)
+
+    def _on_compare_triggered(self) -> None:
+        """Compare with this step, which is bookmarked if it is not yet, or do so no longer."""
+        bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
+        here = [row for row, note in enumerate(bookmarks.notes) if note.step == step and bookmarks.is_of_run(note)]
+        compared = [row for row in here if bookmarks.notes[row].run is not None]
+        for row in compared:
+            bookmarks.set_compared(row, False)
+        if not compared:
+            bookmarks.set_compared(here[0] if here else bookmarks.keep(merge_words(step, history), step), True)
 
     def _on_bookmarks_triggered(self) -> None:
         if self._bookmarks is None:
@@ -300,10 +287,5 @@ class StepController(QObject):
         has_before = marks.watch.is_set and marks.watch.previous_hit(model.step) is not None
         none_before = "" if has_before else self.tr("No breakpoint is hit before this step")
         set_reason(actions.run_back, no_run or no_breakpoint or none_before)
-        for action in (actions.set_marker_a, actions.set_marker_b, actions.keep_step):
+        for action in (actions.keep_step, actions.compare_step):
             set_reason(action, no_run)
-        for action, step in (
-            (actions.go_to_marker_a, marks.markers.a),
-            (actions.go_to_marker_b, marks.markers.b),
-        ):
-            set_reason(action, "" if step is not None else self.tr("This marker is not set"))

@@ -61,7 +61,7 @@ class Colors:
     error_line: QColor
     success: QColor
     bar: QColor
-    marker: QColor
+    bookmark: QColor
 
 
 def _colors(**names: str) -> Colors:
@@ -74,7 +74,7 @@ LIGHT = _colors(
     accent="#2563e0", accent_hover="#1c54c7", accent_text="#ffffff", accent_soft="#e6eefd", accent_ink="#1b4fbe",
     tie="#f0b44c", tie_soft="#fff6e5", tie_text="#8a5a00",
     error="#8c1d18", error_soft="#fff1f0", error_line="#f2b8b5", success="#256b2a", bar="#a9b6d3",
-    marker="#7350c8",
+    bookmark="#7350c8",
 )  # fmt: skip
 
 DARK = _colors(
@@ -83,7 +83,7 @@ DARK = _colors(
     accent="#3267dd", accent_hover="#2a5bcb", accent_text="#ffffff", accent_soft="#22324f", accent_ink="#8fb4ff",
     tie="#c98f2b", tie_soft="#332a17", tie_text="#f2c46d",
     error="#ffb4ab", error_soft="#3a1f1e", error_line="#7d3a36", success="#7fd08a", bar="#4a5874",
-    marker="#b39af5",
+    bookmark="#b39af5",
 )  # fmt: skip
 
 CONTRAST = _colors(
@@ -91,7 +91,7 @@ CONTRAST = _colors(
     text="#ffffff", muted="#e8e8e8", faint="#c4c4c4",
     accent="#ffd633", accent_hover="#ffe680", accent_text="#000000", accent_soft="#3d3300", accent_ink="#ffe066",
     tie="#ff9d2e", tie_soft="#331c00", tie_text="#ffc073",
-    error="#ffb8b0", error_soft="#3d0500", error_line="#ff7a6b", success="#8dff98", bar="#9db4e8", marker="#d3b8ff",
+    error="#ffb8b0", error_soft="#3d0500", error_line="#ff7a6b", success="#8dff98", bar="#9db4e8", bookmark="#d3b8ff",
 )  # fmt: skip
 
 Look = Literal["light", "dark", "contrast"]

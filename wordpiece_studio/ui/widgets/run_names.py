@@ -14,12 +14,13 @@ from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QFont, QPainter
 
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.runs import ComparedStep
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -39,6 +40,12 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     """Return the name of each run: the user's, or its objective, and what differs from others of that objective."""
     features = {run: [say(run) for say in _FEATURES] for run in runs}
     return [run.name or _made_name(run, features) for run in runs]
+
+
+def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
+    """Return what stands after the letter of a compared run: its name, or ``"@12 the first tie"`` for a bookmark."""
+    note = compared.bookmark
+    return names[compared.run] if note is None else f"@{number_text(note.step)} {note.text}"
 
 
 def merges_text(merges: int) -> str:

@@ -410,9 +410,9 @@ class Theme(QObject):
         return self.colors.bar
 
     @property
-    def marker(self) -> QColor:
-        """A marker on the timeline; `surface` is written on it."""
-        return self.colors.marker
+    def bookmark(self) -> QColor:
+        """A bookmark on the timeline, and the frame of a word that compared runs cut differently."""
+        return self.colors.bookmark
 
     # -- fonts: the system's own sizes, changed by steps of a point
 

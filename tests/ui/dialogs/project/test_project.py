@@ -41,9 +41,8 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     window.session.settings.set_config(
         TrainingConfig(vocab_size=64, objective="count", special_tokens=("[UNK]", "<s>"))
     )
-    marks.markers.set_step("A", 3)
-    marks.markers.set_step("B", 9)
     marks.bookmarks.keep("a tie\nhere", 12)
+    marks.bookmarks.set_compared(marks.bookmarks.keep("the third", 3), True)
     marks.breakpoints.add(Breakpoint("tie", number=3, is_enabled=False))
     window.tokenization_pane.set_text("hugs\nand more")
     projects.studio.wait(lambda: window.tokenization_pane.text == "hugs\nand more")
@@ -62,8 +61,8 @@ def test_all_that_the_window_shows_comes_back(projects: Projects) -> None:
     assert window.project.content() == before
     assert list(model.history) == merges
     assert (model.step, model.selection, model.state) == (7, Selection("token", text="##ing"), TrainerState.FINISHED)
-    assert (marks.markers.a, marks.markers.b) == (3, 9)
-    assert [note.text for note in marks.bookmarks.notes] == ["a tie here"]
+    assert [(note.text, note.run) for note in marks.bookmarks.notes] == [("the third", 0), ("a tie here", None)]
+    assert [each.label for each in window.session.comparison.beside()] == ["A@3"]
     assert window.tokenization_pane.text == "hugs\nand more"
     assert window.session.settings.config().special_tokens == ("[UNK]", "<s>")
     assert window.corpus_pane.hint == "English: the Hugging Face course"

@@ -1,4 +1,4 @@
-"""The bookmarks in a modeless dialog: bookmarked steps to go back to, edit and delete."""
+"""The bookmarks in a modeless dialog: bookmarked steps to go back to, compare, edit and delete."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.step_marks import one_line
+from wordpiece_studio.session.step_marks import COMPARE, one_line
 from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 
 if TYPE_CHECKING:
+    from PySide6.QtCore import QModelIndex
     from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
@@ -87,7 +88,7 @@ class NoteDelegate(QStyledItemDelegate):
 
 
 class BookmarksTable(QuietTable):
-    """The bookmarks: a click or Enter goes to the step, F2 edits the note, Delete removes the bookmark."""
+    """The bookmarks: a click or Enter goes to the step, the space bar compares it, F2 edits it, Delete deletes it."""
 
     removal_requested = Signal()
     """Delete was pressed."""
@@ -108,8 +109,21 @@ class BookmarksTable(QuietTable):
             self.removal_requested.emit()
         elif event.key() == Qt.Key.Key_F2:
             self.edit_current()
+        elif event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
+            self._switch(self.currentIndex().siblingAtColumn(COMPARE))
         else:
             super().keyPressEvent(event)
+
+    def _switch(self, index: Index) -> None:
+        state = index.data(Qt.ItemDataRole.CheckStateRole)
+        if state is not None:  # bookmarks of other runs have no box
+            is_on = Qt.CheckState(state) is Qt.CheckState.Checked
+            wanted = Qt.CheckState.Unchecked if is_on else Qt.CheckState.Checked
+            self.model().setData(index, wanted, Qt.ItemDataRole.CheckStateRole)
+
+    def _on_self_clicked(self, index: QModelIndex) -> None:
+        if index.column() != COMPARE:
+            super()._on_self_clicked(index)
 
 
 class BookmarksDialog(QDialog):
@@ -153,13 +167,16 @@ class BookmarksDialog(QDialog):
 
     def _set_up_table(self) -> None:
         table, metrics = self._table, self.fontMetrics()
-        table.setAccessibleName(self.tr("Bookmarked steps; Enter goes to the step, F2 edits the note"))
+        table.setAccessibleName(
+            self.tr("Bookmarked steps; Enter goes there, the space bar compares, F2 edits the note")
+        )
         table.setFrameShape(QFrame.Shape.StyledPanel)
         table.setModel(self._bookmarks)
         header = table.horizontalHeader()
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setSectionResizeMode(COMPARE, QHeaderView.ResizeMode.ResizeToContents)
         table.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
         table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
 
@@ -179,7 +196,8 @@ class BookmarksDialog(QDialog):
 
     def _enable(self) -> None:
         notes = self._bookmarks.notes
-        text = self.tr("Click or press Enter to go to a step. Faint bookmarks belong to another run.")
+        text = self.tr("Click or press Enter to go to a step, tick it to compare it with the one shown. Faint "
+                       "bookmarks belong to another run.")  # fmt: skip
         if not notes:
             text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         set_plain_text(self._empty, text)

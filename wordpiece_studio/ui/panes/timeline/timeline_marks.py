@@ -1,4 +1,4 @@
-"""What the timeline draws: curves of values, marks on the axis, the legend, their wording, the line of markers A and B.
+"""What the timeline draws: curves of values, marks on the axis, the legend, and their wording.
 
 Each kind of mark has its own shape, so that nothing depends on color alone. Curves have logarithmic heights and at most
 two points per pixel column: a million steps become about 2,000 numbers in a few milliseconds.
@@ -14,23 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QAction
-
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.breakpoints import Breakpoint
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.step_marks import Distance, Markers
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
 
 Heights = NDArray[np.float64]
@@ -39,7 +35,6 @@ _FEW = 200
 """Up to this many merges, the curve has a point for each."""
 _ABOVE_AXIS = 3.0
 MarkKind = Literal["tie", "change", "breakpoint", "note", "birth"]
-_FLAG_WIDTH, _FLAG_HEIGHT = 15.0, 13.0
 _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "breakpoint": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
     "note": ((-3.5, -5), (3.5, -5), (3.5, 5), (0, 1.5), (-3.5, 5)),
@@ -70,16 +65,12 @@ class PlotMarks:
         Bookmarked steps.
     birth
         The step that made the selection; None if there is none.
-    a, b
-        The markers.
     """
 
     changes: NDArray[np.int64] = field(default_factory=_no_steps)
     breakpoints: NDArray[np.int64] = field(default_factory=_no_steps)
     notes: NDArray[np.int64] = field(default_factory=_no_steps)
     birth: int | None = None
-    a: int | None = None
-    b: int | None = None
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
@@ -88,7 +79,7 @@ def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
         "tie": theme.tie,
         "change": theme.muted,
         "breakpoint": theme.error,
-        "note": theme.marker,
+        "note": theme.bookmark,
         "birth": theme.accent_ink,
     }[kind]
 
@@ -112,26 +103,6 @@ def paint_marks(painter: QPainter, kind: MarkKind, xs: NDArray[np.float64], y: f
     is_small = len(xs) > _MANY
     for x in xs.tolist():
         _paint_mark(painter, kind, QPointF(x, y), is_small=is_small)
-
-
-def flag_rect(x: float) -> QRectF:
-    """Return the rectangle of a marker's flag whose pole stands at `x`."""
-    return QRectF(x, 1, _FLAG_WIDTH, _FLAG_HEIGHT)
-
-
-def paint_flag(painter: QPainter, name: str, x: float, bottom: float, theme: Theme) -> None:
-    """Draw a marker: a dashed pole down to the axis, and a flag with its letter."""
-    place = flag_rect(x)
-    painter.setPen(QPen(theme.marker, 1.2, Qt.PenStyle.DashLine))
-    painter.drawLine(QPointF(x, place.top()), QPointF(x, bottom))
-    right, middle = place.right(), place.center().y()
-    corners = (x, place.top()), (right, place.top()), (right - 3, middle), (right, place.bottom()), (x, place.bottom())
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.marker)
-    painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
-    painter.setPen(theme.surface)
-    painter.setFont(theme.font(-2, bold=True))
-    painter.drawText(place.adjusted(0, 0, -3, 0), int(Qt.AlignmentFlag.AlignCenter), name)
 
 
 def paint_box(painter: QPainter, top: QPointF, text: str, width: int, theme: Theme) -> None:
@@ -229,64 +200,6 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
     merge = history[step - 1]
     left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
     return f"{left} + {right} → {token}"
-
-
-def _distance_words(distance: Distance) -> str:
-    """Return the difference between A and B: ``"13 merges, vocabulary +13, symbols −31"``."""
-    return _tr("{merges} merges, vocabulary {tokens}, symbols {symbols}").format(
-        merges=_signed(distance.merges) if distance.merges < 0 else number_text(distance.merges),
-        tokens=_signed(distance.tokens),
-        symbols=_signed(distance.symbols),
-    )
-
-
-def markers_words(markers: Markers) -> str:
-    """Return where the markers are, and the difference between them; empty if none is set."""
-    steps = [f"{name} {number_text(step)}" for name, step in (("A", markers.a), ("B", markers.b)) if step is not None]
-    distance = markers.distance()
-    where = " → ".join(steps)
-    return f"{where}: {_distance_words(distance)}" if distance is not None else where
-
-
-def _signed(number: int) -> str:
-    sign = "+" if number > 0 else "−" if number < 0 else "±"
-    return sign + number_text(abs(number))
-
-
-class MarkerLine(QWidget):
-    """The markers A and B and the difference between them; empty while no marker is set."""
-
-    def __init__(self, markers: Markers, actions: Actions, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._markers = markers
-        self._a = self._button("A", actions.go_to_marker_a, actions)
-        self._b = self._button("B", actions.go_to_marker_b, actions)
-        self._label = plain_label("", self, role="caption")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        for widget in (self._a, self._b, self._label):
-            layout.addWidget(widget)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Show the current markers."""
-        for name, button, step in (("A", self._a, self._markers.a), ("B", self._b, self._markers.b)):
-            button.setVisible(step is not None)
-            if step is not None:
-                button.setText(f"{name} {number_text(step)}")
-        distance = self._markers.distance()
-        set_plain_text(self._label, _distance_words(distance) if distance is not None else "")
-
-    def _button(self, name: str, action: QAction, actions: Actions) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(f"timeline_go_to_{name.lower()}")
-        button.setProperty("role", "button")
-        button.setStyleSheet("padding: 0px 5px;")
-        button.setAccessibleName(action.text().replace("&", ""))
-        set_plain_tooltip(button, actions.usual_tip(action))
-        button.clicked.connect(action.trigger)
-        return button
 
 
 class ValueCurve:

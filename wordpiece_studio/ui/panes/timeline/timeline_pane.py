@@ -16,17 +16,15 @@ from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
     Legend,
-    MarkerLine,
     PlotMarks,
     ValueCurve,
     hit_words,
-    markers_words,
 )
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
-from wordpiece_studio.ui.widgets.run_names import run_names
+from wordpiece_studio.ui.widgets.run_names import run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import AlignedRun, Comparison
+    from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
@@ -127,8 +125,7 @@ class TimelineButtons(QWidget):
         ]
         marks = [
             [self._button("previous_change", a.previous_change), self._button("next_change", a.next_change)],
-            [self._button("marker_a", a.set_marker_a), self._button("marker_b", a.set_marker_b)],
-            [self._button("keep", a.keep_step), self._tools[0]],
+            [self._button("compare", a.compare_step), self._button("keep", a.keep_step), self._tools[0]],
             self._tools[1:],
         ]
         layout = QVBoxLayout(self)
@@ -181,7 +178,7 @@ def _row(groups: Sequence[Sequence[QWidget]]) -> QHBoxLayout:
 
 _BUSY_DELAY_MS = 33
 _LOW_LINES = 6.6
-"""A pane of fewer lines of text has no room for the legend; the title bar then names the markers."""
+"""A pane of fewer lines of text has no room for the legend."""
 _MOST_NAMED = 40
 """Up to this many merges, a lane names the token of each."""
 _MANY = 5000
@@ -203,7 +200,7 @@ class TimelinePane(Pane):
     changes
         The steps that change the live text.
     comparison
-        The runs with which the one shown is compared.
+        The runs and steps with which the one shown is compared.
     judging
         What the objectives make of text that was held out.
     """
@@ -234,7 +231,7 @@ class TimelinePane(Pane):
         self._said = ""  # about the step
         self._said_step = -1
         self._is_curve_new = True  # the plot still shows another run
-        self._is_low = self._has_tools = self._is_made = False
+        self._has_tools = self._is_made = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
         self._further.setObjectName("timeline_further")
@@ -246,7 +243,6 @@ class TimelinePane(Pane):
         self._plot = TimelinePlot(theme, self._describe_step, self)
         self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
-        self._marker_line = MarkerLine(marks.markers, actions, self)
         self._stretch = QCheckBox(self.tr("each to its own end"), self)
         set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
         self._stretch.hide()
@@ -297,9 +293,7 @@ class TimelinePane(Pane):
     def _lay_out(self) -> None:
         legend = QHBoxLayout()
         legend.setContentsMargins(14, 0, 12, 0)
-        legend.setSpacing(18)
-        legend.addWidget(self._legend, 1)
-        legend.addWidget(self._marker_line)
+        legend.addWidget(self._legend)
         right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self._plot, 1)
@@ -322,9 +316,7 @@ class TimelinePane(Pane):
 
     def _fit(self) -> None:
         """In a low pane, give the room of the legend to the curve."""
-        self._is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
-        for widget in (self._legend, self._marker_line):
-            widget.setVisible(not self._is_low)
+        self._legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
         self._show_step()
 
     def _connect(self) -> None:
@@ -337,11 +329,9 @@ class TimelinePane(Pane):
         model.selection_changed.connect(self._on_model_selection_changed)
         marks.watch.changed.connect(self._on_steps_changed)
         marks.bookmarks.changed.connect(self._on_steps_changed)
-        marks.markers.changed.connect(self._on_markers_changed)
         marks.run.waiting_changed.connect(self._on_run_waiting_changed)
         self._changes.changed.connect(self._on_steps_changed)
         self._plot.step_chosen.connect(self._on_plot_step_chosen)
-        self._plot.marker_moved.connect(marks.markers.set_step)
         self._stretch.toggled.connect(self._on_stretch_toggled)
         if self._comparison is not None:
             self._comparison.changed.connect(self.refresh_later)
@@ -366,7 +356,7 @@ class TimelinePane(Pane):
         self._show_marks()
 
     def _show_lanes(self) -> None:
-        """Draw a lane for each compared run."""
+        """Draw a lane for each compared run or step."""
         comparison = self._comparison
         lanes = comparison.lanes() if comparison is not None else []
         shown = [lane.run for lane in lanes]
@@ -375,7 +365,7 @@ class TimelinePane(Pane):
         if comparison is not None and lanes:
             runs = comparison.runs.all
             names = dict(zip(runs, run_names(runs), strict=True))
-            drawn = [self._lane(run, names[run]) for run in shown]
+            drawn = [self._lane(lane.run, step_name(lane, names)) for lane in lanes]
         own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
         self._plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
         self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
@@ -399,7 +389,7 @@ class TimelinePane(Pane):
     def _end_words(self, last: int) -> str:
         return self.tr("end, {last} tokens").format(last=number_text(last))
 
-    def _lane_words(self, lane: AlignedRun) -> str:
+    def _lane_words(self, lane: ComparedStep) -> str:
         """Return how large the vocabulary of a run is at its step."""
         history, is_shown = lane.run.history, lane.run is self._model.run
         last = history.vocabulary_size(self._model.merge_count if is_shown else len(history))
@@ -413,7 +403,8 @@ class TimelinePane(Pane):
             return ()  # when other runs are compared, a refresh is due
         words = [self._lane_words(step) for step in steps]
         self._plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
-        is_same = len({step.step for step in steps}) == 1
+        aligned = [step.step for step in steps if step.bookmark is None]
+        is_same = len(aligned) > 1 and len(set(aligned)) == 1
         text = self.tr("compared at the same step, {size} tokens") if is_same else self.tr("compared at {size} tokens")
         named = (f"{lane.run.letter} {lane.name}: {said}" for lane, said in zip(lanes, words, strict=True))
         return text.format(size=number_text(comparison.size)), *named
@@ -425,9 +416,7 @@ class TimelinePane(Pane):
     def _show_marks(self) -> None:
         changes, marks = self._changes, self._marks
         notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
-        a, b = marks.markers.a, marks.markers.b
-        self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth, a, b))
-        self._marker_line.refresh()
+        self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth))
         self._show_legend()
 
     def _show_step(self) -> None:
@@ -441,8 +430,7 @@ class TimelinePane(Pane):
         where = self.tr("step {step} of {count}").format(step=step, count=count)
         self._show_held_out(where)
         self.set_heading(self.tr("Timeline"), self._hint_text(" · ".join((where, *compared[:1]))))
-        markers = markers_words(self._marks.markers)
-        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, markers, *compared))))
+        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, *compared))))
 
     def _show_held_out(self, where: str) -> None:
         """Say what the objectives make of held-out text, as far as there is room for it beside `where`."""
@@ -483,14 +471,15 @@ class TimelinePane(Pane):
             return self.tr("{where} · running to a breakpoint").format(where=where)
         if model.state is TrainerState.TRAINING:
             return self.tr("{where} · training").format(where=where)
-        if self._is_low and (markers := markers_words(self._marks.markers)):
-            return f"{where} · {markers}"
-        keys = self.tr("← → step · {change} next change of the text · [ ] markers A, B")
+        keys = self.tr("← → step · {change} next change of the text · {compare} compare with this step")
         if self._has_tools:
-            keys = self.tr("← → step · {change} next change of the text · {breakpoints} breakpoints · [ ] markers A, B")
+            keys = self.tr(
+                "← → step · {change} next change · {breakpoints} breakpoints · {compare} compare with this step"
+            )
         named = keys.format(
             change=self._actions.next_change.shortcut().toString(),
             breakpoints=self._actions.breakpoints.shortcut().toString(),
+            compare=self._actions.compare_step.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or turn the wheel")
         taken = self._held_out.sizeHint().width() + _BETWEEN if self._held_out.text() else 0
@@ -571,13 +560,6 @@ class TimelinePane(Pane):
 
     def _on_judging_changed(self) -> None:
         if self.is_current:
-            self._show_step()
-        else:
-            self.refresh_later()
-
-    def _on_markers_changed(self) -> None:
-        if self.is_current:
-            self._show_marks()
             self._show_step()
         else:
             self.refresh_later()

@@ -8,7 +8,7 @@ is given arrays and reports the step chosen; it has no access to model or histor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -19,9 +19,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     CurvePainter,
     PlotMarks,
     ValueCurve,
-    flag_rect,
     paint_box,
-    paint_flag,
     paint_marks,
     thinned,
 )
@@ -37,12 +35,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.timeline.timeline_marks import Lane
     from wordpiece_studio.ui.widgets.theme import Theme
 
-    MarkerName = Literal["A", "B"]
-
 _SIDE = 14.0
 _TOP = 17.0
 _GROOVE_FROM_BOTTOM = 24.0
-_NOTE_BELOW_TOP = 5.0  # so that flags do not hide bookmarks
+_NOTE_BELOW_TOP = 5.0
 _TIES_BELOW, _CHANGES_BELOW, _BIRTH_BELOW = 8.0, 17.0, 14.0
 _BELOW_LOW_LANE, _LEAST_CURVE, _LEAST_LANE = 5.0, 15.0, 14
 _CROWDED, _CROWDED_TOP = 20.0, 8.0
@@ -51,7 +47,6 @@ _TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
 _BETWEEN_TOKENS = 5.0
 _DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
-_JITTER = 3.0  # a press on a flag that moves no farther than this, in pixels, is a click and goes to its step
 _BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
 
 
@@ -66,8 +61,6 @@ class TimelinePlot(QAbstractSlider):
 
     step_chosen = Signal(object)
     """The user chose this step (int) by mouse, wheel or key."""
-    marker_moved = Signal(object, object)
-    """The user drags the marker "A" or "B" to a step (int)."""
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -86,9 +79,6 @@ class TimelinePlot(QAbstractSlider):
         self._background: QPixmap | None = None
         self._layer: QPixmap | None = None  # the numerous marks
         self._hovered: int | None = None
-        self._drawn: MarkerName | None = None  # the marker being dragged
-        self._was_drawn = False
-        self._pressed_x = 0.0
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -281,16 +271,6 @@ class TimelinePlot(QAbstractSlider):
         below = self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
         return QRectF(left, top + number * high, right - left, high - below)
 
-    def _markers(self) -> list[tuple[MarkerName, int]]:
-        steps: tuple[tuple[MarkerName, int | None], ...] = (("A", self._marks.a), ("B", self._marks.b))
-        return [(name, step) for name, step in steps if step is not None and step <= self.maximum()]
-
-    def _marker_at(self, place: QPointF) -> MarkerName | None:
-        for name, step in reversed(self._markers()):
-            if flag_rect(self.x_of(step)).adjusted(-4, -2, 2, 4).contains(place):
-                return name
-        return None
-
     # -- user input
 
     def _choose(self, step: int) -> None:
@@ -303,32 +283,19 @@ class TimelinePlot(QAbstractSlider):
         if event.button() != Qt.MouseButton.LeftButton:
             super().mousePressEvent(event)
             return
-        self._drawn, self._was_drawn = self._marker_at(event.position()), False
-        self._pressed_x = event.position().x()
-        if self._drawn is None:
-            self.setSliderDown(True)
-            self._choose(self.step_at(event.position().x()))
+        self.setSliderDown(True)
+        self._choose(self.step_at(event.position().x()))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         step = self.step_at(event.position().x())
         if event.buttons() & Qt.MouseButton.LeftButton:
-            if self._drawn is None:
-                self._choose(step)
-            elif self._was_drawn or abs(event.position().x() - self._pressed_x) > _JITTER:
-                self._was_drawn = True
-                self.marker_moved.emit(self._drawn, step)
-        elif self._markers():
-            is_over = self._marker_at(event.position()) is not None
-            self.setCursor(Qt.CursorShape.SizeHorCursor if is_over else Qt.CursorShape.ArrowCursor)
+            self._choose(step)
         if step != self._hovered:
             self._hovered = step
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
-            if self._drawn is not None and not self._was_drawn:
-                self._choose(dict(self._markers()).get(self._drawn, self.value()))
-            self._drawn = None
             self.setSliderDown(False)
             self.update()
 
@@ -381,8 +348,6 @@ class TimelinePlot(QAbstractSlider):
                 self._paint_lane_steps(painter)
             if self.maximum():
                 self._paint_birth(painter)
-                for name, step in self._markers():
-                    paint_flag(painter, name, self.x_of(step), self._groove_y, self._theme)
                 painter.setFont(self.font())
                 self._paint_handle(painter)
                 if self._callout:
@@ -404,13 +369,11 @@ class TimelinePlot(QAbstractSlider):
         super().changeEvent(event)
 
     def sliderChange(self, change: QAbstractSlider.SliderChange) -> None:
-        """Forget steps that no longer exist when the range shrinks."""
+        """Forget a step that no longer exists when the range shrinks."""
         super().sliderChange(change)
-        if change == QAbstractSlider.SliderChange.SliderRangeChange:
-            if self._hovered is not None and self._hovered > self.maximum():
-                self._hovered = None
-            if self._drawn not in dict(self._markers()):
-                self._drawn = None
+        is_shorter = self._hovered is not None and self._hovered > self.maximum()
+        if change == QAbstractSlider.SliderChange.SliderRangeChange and is_shorter:
+            self._hovered = None
 
     def _redraw(self) -> None:
         self._background = self._layer = self._beside = self._token_line = None

@@ -1,4 +1,4 @@
-"""The live text as the compared runs tokenize it: for each, what it is, its figures, and a few rows of chips."""
+"""The live text as compared runs and steps tokenize it: for each, what it is, its figures, a few rows of chips."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
-from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names
+from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.runs import AlignedRun, Comparison
+    from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.tokenizer.tokenizer import Piece
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -146,7 +146,7 @@ def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
 
 
 class ComparedTexts(QWidget):
-    """The compared runs other than the one that is shown, below its chips; `heading` stands above those.
+    """What the step shown is compared with, below its chips; `heading` stands above those.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ class ComparedTexts(QWidget):
         self._lines: list[_Line] = []
         self.heading = RunHeading(theme, parent)
         self._rest = plain_label("", self, role="hint", wrap=True)
-        self._legend = plain_label(self.tr("Framed: the runs cut this word differently."), self, role="hint")
+        self._legend = plain_label(self.tr("Framed: this word is cut differently."), self, role="hint")
         self._legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
         self.changes = ComparedChanges(self)
@@ -182,22 +182,24 @@ class ComparedTexts(QWidget):
         """What the headings say, that of the run shown first."""
         return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
 
-    def refresh(self, run: Run | None, step: int, live: LiveText, runs: Sequence[Run]) -> None:
-        """Show the text of `live`, tokenized by `run` at `step`, as the other compared ones of `runs` tokenize it."""
-        aligned = self._comparison.aligned() if run is not None else []
+    def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
+        """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""
+        others = self._comparison.beside() if run is not None else []
         was_seen = not self.isHidden()
-        self.heading.setVisible(bool(aligned))
-        self.setVisible(bool(aligned))
-        if run is not None and aligned:
+        self.heading.setVisible(bool(others))
+        self.setVisible(bool(others))
+        if run is not None and others:
+            runs = self._comparison.runs.all
             names = dict(zip(runs, run_names(runs), strict=True))
             self.heading.show_run(run, names[run], self._step_text(step), figures_text(live))
-            self._show_lines(aligned[: MOST_SHOWN - 1], names, live.text)
-            rest = [f"{each.run.letter} {names[each.run]}" for each in aligned[MOST_SHOWN - 1 :]]
+            self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
+            rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
             self._rest.setVisible(bool(rest))
             set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
-        self._show_differing(live if aligned else None)
-        self.changes.set_texts({each.run: line.live for each, line in zip(aligned, self._lines, strict=False)})
-        if was_seen != bool(aligned):
+        self._show_differing(live if others else None)
+        lines = zip(others, self._lines, strict=False)
+        self.changes.set_texts({each.run: line.live for each, line in lines if each.bookmark is None})
+        if was_seen != bool(others):
             self.height_changed.emit()
 
     def needed_height(self, rows: int) -> int:
@@ -224,27 +226,27 @@ class ComparedTexts(QWidget):
             self._legend.setVisible(bool(self.differing))
             self.height_changed.emit()
 
-    def _show_lines(self, aligned: Sequence[AlignedRun], names: dict[Run, str], text: str) -> None:
+    def _show_lines(self, others: Sequence[ComparedStep], names: dict[Run, str], text: str) -> None:
         before = len(self._lines)
-        while len(self._lines) > len(aligned):
+        while len(self._lines) > len(others):
             line = self._lines.pop()
             self._layout.removeWidget(line)
             line.hide()
             line.deleteLater()
-        while len(self._lines) < len(aligned):
+        while len(self._lines) < len(others):
             line = _Line(self._theme, self)
             line.height_changed.connect(self.height_changed)
             self._layout.insertWidget(len(self._lines), line)
             self._lines.append(line)
             line.show()
-        for line, each in zip(self._lines, aligned, strict=True):
+        for line, each in zip(self._lines, others, strict=True):
             line.live.set_text(text)
             line.live.set_tokenizer(self._comparison.tokenizer(each))
             if line.chips.lines is not line.live.lines:
                 line.chips.set_lines(line.live.lines)
             where = self.tr("end") if each.is_at_end else self._step_text(each.step)
-            line.heading.show_run(each.run, names[each.run], where, figures_text(line.live))
-            line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.run.letter))
+            line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
+            line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
         if len(self._lines) != before:
             self.height_changed.emit()
 

@@ -287,7 +287,7 @@ class LiveChips(ChipArea[ChipPlace]):
             self._update_scroll_bars()
 
     def _paint_frames(self, painter: QPainter, line: int, top: float, block: PlacedBlock) -> None:
-        painter.setPen(QPen(self._theme.marker, 1.5))
+        painter.setPen(QPen(self._theme.bookmark, 1.5))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         for (word, y), found in groupby(block.chips, key=lambda chip: (chip.word, chip.y)):
             if (line, word) in self._framed:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QResizeEvent
 
-    from wordpiece_studio.session.runs import Comparison, Runs
+    from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -79,7 +79,7 @@ class TokenizationPane(Pane):
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None,
-        runs: Runs | None = None, comparison: Comparison | None = None,
+        comparison: Comparison | None = None,
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
         self._changes = changes if changes is not None else LiveChanges(self)
@@ -100,7 +100,7 @@ class TokenizationPane(Pane):
         self._unknown_box = UnknownBox(self)
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
-        self._runs = runs
+        self._comparison = comparison
         self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
         compared_changes = self._compared.changes if self._compared is not None else None
         self._changes_view = ChangesView(self._changes, theme, self, comparison=comparison, compared=compared_changes)
@@ -158,8 +158,8 @@ class TokenizationPane(Pane):
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._field.height_changed.connect(self._parts.share_later)
-        if self._runs is not None and self._compared is not None:
-            self._runs.changed.connect(self.refresh_later)
+        if self._comparison is not None and self._compared is not None:
+            self._comparison.changed.connect(self.refresh_later)
             self._compared.height_changed.connect(self._parts.share_later)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
@@ -191,8 +191,8 @@ class TokenizationPane(Pane):
         self._finder.set_lines(self._live.line_texts)
         self._show_heading()
         self._show_tokens()
-        if self._runs is not None and self._compared is not None:
-            self._compared.refresh(model.run, model.step, self._live, self._runs.all)
+        if self._compared is not None:
+            self._compared.refresh(model.run, model.step, self._live)
             self._chips.set_framed(self._compared.differing)
             self._save_room()
         self._show_summary()

@@ -328,7 +328,7 @@ class VocabularyPane(Pane):
                 return self.tr("No token is dead: longest match uses every one on the corpus.")
             return self.tr("Counting how often each token is used…")
         if self._table.filter.kind == _ONLY:
-            return self.tr("Every token at this step is in another compared run too.")
+            return self.tr("Every token at this step is in another compared run or step too.")
         return self.tr("There are no such tokens at this step.")
 
     def _selected_id(self) -> int | None:
