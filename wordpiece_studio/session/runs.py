@@ -33,7 +33,7 @@ COLORS = 8
 """How many colors with their line styles there are; those of further runs begin again."""
 MOST_SHOWN = 4
 """Runs that are drawn one below the other, the one that is shown included; further ones are named."""
-KEPT_BYTES = 64_000_000
+KEPT_BYTES = 40_000_000
 """What the places of the runs that are not shown may take, those shown last first; the rest are dropped."""
 _FEW_BYTES = 1_000_000
 
