@@ -14,6 +14,7 @@ import gc
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ _WAYS = [(objective, floor) for floor in (0, 2, 5, 20) for objective in ("likeli
 
 def runs(corpus: str, size: str, count: str, folder: str) -> dict[str, Any]:
     """Train so many runs on one corpus, change from tab to tab, and save them all as a project in the folder."""
-    from tests.benchmarks.window_probes import _is_followed, _memory, _notes
+    from tests.benchmarks.window_probes import _memory, _notes
     from tests.benchmarks.window_watch import milliseconds_to, rest, studio, wait_for
 
     path = Path(folder) / "runs.wpstudio"
@@ -80,25 +81,29 @@ def runs(corpus: str, size: str, count: str, folder: str) -> dict[str, Any]:
         session, model, all_runs = window.session, window.model, window.session.runs
         wait_for(lambda: session.counting.counts is not None)
         memory = []
+
+        def is_trained(wanted: int) -> bool:
+            return len(all_runs.all) == wanted and not model.is_busy
+
         for objective, floor in _WAYS[: int(count)]:
             session.settings.set_values(objective=objective, min_frequency=floor)
             session.settings.set_target_size(int(size))
             before = len(all_runs.all)
             window.actions_.train.trigger()
-            wait_for(lambda before=before: len(all_runs.all) > before and not model.is_busy)
+            wait_for(partial(is_trained, before + 1))
             rest(1.5)
             gc.collect()
             memory.append(_memory())
         notes, changes = _notes(window), []
+        panes = (window.history_pane, window.scoreboard_pane, window.tokenization_pane, window.timeline_pane)
+
+        def is_shown(began: float) -> bool:
+            painted = all(notes.began[name] > began for name in ("history", "formula", "chips", "plot"))
+            return painted and all(pane.is_current for pane in panes)
+
         probe.restart()
         for run in 2 * all_runs.all:
-            changes.append(
-                milliseconds_to(
-                    window,
-                    lambda run=run: all_runs.show(run),
-                    lambda began, run=run: model.run is run and _is_followed(window, notes, began),
-                )
-            )
+            changes.append(milliseconds_to(window, partial(all_runs.show, run), is_shown))
             rest(1.0)
         found = {"merges": [len(run.history) for run in all_runs.all], "memory": memory, **_gaps("tab", probe)}
         probe.restart()
