@@ -26,7 +26,8 @@ _STARTS = 5  # for each run: they are short
 _MEGABYTES = 26
 _START_SECONDS, _KEY_MS, _SORT_MS, _CANDIDATES_MS = 1.2, 16, 200, 100
 _P99_MS, _LONGEST_MS, _MEMORY_MB = 50, 100, 600
-PARTS = ("start", "typing", "million", "training", "engineer")
+_RUNS, _RUN_MB, _TAB_MS = 10, 40, 50
+PARTS = ("start", "typing", "million", "training", "engineer", "runs")
 
 
 def probe(name: str, *arguments: object, code: str = "") -> dict[str, Any]:
@@ -113,6 +114,31 @@ def _step_rows(found: list[dict[str, Any]], merges: int) -> Iterable[Row]:
         yield Row(part, f"longest gap of the event loop: {name}", longest, "ms", Bar("≤", _LONGEST_MS))
 
 
+def runs_rows(corpus: Path, size: int) -> Iterable[Row]:
+    """Several runs of one corpus in one session, saved as a project and opened again."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = probe("runs", corpus, size, _RUNS, folder)
+        opened = run_module("tests.benchmarks.window_project", Path(folder) / "runs.wpstudio", folder).answer()
+    part = f"{len(found['memory'])} runs of {corpus.stem} in one session"
+    for name, what in (("pss_mb", "shared pages divided"), ("rss_mb", "resident")):
+        sizes = _values(found["memory"], name)
+        if sizes:
+            more = (sizes[-1] - sizes[0]) / max(1, len(sizes) - 1)
+            note = f"after each run: {', '.join(f'{each:.0f}' for each in sizes)} MB"
+            yield Row(part, f"memory of a further run, {what}", (more,), "MB", Bar("≤", _RUN_MB), note)
+    own = f"computing at most {max(found['tabs_own']):.0f} ms of it"
+    yield Row(part, "another tab, as time passed", tuple(found["tabs"]), "ms", None, own)
+    yield Row(part, "another tab, computed until all is painted", tuple(found["tabs_own"]), "ms", Bar("≤", _TAB_MS))
+    for name, key in (("another tab", "tab_gap_own"), ("saving", "save_gap_own")):
+        yield Row(part, f"longest gap computed: {name}", (found[key],), "ms", Bar("≤", _LONGEST_MS))
+    size_mb = f"{found['bytes'] / 1e6:.0f} MB; all threads computed {found['save_own']:.2f} s"
+    yield Row(part, "saved as a project", (found["save"],), "s", None, size_mb)
+    own = f"its own thread computed {opened['rows_own']:.2f} s of it"
+    yield Row(part, "opened: first rows painted", (opened["rows"],), "s", None, own)
+    yield Row(part, "opened: words and places read too", (opened["rest"],), "s")
+    yield Row(part, "opened: longest gap computed", (opened["all_gap_own"],), "ms", Bar("≤", _LONGEST_MS))
+
+
 def _key_row(name: str, times: list[float]) -> Row:
     part = "Key press to repainted chips, 10 KB of live text"
     return Row(part, name, tuple(times), "ms", Bar("≤", _KEY_MS), _tail(times))
@@ -150,6 +176,7 @@ def measure(parts: Iterable[str], corpus: Path, runs: int, size: int) -> Report:
         "million": lambda: million_rows(runs),
         "training": lambda: training_rows(corpus, runs, "", size),
         "engineer": lambda: training_rows(corpus, 1, "engineer", size),
+        "runs": lambda: runs_rows(corpus, size),
     }
     rows = list(itertools.chain.from_iterable(makers[part]() for part in parts))
     headings = list(dict.fromkeys(row.part for row in rows))
@@ -167,7 +194,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every single measurement")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="wordpiece-studio-benchmarks-") as folder:
-        needs_corpus = {"training", "engineer"} & set(arguments.parts)
+        needs_corpus = {"training", "engineer", "runs"} & set(arguments.parts)
         corpus = arguments.corpus or (generated(Path(folder)) if needs_corpus else Path())
         report = measure(arguments.parts, corpus.resolve(), arguments.runs, arguments.size)
     report.print()

@@ -4,13 +4,17 @@
 First rows: from the order to open to the end of the painting that shows the history's rows. Gaps: between the ticks of
 a 2 ms timer in the window's thread, as time passed and as what that thread itself computed, which others do not
 prolong as much. Rest: until words, places and word counts are in memory too, and the window is at peace.
+
+`runs` is a probe of `window_probes`: several runs of one corpus in one session.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +65,56 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
 def _gaps(name: str, probe: Any) -> dict[str, float]:
     """Return the longest gap, in milliseconds: as time passed, and as what the window's thread computed in one."""
     return {f"{name}_gap": max(probe.gaps_ms, default=0.0), f"{name}_gap_own": max(probe.own_ms, default=0.0)}
+
+
+_WAYS = [(objective, floor) for floor in (0, 2, 5, 20) for objective in ("likelihood", "score", "count")]
+"""Objectives and floors."""
+
+
+def runs(corpus: str, size: str, count: str, folder: str) -> dict[str, Any]:
+    """Train so many runs on one corpus, change from tab to tab, and save them all as a project in the folder."""
+    from tests.benchmarks.window_probes import _memory, _notes
+    from tests.benchmarks.window_watch import milliseconds_to, rest, studio, wait_for
+
+    path = Path(folder) / "runs.wpstudio"
+    with studio("", corpus) as (window, probe):
+        session, model, all_runs = window.session, window.model, window.session.runs
+        wait_for(lambda: session.counting.counts is not None)
+        memory = []
+
+        def is_trained(wanted: int) -> bool:
+            return len(all_runs.all) == wanted and not model.is_busy
+
+        for objective, floor in _WAYS[: int(count)]:
+            session.settings.set_values(objective=objective, min_frequency=floor)
+            session.settings.set_target_size(int(size))
+            before = len(all_runs.all)
+            window.actions_.train.trigger()
+            wait_for(partial(is_trained, before + 1))
+            rest(1.5)
+            gc.collect()
+            memory.append(_memory())
+        notes, changes = _notes(window), []
+        panes = (window.history_pane, window.scoreboard_pane, window.tokenization_pane, window.timeline_pane)
+
+        def is_shown(began: float) -> bool:
+            painted = all(notes.began[name] > began for name in ("history", "formula", "chips", "plot"))
+            return painted and all(pane.is_current for pane in panes)
+
+        probe.restart()
+        for run in 2 * all_runs.all:
+            changes.append(milliseconds_to(window, partial(all_runs.show, run), is_shown))
+            rest(1.0)
+        found = {"merges": [len(run.history) for run in all_runs.all], "memory": memory, **_gaps("tab", probe)}
+        probe.restart()
+        began, own = time.perf_counter(), time.process_time()
+        window.project_controller._save_to(path, None)
+        wait_for(lambda: not window.project_controller.is_saving)
+        found |= {"save": time.perf_counter() - began, "save_own": time.process_time() - own, **_gaps("save", probe)}
+        rest(1.0)
+        gc.collect()
+        found |= {"tabs": changes, "tabs_own": [each.own for each in changes], "memory_saved": _memory()}
+        return found | {"bytes": path.stat().st_size}
 
 
 def main() -> None:

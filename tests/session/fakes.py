@@ -22,6 +22,8 @@ class FakeHistory:
     """So many merges of x and y, and that is all."""
 
     is_damaged = False
+    is_whole = is_read = True
+    bytes_of_places = 0
 
     def __init__(self) -> None:
         self.count = 0

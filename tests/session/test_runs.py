@@ -40,8 +40,10 @@ def undo_stack(qapp: object) -> Iterator[QUndoStack]:
 
 
 @pytest.fixture
-def runs(model: TrainerModel, undo_stack: QUndoStack) -> Runs:
-    return Runs(model, undo_stack)
+def runs(model: TrainerModel, undo_stack: QUndoStack) -> Iterator[Runs]:
+    runs = Runs(model, undo_stack)
+    yield runs
+    runs.close_job()
 
 
 def trained(qtbot: QtBot, model: TrainerModel, objective: str, origin: RunOrigin = USERS) -> Run:
@@ -217,3 +219,47 @@ def test_a_training_that_was_left_is_paused_when_it_is_shown_again(
     model.resume()
     qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED)
     assert model.merge_count == len(second.history) > 0
+
+
+def test_places_of_runs_not_shown_for_long_are_dropped_and_made_again(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = trained(qtbot, model, "score")
+    size = first.history.bytes_of_places
+    positions = [first.history.positions(index).tolist() for index in range(len(first.history))]
+    monkeypatch.setattr("wordpiece_studio.session.runs.KEPT_BYTES", size * 3 // 2)
+    second, third = trained(qtbot, model, "count"), trained(qtbot, model, "likelihood")
+    assert [run.history.is_whole for run in runs.all] == [False, True, True]
+    assert first.history.is_read
+    symbols = first.history.symbols_after(len(first.history))
+    assert not first.history.is_whole
+    runs.show(first)
+    assert [run.history.is_whole for run in (second, third)] == [False, True]
+    qtbot.waitUntil(lambda: first.history.is_whole)
+    assert [first.history.positions(index).tolist() for index in range(len(first.history))] == positions
+    assert first.history.symbols_after(len(first.history)) == symbols
+
+
+def test_the_step_is_looked_at_again_when_places_are_there(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = trained(qtbot, model, "score")
+    monkeypatch.setattr("wordpiece_studio.session.runs.KEPT_BYTES", 0)
+    trained(qtbot, model, "count")
+    runs.show(first)
+    seen = []
+    model.step_changed.connect(lambda _step: seen.append(first.history.is_whole))
+    qtbot.waitUntil(lambda: seen == [True])
+
+
+def test_a_closed_run_does_not_keep_its_places(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, undo_stack: QUndoStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(qtbot, model, "count")
+    run = trained(qtbot, model, "score")
+    monkeypatch.setattr("wordpiece_studio.session.runs._FEW_BYTES", 0)
+    runs.close(run)
+    assert not run.history.is_whole
+    undo_stack.undo()
+    assert runs.current is run
+    qtbot.waitUntil(lambda: run.history.is_whole)

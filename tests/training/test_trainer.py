@@ -144,6 +144,52 @@ def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]],
     assert [history.segmentation(word, len(history)) for word in words] == expected.segmentations
 
 
+@given(corpora, configs, alphabets, st.data())
+def test_places_made_again_are_those_that_were_dropped(
+    pairs: list[tuple[str, int]], config: Any, alphabet: dict[str, Any], data: st.DataObject
+) -> None:
+    counts, config = wps.WordCounts.from_pairs(pairs), with_alphabet(config, alphabet)
+    try:
+        trainer = wps.Trainer(counts, config, engine="plain")
+    except wps.StudioError:
+        return  # no word is left
+    trainer.run()
+    history = trainer.history
+    before, numbers, expected = contents(trainer), history.place_columns(len(history)), history.places
+    steps = expected.segmentations.boundary_steps.copy()
+    history.drop_places(counts)
+    end = data.draw(st.integers(0, len(history)))
+    found = history.place_columns(end)
+    assert not history.is_whole
+    assert [each.tolist() for each in found] == [
+        numbers[0][:end].tolist(),
+        numbers[1][:end].tolist(),
+        numbers[2][: numbers[0][:end].sum()].tolist(),
+    ]
+    assert contents(trainer) == before
+    assert history.is_whole
+    assert history.places is not expected
+    assert np.array_equal(history.segmentations.boundary_steps, steps)
+    for mine, old in zip(history.place_columns(len(history)), numbers, strict=True):
+        assert np.array_equal(mine, old)
+    for name in ("words", "symbols", "vocabulary_tokens"):
+        assert getattr(history.input, name) == getattr(expected.input, name)
+    assert np.array_equal(history.input.cells, expected.input.cells)
+
+
+@given(corpora, configs, st.integers(0, 25))
+def test_a_training_goes_on_after_its_places_were_dropped(
+    pairs: list[tuple[str, int]], config: Any, early: int
+) -> None:
+    counts = wps.WordCounts.from_pairs(pairs)
+    straight, trainer = wps.Trainer(counts, config), wps.Trainer(counts, config)
+    straight.run()
+    trainer.run(early)
+    trainer.history.drop_places(counts)
+    trainer.run()
+    assert contents(trainer) == contents(straight)
+
+
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(corpora, configs, st.lists(st.integers(0, 25), max_size=6))

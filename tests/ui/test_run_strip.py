@@ -69,6 +69,26 @@ def test_tabs_say_what_the_runs_are(three: Studio) -> None:
     assert three.window.run_strip.tabs.currentIndex() == 2
 
 
+def test_all_panes_show_another_run_before_the_window_is_painted(three: Studio) -> None:
+    window = three.window
+    window.session.runs.show(window.session.runs.all[0])
+    panes = [window.scoreboard_pane, window.history_pane, window.tokenization_pane, window.timeline_pane]
+    assert all(pane.is_current for pane in panes)
+
+
+def test_words_of_a_run_whose_places_were_dropped_come_back(three: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = three.window
+    runs, first = window.session.runs, window.session.runs.all[0]
+    monkeypatch.setattr("wordpiece_studio.session.runs.KEPT_BYTES", 0)
+    runs.drop_places()
+    runs.show(first)
+    window.model.seek(3)
+    words = window.scoreboard_pane._words
+    three.wait(lambda: first.history.is_whole and words.wish is not None and words._found.total > 0)
+    assert words.wish.history is first.history
+    assert [run.history.is_whole for run in runs.all] == [True, False, False]
+
+
 def test_what_differs_is_named(three: Studio) -> None:
     window = three.window
     window.session.settings.set_target_size(60)

@@ -62,15 +62,19 @@ class ProjectReading(QObject):
 
     Signals
     -------
+    run_read(MergeHistory)
+        The words and places of a run are in memory.
     rest_read(ReadRest)
-        Everything readable is in memory.
+        Everything readable is in memory, or was.
     """
 
+    run_read = Signal(object)
     rest_read = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._job = BackgroundJob(read_rest, "The reading of the project", self)
+        self._job.reported.connect(self.run_read)
         self._job.finished.connect(self.rest_read)
         self._job.failed.connect(self._on_job_failed)
         self._project: Project | None = None
@@ -113,7 +117,7 @@ def _is_small(project: Project) -> bool:
     return bool(runs) and sum(len(each) + each.word_count for each in runs) <= _FEW
 
 
-def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadRest | None:
+def read_rest(project: Project, stop: threading.Event, report: Report) -> ReadRest | None:
     """Read the words and places of a project as far as possible; return None if canceled."""
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
@@ -133,6 +137,7 @@ def read_rest(project: Project, stop: threading.Event, _report: Report) -> ReadR
             return None
         try:
             len(each.history.input.words)  # reads and checks the words and places
+            report(each.history)
         except StudioError as found:
             error = error or found
     return None if stop.is_set() else ReadRest(known, error)
@@ -197,6 +202,7 @@ class ProjectState(QObject):
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
         self._reading = ProjectReading(self)
+        self._reading.run_read.connect(self._on_reading_run_read)
         self._reading.rest_read.connect(self._on_reading_rest_read)
         self._connect()
 
@@ -407,6 +413,9 @@ class ProjectState(QObject):
             None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
         )
         self._session.set_live_text(view.live_text)
+
+    def _on_reading_run_read(self, _history: object) -> None:
+        self._runs.drop_places()
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
         self._expected = None

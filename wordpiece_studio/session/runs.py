@@ -1,7 +1,8 @@
 """The runs of a session, of which one is shown, and those that are compared with it.
 
 Every training adds a run; a preview makes room for the next one. Runs are compared at the steps at which their
-vocabularies are nearest in size, and bookmarked steps as they are.
+vocabularies are nearest in size, and bookmarked steps as they are. The places of merges are kept in memory for the runs
+shown last.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.commands import CloseCommand
 from wordpiece_studio.session.shown_run import TokenizerCache
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Iterable
 
     from PySide6.QtGui import QUndoStack
 
+    from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -31,6 +35,9 @@ COLORS = 8
 """How many colors with their line styles there are; those of further runs begin again."""
 MOST_SHOWN = 4
 """Runs and steps that are drawn one below the other, the one that is shown included; further ones are named."""
+KEPT_BYTES = 40_000_000
+"""What the places of the runs that are not shown may take, those shown last first; the rest are dropped."""
+_FEW_BYTES = 1_000_000
 
 
 class Runs(QObject):
@@ -53,6 +60,9 @@ class Runs(QObject):
         self._model = model
         self._undo_stack = undo_stack
         self._all: list[Run] = []
+        self._shown: list[Run] = []  # those shown last are last
+        self._job = BackgroundJob(_with_places, "The search for words", self)
+        self._job.finished.connect(self._on_job_finished)
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
@@ -74,6 +84,10 @@ class Runs(QObject):
     def unsaved_merges(self) -> int:
         """The number of merges, of all runs, that the user asked for and did not save."""
         return sum(len(run.history) for run in self._all if run.is_unsaved)
+
+    def close_job(self) -> None:
+        """Wait for the thread that makes places again to end."""
+        self._job.close()
 
     # What the user does.
 
@@ -157,6 +171,28 @@ class Runs(QObject):
         for run in self._all:
             run.saved_merges = len(run.history)
 
+    # The places of merges.
+
+    def drop_places(self) -> None:
+        """Drop the places of the runs not shown for longest, as many as there is no room for."""
+        room = KEPT_BYTES
+        for run in [*reversed(self._shown), *(run for run in self._all if run not in self._shown)]:
+            if run is not self.current:
+                room -= run.history.bytes_of_places
+                if room < 0:
+                    run.history.drop_places(run.counts)
+
+    def _note_shown(self, run: Run) -> None:
+        """Note which run is shown, and make its places again if they were dropped."""
+        self._shown = [each for each in self._shown if each in self._all and each is not run] + [run]
+        self.drop_places()
+        if run.history.is_read and not run.history.is_whole:
+            self._job.begin(run.history)
+
+    def _on_job_finished(self, history: MergeHistory) -> None:
+        if history is self._model.history:
+            self._model.look_again()
+
     # Internal changes.
 
     def _keep_changed(self, run: Run) -> None:
@@ -175,6 +211,9 @@ class Runs(QObject):
             self.show(self._all[min(len(before), len(self._all) - 1)])
         else:
             self._model.forget()
+        for run in gone:  # which undo may bring back
+            if run.history.bytes_of_places > _FEW_BYTES:
+                run.history.drop_places(run.counts)
 
     def _insert(self, place: int, run: Run) -> None:
         """Bring a run back that was removed."""
@@ -187,6 +226,8 @@ class Runs(QObject):
         run = self._model.run
         if run is not None and run not in self._all:
             self._add(run)
+        if run is not None:
+            self._note_shown(run)
         self.changed.emit()
 
     def _add(self, run: Run) -> None:
@@ -218,6 +259,11 @@ def _makes_room(old: Run, new: Run) -> bool:
         return False
     is_other_corpus = old.origin.corpus_name != new.origin.corpus_name
     return is_other_corpus or not (old.is_kept or new.is_kept) or old.is_trained_on(new.counts, new.config)
+
+
+def _with_places(history: MergeHistory, _stop: threading.Event, _report: Report) -> MergeHistory:
+    history.segmentations.prepare()
+    return history
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,7 @@ class Session(QObject):
         self.references.close()
         self.watch.close()
         self.document.close()
+        self.runs.close_job()
         self.model.close()
 
     # The corpus.
@@ -245,7 +246,7 @@ class Session(QObject):
     def _on_runs_shown(self, run: Run) -> None:
         """Show how the words of a run were made if it is of the present corpus."""
         is_of_corpus = run.origin.text_serial == self.counting.text_serial
-        if is_of_corpus and run.history.is_whole and self.changes_since_run(run).pipeline:
+        if is_of_corpus and run.history.is_read and self.changes_since_run(run).pipeline:
             self.counting.take_known(run.counts)
 
     def changes_since_run(self, run: Run | None = None) -> Changes:
@@ -277,7 +278,7 @@ class Session(QObject):
         counts = self.counting.counts
         if counts is None or not comparable:
             return not self._has_text_of(run)  # as far as is known
-        if not run.history.is_whole:  # its words are being read, or cannot be
+        if not run.history.is_read:  # its words are being read, or cannot be
             return run.history.is_damaged
         return counts is not run.counts and counts != run.counts
 

@@ -4,6 +4,8 @@ Two facts keep it small. A merge joins two adjacent symbols, so it removes one *
 and each boundary is removed at most once. The step at which each boundary disappears is therefore the whole history of
 every word's segmentation. The places of a token are those of the merges that made it, less those merged later, so there
 is no index that would grow with the history.
+
+For the same reason the places are a cache: they can be dropped, and are made again from the steps of the boundaries.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch
-from wordpiece_studio.training.segmentation import GROWTH, MergePlaces
+from wordpiece_studio.training.initial_state import prepare
+from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, places_of_boundaries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.training.segmentation import Segmentations
 
@@ -117,10 +121,13 @@ class MergeHistory:
         The number of distinct words, and of all their occurrences.
     """
 
+    _places: MergePlaces | None
+    _dropped: tuple[WordCounts, NDArray[np.int32]] | None
+
     def __init__(self, input_: TrainingInput) -> None:
         self.config = input_.config
         self.word_count, self.total_words = len(input_.words), int(input_.weights.sum())
-        self._places = MergePlaces(input_)
+        self._set_places(MergePlaces(input_))
         self._count = 0
         self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
         self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
@@ -142,13 +149,69 @@ class MergeHistory:
 
     @property
     def places(self) -> MergePlaces:
-        """Where the merges took place."""
-        return self._places
+        """Where the merges took place; made or read now if they are not in memory.
+
+        Raises
+        ------
+        StudioError
+            If they have to be read and cannot be, or do not fit the merges.
+        """
+        places = self._places
+        if places is None:
+            with self._making:
+                places = self._places
+                if places is None:
+                    places = self._places = self._made_places()
+                    self._dropped = None
+        return places
 
     @property
     def is_whole(self) -> bool:
         """Whether words and places are in memory, so that reading them does not wait."""
-        return True
+        return self._places is not None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether words and places are in memory, or were."""
+        return self._dropped is not None or self._places is not None  # in this order, as another thread makes them
+
+    @property
+    def bytes_of_places(self) -> int:
+        """About how much memory is free again when the places are dropped; 0 if they are not in memory."""
+        return 0 if self._places is None else self._places.bytes
+
+    def drop_places(self, counts: WordCounts) -> None:
+        """Keep only what the places can be made of again; `counts`: the words that the merges were learned from."""
+        if not self.is_whole:
+            return
+        self.symbols_after(self._count)  # found by the places of the last merge, and remembered
+        with self._making:
+            self._dropped = (counts, self.segmentations.boundary_steps)
+            self._places = None
+
+    def place_columns(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int32]]:
+        """Return how many places each of the first `end` merges has, the cells of its left symbol, and all places.
+
+        Dropped places are made for this alone.
+        """
+        places, dropped = self._places, self._dropped
+        if places is None and dropped is not None:
+            return places_of_boundaries(dropped[1], end)
+        places = self.places
+        return places.counts(0, end), places.left_lengths(end), places.between(0, end)
+
+    def _set_places(self, places: MergePlaces | None) -> None:
+        self._places = places
+        self._dropped = None
+        self._making = threading.Lock()
+
+    def _made_places(self) -> MergePlaces:
+        """Return the places made again after they were dropped."""
+        assert self._dropped is not None
+        counts, boundary_steps = self._dropped
+        places = MergePlaces(prepare(counts, self.config))
+        places.extend(0, *places_of_boundaries(boundary_steps, self._count))
+        return places
 
     @property
     def is_damaged(self) -> bool:
@@ -167,8 +230,11 @@ class MergeHistory:
         self._sizes = with_room(self._sizes, end, GROWTH)
         before = int(self._sizes[first - 1]) if first else len(self._initial)
         self._sizes[first:end] = before + np.cumsum(batch.columns["is_new"])
-        self.places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
-        self._count = end  # last: this makes the rest visible to readers
+        places = self.places
+        with self._making:
+            self._places = places  # even if they have been dropped in this very moment
+            places.extend(first, batch.position_counts, batch.left_lengths, batch.positions)
+            self._count = end  # last: this makes the rest visible to readers
 
     # What was merged.
 

@@ -243,6 +243,32 @@ def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
     return boundaries
 
 
+def places_of_boundaries(
+    boundary_steps: NDArray[np.int32], merges: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return the places of the first merges, made from nothing but the step that removed each boundary.
+
+    For each merge, how many there are and the cells of its left symbol: int64, shape (merges,); the places of all:
+    int32, merge after merge, ascending per merge.
+
+    When a boundary is removed, the left symbol reaches back to the nearest boundary that is removed later or never.
+    """
+    gone = np.flatnonzero(boundary_steps <= merges)  # also those that never were, with step 0
+    back = np.arange(-1, len(boundary_steps) - 1, dtype=np.int32)
+    waiting = gone[boundary_steps[back[gone]] <= boundary_steps[gone]]
+    while len(waiting):
+        back[waiting] = back[back[waiting]]  # between the two, all boundaries are removed earlier
+        waiting = waiting[boundary_steps[back[waiting]] <= boundary_steps[waiting]]
+    steps = boundary_steps[gone]
+    in_order = gone[np.argsort(steps, kind="stable")][np.count_nonzero(steps == 0) :]
+    counts = np.bincount(steps, minlength=merges + 1)[1:]
+    places = back[in_order]
+    firsts = np.cumsum(counts) - counts
+    return counts, in_order[firsts] - places[firsts], places
+
+
+_BYTES_A_CELL, _BYTES_A_WORD = 12, 64
+
 GROWTH = 1.5
 """The factor by which the columns of a history grow when they are full."""
 
@@ -269,6 +295,11 @@ class MergePlaces:
         self._offsets = np.zeros(65, dtype=np.int64)
         self._left_lengths = np.empty(64, dtype=np.int32)
         self._places = np.empty(256, dtype=np.int32)
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory they take, with the words laid out and what is built to look them up."""
+        return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.words) + self._places.nbytes
 
     def extend(
         self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]

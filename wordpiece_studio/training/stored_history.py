@@ -98,8 +98,7 @@ def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
 def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
     """Return the places of the first `end` merges, or of all; the arrays are views into the history."""
     end = len(history) if end is None else end
-    places = history.places
-    return HistoryPlaces(places.counts(0, end), places.left_lengths(end), places.between(0, end))
+    return HistoryPlaces(*history.place_columns(end))
 
 
 def restored_history(
@@ -138,7 +137,7 @@ class StoredHistory(MergeHistory):
         explained: Callable[[StudioError], StudioError] | None = None,
     ) -> None:
         self._stored, self._load, self._explained = table, load, explained
-        self._loading = threading.Lock()
+        self._set_places(None)
         self.config = table.config
         self.word_count, self.total_words = table.word_count, table.total_words
         self._count = self._named = len(table.columns["is_new"])
@@ -148,35 +147,16 @@ class StoredHistory(MergeHistory):
         self._table = TokenList.of(table.tokens)
         self._initial = self._view_of_table(table.initial_size)
         self._naming = threading.Lock()
-        self._loaded: MergePlaces | None = None
         self._error: StudioError | None = None
-
-    @property
-    def places(self) -> MergePlaces:
-        """Where the merges took place; read now if they have not been read.
-
-        Raises
-        ------
-        StudioError
-            If they cannot be read, or do not fit the merges.
-        """
-        if self._loaded is None:
-            with self._loading:
-                if self._loaded is None:
-                    self._loaded = self._explained_places()
-        return self._loaded
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the places are in memory."""
-        return self._loaded is not None
 
     @property
     def is_damaged(self) -> bool:
         """Whether reading the places has failed."""
         return self._error is not None
 
-    def _explained_places(self) -> MergePlaces:
+    def _made_places(self) -> MergePlaces:
+        if self._dropped is not None:
+            return super()._made_places()
         if self._error is not None:
             raise self._error  # the places are read only once
         try:

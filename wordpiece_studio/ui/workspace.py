@@ -32,15 +32,15 @@ from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.input_events import FileDrops
-from wordpiece_studio.ui.widgets.pane import EmptyState, Panel
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.ui.widgets.pane import Pane
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
@@ -91,6 +91,7 @@ class Workspace(QMainWindow):
         self.drops = FileDrops(self)
         self._put_together()
         self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
+        self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane | CorpusPane, ...]:
         """Return all panes, in the order of `PANES`."""
@@ -125,6 +126,12 @@ class Workspace(QMainWindow):
             with suppress(StudioError):  # a damaged project: what shows its words reports it
                 styles = TokenStyles(counts.words, config.continuing_subword_prefix)
         self.theme.set_token_styles(styles)
+
+    def _on_runs_shown(self, _run: Run) -> None:
+        """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""
+        for pane in self.panes():
+            if isinstance(pane, Pane) and pane.isVisible() and pane.is_stale:
+                pane.refresh_now()
 
     def _make_panes(self) -> None:
         session, themes, model = self.session, self.pane_themes, self.model

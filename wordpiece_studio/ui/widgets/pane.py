@@ -103,6 +103,7 @@ class Pane(QWidget):
 
     def refresh_now(self) -> None:
         """Refresh without waiting for the event loop."""
+        self._refresh_timer.stop()
         self._is_stale = False
         self._history = self._model.history
         self.refresh()
