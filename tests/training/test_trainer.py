@@ -167,8 +167,8 @@ def test_places_made_again_are_those_that_were_dropped(
         numbers[2][: numbers[0][:end].sum()].tolist(),
     ]
     assert contents(trainer) == before
-    assert history.is_whole
     assert history.places is not expected
+    assert history.is_whole
     assert np.array_equal(history.segmentations.boundary_steps, steps)
     for mine, old in zip(history.place_columns(len(history)), numbers, strict=True):
         assert np.array_equal(mine, old)
