@@ -202,6 +202,7 @@ def test_no_class_has_the_name_of_another() -> None:
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
+@pytest.mark.slow
 def test_pyqtgraph_is_imported_in_one_place_when_charts_are_first_shown() -> None:
     """It takes a fifth of a second."""
     found = {name_of(path) for path in FILES for _, name in imports_of(path) if name.split(".")[0] == "pyqtgraph"}

@@ -25,6 +25,7 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("transformers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [

@@ -101,6 +101,7 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
     assert load_tokenizer(tmp_path / "vocab.txt").encode("ab z").ids == [0, 1, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.case(44)
 @pytest.mark.parametrize(
     ("data", "message"),

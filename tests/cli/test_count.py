@@ -217,6 +217,7 @@ def test_a_pipe_is_read(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
         assert json.loads(out).get("words", 3) == 3
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.skipif(not os.path.exists("/dev/fd/0"), reason="the system has no /dev/fd")
 def test_what_the_shell_makes_of_a_command_is_read(capsys: pytest.CaptureFixture[str]) -> None:
@@ -293,6 +294,7 @@ def test_rare_words_can_be_left_out(texts: Path, tmp_path: Path, capsys: pytest.
     assert "--min-count: No word occurs 4 times or more. Skip fewer words." in message
 
 
+@pytest.mark.slow
 def test_a_missing_cluster(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("distributed")
     message = fails(capsys, "count", texts, "--cluster", "nonsense")

@@ -163,6 +163,7 @@ def test_a_reader_that_has_enough_is_no_error(course: Path) -> None:
         assert (tokenize.wait(), tokenize.stderr.read()) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a window would open")
 def test_a_reader_that_has_enough_of_the_demo_is_no_error() -> None:
     environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}

@@ -109,6 +109,7 @@ def test_a_signal_is_heard_from_the_first_line_on(name: str) -> None:
     assert stopped("first line", name, "--version") == (128 + signal.Signals[name], b"", STOPPED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["C callback", "C code", "between files", *LATE])
 def test_wherever_ctrl_c_comes_it_ends_the_program_and_nothing_is_written(tmp_path: Path, moment: str) -> None:
     out = tmp_path / "new" / "out"
@@ -117,6 +118,7 @@ def test_wherever_ctrl_c_comes_it_ends_the_program_and_nothing_is_written(tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_it_ends_the_judging_by_held_out_text_too(tmp_path: Path) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out"
     corpus.write_text("hug pug pun bun hugs\n" * 20, encoding="utf-8")
@@ -152,6 +154,7 @@ def test_a_signal_that_was_to_be_ignored_is(tmp_path: Path) -> None:
         signal.signal(signal.SIGHUP, old)
 
 
+@pytest.mark.slow
 def test_in_a_library_ctrl_c_is_what_python_makes_of_it() -> None:
     code = (
         "import os, signal, wordpiece_studio as wps\n"

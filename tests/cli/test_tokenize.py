@@ -147,6 +147,7 @@ def test_lines_before_one_that_a_library_cannot_handle_are_printed(
     assert "retry-limit" in err
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_line_waits_for_no_other_and_ctrl_c_ends_the_library_too(gpt: Path) -> None:
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}

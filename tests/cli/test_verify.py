@@ -3,12 +3,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.cli.calls import COURSE, fails, run
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_verify_says_whether_every_file_agrees(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,6 +78,7 @@ def test_what_cannot_be_verified_is_reported_in_a_line(tmp_path: Path, capsys: p
     assert "has no manifest" in fails(capsys, "verify", tmp_path)
 
 
+@pytest.mark.slow
 def test_stdin_has_no_corpus_hash_and_the_reason(tmp_path: Path) -> None:
     import subprocess
 

@@ -96,6 +96,7 @@ def test_all_are_cached_when_each_package_is(tmp_path: Path, monkeypatch: pytest
         assert kernel_cache.kernels_are_cached() is (number == len(kernel_cache.KERNEL_PACKAGES))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["text.word_table", "tokenizer.compiled_encoder", "training.numba_engine"])
 def test_what_needs_kernels_takes_them_from_the_cache_and_leaves_the_standard_streams_alone(module: str) -> None:
     """With colours, numba wraps and restores sys.stdout for every message that it makes, even for itself."""

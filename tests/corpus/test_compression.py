@@ -127,6 +127,7 @@ def test_a_changed_byte_is_noticed_or_changes_nothing(name: str, place: int, byt
             pass
 
 
+@pytest.mark.slow
 @EACH
 def test_a_bomb_is_refused(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compression, "UNSUSPICIOUS_BYTES", 1 << 20)

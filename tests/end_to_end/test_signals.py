@@ -121,12 +121,14 @@ def left(folder: Path) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_a_second_ctrl_c_disturbs_nothing(tmp_path: Path, step: str) -> None:
     assert end(tmp_path, step, "SIGINT", "SIGTERM", "SIGINT") == (130, "wordpiece-studio: Stopped.")
     assert left(tmp_path) == ([] if step == "start" else ["unsaved hugs"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "code"), [pytest.param("SIGTERM", 143, marks=pytest.mark.slow), ("SIGHUP", 129)])
 def test_the_first_signal_decides_the_exit_code(tmp_path: Path, name: str, code: int) -> None:
     assert end(tmp_path, "at once", name, "SIGINT") == (code, "")

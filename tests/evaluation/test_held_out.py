@@ -80,6 +80,7 @@ def test_whole_lines_are_held_out_by_where_they_begin(lines: list[str], small: i
     assert all(piece.utf8 == text.encode()[piece.byte : piece.end_byte] for _, piece in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "pre_tokenizer"),
     [(30_000, "bert"), (30_000, r"pattern:\w+ ?\w*"), (2_300_000, "bert")],

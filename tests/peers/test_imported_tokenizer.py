@@ -255,6 +255,7 @@ def test_damaged_models_of_sentencepiece(tmp_path: Path, data: bytes) -> None:
         load_tokenizer(tmp_path / "bad.model")
 
 
+@pytest.mark.slow
 def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
     code = f"""
 import sys
@@ -268,6 +269,7 @@ print(*sys.modules)
     assert not {"tokenizers", "sentencepiece"} & set(modules.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
     code = f"""

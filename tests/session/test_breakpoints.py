@@ -105,6 +105,7 @@ def test_hits_are_those_of_a_plain_look_at_every_merge(data: st.DataObject) -> N
     assert search.steps.tolist() == plain_hits(each, history)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2])
 def test_a_fall_is_hit_once_wherever_two_searches_meet(seed: int) -> None:
     history = HISTORIES[seed]

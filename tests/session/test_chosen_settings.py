@@ -45,6 +45,7 @@ def text_of(letters: str, longest: int, joined: int, words: int) -> str:
     return " ".join(pieces)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [4000, pytest.param(30_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_trainings_end_in_words_and_not_in_codes(kind: str, words: int) -> None:

@@ -59,11 +59,13 @@ def test_the_others_follow_the_run_that_is_shown(qtbot: QtBot, model: TrainerMod
     runs.show(score)
     model.seek(3)
     assert comparison.aligned() == [ComparedStep(likelihood, 3)]
-    tokenizer = comparison.tokenizer(comparison.aligned()[0])
+    tokenizer = comparison.aligned()[0].tokenizer
     assert tokenizer.encode("hugs pug puns").tokens == ["hug", "##s", "p", "##ug", "p", "##un", "##s"]
-    assert comparison.tokenizer(comparison.aligned()[0]) is tokenizer
+    assert comparison.aligned()[0].tokenizer is tokenizer
     model.last()
     assert comparison.aligned() == [ComparedStep(likelihood, len(likelihood.history), True)]
+    runs.show(likelihood)
+    assert model.tokenizer_at(3) is tokenizer  # its words need not be matched again
     runs.show(count)  # which is not compared itself
     assert [each.run for each in comparison.aligned()] == [score, likelihood]
     with qtbot.waitSignal(comparison.changed):
@@ -127,15 +129,15 @@ def test_a_bookmarked_step_is_compared_where_it_is(qtbot: QtBot, model: TrainerM
         assert comparison.aligned() == []
         assert comparison.beside() == [fixed]
         assert comparison.lanes() == [ComparedStep(likelihood, step), fixed]
-    tokenizer = comparison.tokenizer(fixed)
+    tokenizer = fixed.tokenizer
     assert list(tokenizer.vocabulary.tokens) == list(likelihood.history.vocabulary(2).tokens)
     runs.set_compared(likelihood, True)
     runs.show(score)
     model.seek(5)
     assert comparison.beside() == [ComparedStep(likelihood, 5), fixed]
     assert comparison.lanes() == [ComparedStep(score, 5), ComparedStep(likelihood, 5), fixed]
-    assert comparison.tokenizer(comparison.aligned()[0]) is not tokenizer
-    assert comparison.tokenizer(fixed) is tokenizer
+    assert comparison.aligned()[0].tokenizer is not tokenizer
+    assert fixed.tokenizer is tokenizer
     runs.close(likelihood)
     assert comparison.beside() == []
     runs._undo_stack.undo()  # which shows it

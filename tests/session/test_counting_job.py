@@ -121,6 +121,7 @@ def test_files_are_counted_in_a_child(qtbot: QtBot, job: CountingJob, tmp_path: 
     assert caught.args[0].words == ["hug", "pug"]
 
 
+@pytest.mark.slow
 def test_what_a_file_holds_now_is_counted_whatever_its_size_and_time_are(
     qtbot: QtBot, job: CountingJob, tmp_path: Path
 ) -> None:
@@ -133,6 +134,7 @@ def test_what_a_file_holds_now_is_counted_whatever_its_size_and_time_are(
         assert caught.args[0].words == text.split()
 
 
+@pytest.mark.slow
 def test_nothing_of_the_corpus_is_left_in_the_cache(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug pug", encoding="utf-8")
     cache = platformdirs.user_cache_path("wordpiece-studio", appauthor=False)
@@ -174,6 +176,7 @@ def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: i
     assert not job.is_running
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.expects_log
 def test_a_killed_child_is_reported_in_words(qtbot: QtBot, job: CountingJob) -> None:

@@ -117,6 +117,7 @@ def quick(fake: Fake, judge: Judge) -> Judge:
     return judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "files"])
 def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "text.txt"
@@ -213,6 +214,7 @@ def test_a_training_that_was_stopped_is_judged_at_its_size(quick: Judge, fake: F
     assert fake.orders[1].config == SMALL
 
 
+@pytest.mark.slow
 def test_a_corpus_that_has_changed_is_not_judged(judge: Judge) -> None:
     order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=TEXT + "more\n"), 1000)
     with pytest.raises(StudioError, match="has changed since it was counted"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys, threading
 import msgspec
@@ -34,6 +36,7 @@ print("alive")
 """
 
 
+@pytest.mark.slow
 def test_threads_that_decode_for_the_first_time_at_once() -> None:
     for _ in range(5):
         done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)

@@ -145,6 +145,7 @@ def test_equals_hugging_face_on_courses(path: Path, lowercase: bool) -> None:
     assert_equal(CompiledEncoder(plain).encode_lines("".join(lines).encode()), expected, is_open=False)
 
 
+@pytest.mark.slow
 def test_blocks_follow_each_other() -> None:
     chance = random.Random(5)
     plain = tokenizer()

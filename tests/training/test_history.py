@@ -210,7 +210,7 @@ def test_every_tree_is_made_of_the_merges(
         waiting = [history.merge_tree(token_id)]
         assert waiting[0].token_id == token_id
         spelled = [history.token(leaf.token_id) for leaf in waiting[0].leaves()]
-        if token in makers:
+        if token in makers and not (prefix and any(prefix in word for word, _ in pairs)):
             assert spelled[0] + "".join(leaf.removeprefix(prefix) for leaf in spelled[1:]) == token
         while waiting:
             node = waiting.pop()

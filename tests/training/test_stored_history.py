@@ -51,6 +51,7 @@ def test_a_restored_history_equals_the_original(
     assert again.is_whole or not end
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(WORDS, st.sampled_from(OBJECTIVES), st.data())
 def test_a_trainer_continues_from_it(words: dict[str, int], objective: Any, data: st.DataObject) -> None:

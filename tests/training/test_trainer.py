@@ -105,6 +105,7 @@ def test_engines_equal_the_definition(every_engine: Any, pairs: list[tuple[str, 
     assert_defined(every_engine, pairs, config)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(corpora, configs, alphabets)
 def test_engines_equal_the_definition_of_every_alphabet(

@@ -229,10 +229,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     expected = []
     for run in (score, likelihood):
         counts = [
-            [
-                word.pieces
-                for word in window.session.comparison.tokenizer(ComparedStep(run, step)).tokenize_words(pane.text)
-            ]
+            [word.pieces for word in ComparedStep(run, step).tokenizer.tokenize_words(pane.text)]
             for step in range(len(run.history) + 1)
         ]
         texts = [[[piece.token for piece in pieces] for pieces in each] for each in counts]

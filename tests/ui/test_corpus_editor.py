@@ -210,6 +210,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
         monkeypatch.setattr(document_module, "LONGEST_TEXT", 60)
 
 
+@pytest.mark.slow
 @given(text=st.lists(texts, max_size=5).map("".join), data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_editor_and_document_stay_the_same(qtbot: QtBot, way: None, text: str, data: st.DataObject) -> None:

@@ -178,6 +178,7 @@ def test_a_corpus_that_was_opened_is_trained_when_it_is_edited_not_before(studio
     assert "cat" in studio.window.model.counts.words
 
 
+@pytest.mark.slow
 def test_merges_of_another_corpus_that_were_asked_for_stay(studio: Studio, tmp_path: Path) -> None:
     train(studio)
     before = studio.window.model.run

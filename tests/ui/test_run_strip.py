@@ -327,7 +327,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
     window.model.seek(10)
     pane.set_text("☃ course the tokenization\nchapter")
     three.wait(lambda: len(compared.texts) == 2 and not pane.is_stale)
-    other = window.session.comparison.tokenizer(window.session.comparison.aligned()[0])
+    other = window.session.comparison.aligned()[0].tokenizer
     mine = window.model.tokenizer_at(10)
     words = [["☃", "course", "the", "tokenization"], ["chapter"]]
     expected = {

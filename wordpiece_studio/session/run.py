@@ -5,13 +5,15 @@ Also the small records in which the model tells the panes about it: state, progr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.storage.project.contents import ProjectCorpus
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
@@ -41,6 +43,9 @@ class RunOrigin:
     corpus_name: str = ""
     text_serial: int = -1
     corpus: ProjectCorpus | None = None
+
+
+_TOKENIZERS_KEPT = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -89,6 +94,7 @@ class Run:
     is_kept: bool = True
     is_compared: bool = False
     step: int = 0
+    _tokenizers: OrderedDict[int, Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
     def letter(self) -> str:
@@ -104,6 +110,22 @@ class Run:
     def is_unsaved(self) -> bool:
         """Whether it has merges that the user asked for and did not save."""
         return self.origin.is_wanted and len(self.history) > self.saved_merges
+
+    def tokenizer_at(self, step: int) -> Tokenizer:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept."""
+        from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+        found = self._tokenizers.pop(step, None)
+        if found is None:
+            found = Tokenizer(self.history.vocabulary(step), self.counts.normalizer, self.counts.pre_tokenizer)
+            while len(self._tokenizers) >= _TOKENIZERS_KEPT:
+                self._tokenizers.popitem(last=False)
+        self._tokenizers[step] = found
+        return found
+
+    def drop_tokenizers(self) -> None:
+        """Drop the tokenizers kept, because nobody looks at the run any more."""
+        self._tokenizers.clear()
 
     def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
         """Return whether training with these words and settings would give the same merges."""

@@ -15,7 +15,6 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.commands import CloseCommand
-from wordpiece_studio.session.shown_run import TokenizerCache
 
 if TYPE_CHECKING:
     import threading
@@ -132,6 +131,8 @@ class Runs(QObject):
         if is_compared and run.color in taken:
             run.color = self._free_color(run.color, taken)
         run.is_compared = is_compared
+        if not is_compared and run is not self.current:
+            run.drop_tokenizers()
         self._keep_changed(run)
 
     def close(self, run: Run) -> None:
@@ -283,6 +284,11 @@ class ComparedStep:
         """The letter of the run, with the step if that is bookmarked: ``"A@12"``."""
         return self.run.letter if self.bookmark is None else f"{self.run.letter}@{self.step}"
 
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The tokenizer of the run at the step, with the pipeline of its words."""
+        return self.run.tokenizer_at(self.step)
+
 
 class Comparison(QObject):
     """Aligns the compared runs by the size of their vocabulary; bookmarked steps stay where they are.
@@ -300,9 +306,8 @@ class Comparison(QObject):
         self._model = model
         self._runs = runs
         self._bookmarks = bookmarks
-        self._tokenizers: dict[tuple[Run, Bookmark | None], TokenizerCache] = {}
-        runs.changed.connect(self._on_changed)
-        bookmarks.changed.connect(self._on_changed)
+        runs.changed.connect(self.changed)
+        bookmarks.changed.connect(self.changed)
         bookmarks.run_compared.connect(runs.keep)
 
     @property
@@ -351,18 +356,6 @@ class Comparison(QObject):
         if history is None or run is self._runs.current:
             return step
         return step_of_size(history, run.history.vocabulary_size(step))[0]
-
-    def tokenizer(self, compared: ComparedStep) -> Tokenizer:
-        """Return the tokenizer of a run at its step, with the pipeline of its words."""
-        run = compared.run
-        cache = self._tokenizers.setdefault((run, compared.bookmark), TokenizerCache())
-        return cache.at(run.history, run.counts, compared.step)
-
-    def _on_changed(self) -> None:
-        bookmarked = {(each.run, each.bookmark) for each in self.bookmarked()}
-        for key in self._tokenizers.keys() - {(run, None) for run in self._runs.compared} - bookmarked:
-            del self._tokenizers[key]
-        self.changed.emit()
 
 
 def step_of_size(history: MergeHistory, size: int) -> tuple[int, bool]:

@@ -10,7 +10,7 @@ history alone, in a thread of its own, and is discarded with the answer. Without
 from __future__ import annotations
 
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -117,32 +117,6 @@ class TrainingPace:
         return (seconds - first_seconds) / (merges - first_merges) if merges > first_merges else 0.0
 
 
-_KEPT = 16
-
-
-class TokenizerCache:
-    """Tokenizers of one history by step; each is small, since the vocabularies of a history share their tokens."""
-
-    def __init__(self) -> None:
-        self._by_step: OrderedDict[int, Tokenizer] = OrderedDict()
-
-    def clear(self) -> None:
-        """Discard all tokenizers, because the history has been replaced."""
-        self._by_step.clear()
-
-    def at(self, history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:
-        """Return the tokenizer after `step` merges."""
-        from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-
-        found = self._by_step.pop(step, None)
-        if found is None:
-            found = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
-            while len(self._by_step) >= _KEPT:
-                self._by_step.popitem(last=False)
-        self._by_step[step] = found
-        return found
-
-
 PROGRESS_INTERVAL_SECONDS = 0.05
 
 
@@ -193,7 +167,6 @@ class ShownRun(QObject):
         self._is_closed = False
         self._merged_method = QMetaMethod.fromSignal(self.merged)
         self._pace = TrainingPace(PROGRESS_INTERVAL_SECONDS)
-        self._tokenizers = TokenizerCache()
 
     # State.
 
@@ -279,9 +252,7 @@ class ShownRun(QObject):
 
     def tokenizer_at(self, step: int) -> Tokenizer | None:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
-        if self.history is None or self.counts is None:
-            return None
-        return self._tokenizers.at(self.history, self.counts, max(0, min(step, self._published)))
+        return None if self._current is None else self._current.tokenizer_at(max(0, min(step, self._published)))
 
     # Moving in time, and selecting.
 
@@ -355,10 +326,11 @@ class ShownRun(QObject):
         """Switch to a run, or to none, with nothing published yet."""
         if self._current is not None:
             self._current.step = self._step
+            if not self._current.is_compared:
+                self._current.drop_tokenizers()
         self._current = run
         self._published = self._learned = self._step = 0
         self._pace.begin_run()
-        self._tokenizers.clear()
 
     def _publish(self, *, follows: bool = True) -> None:
         """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""

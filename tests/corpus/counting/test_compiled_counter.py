@@ -156,6 +156,7 @@ def test_real_corpora(normalizer: str, pre_tokenizer: str, paths: list[Path], mo
     assert compiled[2]
 
 
+@pytest.mark.slow
 def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.txt"
     ways: list[str] = []
@@ -169,6 +170,7 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert ways == ["PlainCounter", "CompiledCounter", "PlainCounter", "CompiledCounter", "PlainCounter"]
 
 
+@pytest.mark.slow
 def test_little_text_needs_no_numba() -> None:
     script = "import sys; from wordpiece_studio import count_texts; count_texts(['a b ' * 200_000]); assert {}"
     for condition in ("'numba' not in sys.modules", "'wordpiece_studio.corpus.counting.counting' in sys.modules"):

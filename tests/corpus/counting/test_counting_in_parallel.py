@@ -219,6 +219,7 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return paths
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pre_tokenizer", ["bert", PATTERN])
 def test_real_threads_and_processes(corpus: list[Path], pre_tokenizer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[CountingProgress] = []
@@ -253,6 +254,7 @@ def corpus_lines(characters: int, path: Path) -> int:
     return path.read_text(encoding="utf-8")[:characters].count("\n") + 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="a process is killed by a signal")
 @pytest.mark.parametrize("all_die", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_killed_process_costs_nothing(corpus: list[Path], monkeypatch: pytest.MonkeyPatch, all_die: bool) -> None:
@@ -295,6 +297,7 @@ def test_stopping_leaves_no_thread_and_no_process(
             os.kill(child.pid, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize("pre_tokenizer", ["bert", PATTERN])
 def test_the_first_fault_in_the_corpus_is_reported(corpus: list[Path], pre_tokenizer: str, processes: int) -> None:

@@ -38,6 +38,7 @@ def test_a_key_shows_a_layout_whose_panes_agree(driver: Driver, keys: str) -> No
     assert_all_panes_agree(driver)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", _SEEN)
 def test_a_layout_is_there_again_after_a_restart(start: Callable[[], Driver], keys: str) -> None:
     start().press(keys)

@@ -38,6 +38,7 @@ from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.chip_area import ChipArea
 from wordpiece_studio.ui.widgets.pane import PaneArea
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice
 from wordpiece_studio.ui.workspace import PANES
 
@@ -123,13 +124,13 @@ def pictures(driver: Driver) -> Pictures:
         driver.settle()
         taken[name] = widget.grab().toImage()
 
-    step = window.model.step  # lists scroll as little as they can: let all begin at their tops
-    window.model.first()
-    driver.settle()
-    window.model.seek(step)
     (choice,) = window.charts_pane.findChildren(ChartChoice)
     for pane in ("vocabulary", "history"):
         window.docks.bring(pane)
+        driver.settle()
+        for table in window.findChildren(QuietTable):  # which scroll as little as they can
+            table.scrollToTop()
+            table.scrollTo(table.currentIndex(), QuietTable.ScrollHint.PositionAtTop)
         take(pane, window)
     window.docks.bring("charts")
     for button in choice._group.buttons():
@@ -295,6 +296,7 @@ def test_nothing_is_cut(compared: Driver) -> None:
     assert walk(compared, FEW) == {}
 
 
+@pytest.mark.slow
 def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) -> None:
     assert walk(compared, (("teach", (1366, 768), 160),)) == {}
     window = compared.window
@@ -333,6 +335,7 @@ def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
         window.take_down()
 
 
+@pytest.mark.slow
 def test_panes_of_another_size_are_laid_out_few_times(opened: Callable[[ThemeChoice], tuple[Driver, Theme]]) -> None:
     """With a style sheet of its own for each such pane it took every table 38 times, and the window 2.4 seconds."""
     driver, theme = opened("light")

@@ -86,6 +86,7 @@ def check(project: Project, kept: Kept) -> None:
     assert project.run.history.token(50) == kept.state.run.history.token(50)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_letter_after_the_training_was_kept(kept: Kept, large: ProjectRun) -> None:
     kept.document.load_sample("course-en.txt")
     before = Counted.total

@@ -352,6 +352,7 @@ def test_labels_that_fit_are_shown(bench: Bench) -> None:
     assert not chart._labels[0].rect.intersects(chart._labels[1].rect)
 
 
+@pytest.mark.slow
 def test_the_line_of_figures_is_hidden_completely(bench: Bench) -> None:
     charts = Charts(bench, 420, 300)
     chart = charts.choose(VALUE)

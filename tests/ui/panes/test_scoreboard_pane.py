@@ -233,6 +233,7 @@ def cut_parts(pane: ScoreboardPane) -> list[str]:
     return [part.accessibleName() or part.text() for part in cut]
 
 
+@pytest.mark.slow
 @some_pairs(("width", "points"), [330, 470, 800], [16, 10, 7])
 def test_parts_that_do_not_fit_are_hidden_completely(bench: Bench, width: int, points: int) -> None:
     pane = bench.show(ScoreboardPane, width=width, height=830)

@@ -92,6 +92,7 @@ def test_the_rungs_of_a_ladder(qtmodeltester: ModelTester, theme: Theme) -> None
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
 
 
+@pytest.mark.slow
 def test_300_000_merges_are_painted_at_once(qtbot: QtBot, theme: Theme) -> None:
     plot = TimelinePlot(theme, str)
     qtbot.addWidget(plot)

@@ -58,6 +58,7 @@ def saved(path: Path, selection: ProjectSelection, **others: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", ["places/positions", "words/text"])
 @pytest.mark.parametrize("selection", [WORD, TOKEN, PAIR], ids=lambda selection: selection.kind)
 @pytest.mark.parametrize("is_small", [True, pytest.param(False, marks=pytest.mark.slow)])

@@ -147,6 +147,7 @@ def test_a_text_changed_on_disk_is_reloaded_on_request_and_edits_can_be_undone(p
     assert window.session.document.is_modified
 
 
+@pytest.mark.slow
 def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.session.document.edit(0, 0, "my ")

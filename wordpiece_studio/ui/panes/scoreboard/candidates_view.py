@@ -317,7 +317,7 @@ class CandidatesView(ChoosingTable):
         header = self.horizontalHeader()
         size = self._more.sizeHint()
         height = min(size.height(), header.height())
-        right = header.geometry().right()
+        right = self.viewport().geometry().right()  # the header is laid out later
         self._more.setGeometry(right - size.width(), header.geometry().top(), size.width(), height)
 
     def _sampled_rows(self) -> Sequence[int]:

@@ -241,7 +241,7 @@ class ComparedTexts(QWidget):
             line.show()
         for line, each in zip(self._lines, others, strict=True):
             line.live.set_text(text)
-            line.live.set_tokenizer(self._comparison.tokenizer(each))
+            line.live.set_tokenizer(each.tokenizer)
             if line.chips.lines is not line.live.lines:
                 line.chips.set_lines(line.live.lines)
             where = self.tr("end") if each.is_at_end else self._step_text(each.step)
