@@ -112,12 +112,20 @@ _LONGEST_WAIT = 0.25
 
 
 class ChangesFinder(QObject):
-    """Finds the changes for a text and the run of `model`, and puts them in `changes`."""
+    """Finds the changes for a text and the run of `model`, and puts them in `changes`.
 
-    def __init__(self, model: TrainerModel, changes: LiveChanges, parent: QObject | None = None) -> None:
+    What was found is handed to `compared` when another run is shown, and taken from it, rather than found again.
+    """
+
+    def __init__(
+        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges | None = None,
+        parent: QObject | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(parent)
         self._model = model
         self._changes = changes
+        self._compared = compared
+        self._run: Run | None = None
         self._lines: Sequence[str] = ()
         self._timeline: TextTimeline | None = None
         self._waits_since: float | None = None
@@ -154,13 +162,23 @@ class ChangesFinder(QObject):
         tokenizer = model.tokenizer_at(0)
         self._timer.stop()
         self._published = self._waits_since = None
-        if model.history is None or tokenizer is None:
-            self._timeline = None
+        found = self._swap()
+        if found is not None or model.history is None or tokenizer is None:
+            self._timeline = found  # whose rows are published once the merges of the run are
             self._changes.set_rows((), is_known=False)
             return
         self._timeline = TextTimeline(model.history, model.merge_count, tokenizer)
         self._timeline.set_lines(self._lines)
         self._work(_FIRST_SLICE)
+
+    def _swap(self) -> TextTimeline | None:
+        """Hand over what was found for the run that was shown, and take what is there for the one that is."""
+        run, self._run = self._run, self._model.run
+        if self._compared is None or run is self._run:
+            return None
+        if run is not None and self._timeline is not None:
+            self._compared.give(run, self._timeline, self._lines)
+        return self._compared.take(self._run)
 
     def _work(self, seconds: float) -> None:
         timeline = self._timeline
@@ -234,7 +252,7 @@ class ComparedChanges(QObject):
 
     def set_texts(self, texts: Mapping[Run, LiveText]) -> None:
         """Set the text as each of the runs reads it; the changes of other runs are dropped."""
-        is_other = self._timelines.keys() != texts.keys()
+        is_other = self.rows.keys() != texts.keys()
         self._timelines = {run: timeline for run, timeline in self._timelines.items() if run in texts}
         for run, text in texts.items():
             timeline = self._timelines.get(run)
@@ -250,6 +268,16 @@ class ComparedChanges(QObject):
         self._lines = {run: self._lines[run] for run in texts}
         if is_other:
             self._work(_FIRST_SLICE)
+
+    def give(self, run: Run, timeline: TextTimeline, lines: Sequence[str]) -> None:
+        """Take over what was found for these lines with a run that was shown, if it is compared."""
+        if run.is_compared:
+            self._timelines[run], self._lines[run] = timeline, lines
+
+    def take(self, run: Run | None) -> TextTimeline | None:
+        """Hand over what was found with a run that is shown now; None if nothing was."""
+        self.rows = {each: rows for each, rows in self.rows.items() if each is not run}
+        return None if run is None else self._timelines.pop(run, None)
 
     def _work(self, seconds: float) -> None:
         waiting = [timeline for timeline in self._timelines.values() if not timeline.is_done]

@@ -104,7 +104,7 @@ class TokenizationPane(Pane):
         self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
         compared_changes = self._compared.changes if self._compared is not None else None
         self._changes_view = ChangesView(self._changes, theme, self, comparison=comparison, compared=compared_changes)
-        self._finder = ChangesFinder(model, self._changes, self)
+        self._finder = ChangesFinder(model, self._changes, compared_changes, self)
         self._lay_out()
         self._connect()
         self._is_made = True
