@@ -100,6 +100,9 @@ def _is_a_word(character: str, pipeline: Pipeline) -> bool:
 _MOST_KEPT = 5000
 """How many lines beyond those of the text stay cached: what was undone or deleted may come back."""
 
+_SEEN = 2
+"""Tokenizers, beside the one used, whose words stay cached: those of two runs that are shown in turn."""
+
 _Words = tuple["TokenizedWord", ...]
 
 
@@ -195,6 +198,7 @@ class LiveText:
         self._tokenizer: Tokenizer | None = None
         self._known: dict[str, _Words] = {}
         self._before: dict[str, tuple[Tokenizer, _Words]] = {}  # the words under earlier tokenizers
+        self._seen: dict[Tokenizer, dict[str, _Words]] = {}  # all words under the last few tokenizers
         self._lines: LiveLines | None = None
         self._texts: list[str] = []
         self._starts: list[int] = []
@@ -225,7 +229,11 @@ class LiveText:
                 kept = self._before if len(self._before) + len(self._known) <= _MOST_KEPT else {}
                 known = {line: (self._tokenizer, words) for line, words in self._known.items()}
                 self._before = {**kept, **known}
-            self._tokenizer, self._known, self._lines = tokenizer, {}, None
+                self._seen = {**self._seen, self._tokenizer: self._known}
+                for old in list(self._seen)[:-_SEEN]:
+                    del self._seen[old]
+            known_before = self._seen.pop(tokenizer, {}) if tokenizer is not None else {}
+            self._tokenizer, self._known, self._lines = tokenizer, known_before, None
 
     @property
     def lines(self) -> LiveLines:
