@@ -74,7 +74,7 @@ QPushButton[role="primary"], QToolButton[role="primary"] {
     font-weight: 600;
 }
 QPushButton[role="primary"]:hover, QToolButton[role="primary"]:hover { background: $accent_hover; }
-QPushButton[role="primary"]:focus, QToolButton[role="primary"]:focus { border: 1px solid $text; }
+QPushButton[role="primary"]:focus, QToolButton[role="primary"]:focus { border: 2px solid $text; padding: 4px 15px; }
 QPushButton[role="primary"]:disabled, QToolButton[role="primary"]:disabled {
     background: $window; color: $faint; border-color: $border;
 }
