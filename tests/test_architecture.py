@@ -26,15 +26,15 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wordpiece_studio"}
 MADE_BY_TOOLS = {"build", "dist"}
 IN_PACKAGE = {
-    "__init__.py", "__main__.py", "cli", "compiled", "corpus", "errors.py", "evaluation", "peers", "platform_check.py",
-    "py.typed", "resources.py", "session", "stopping.py", "storage", "system", "terminal_demo.py", "text", "tokenizer",
-    "training", "ui", "version.py",
+    "__init__.py", "__main__.py", "cli", "compiled", "corpus", "errors.py", "evaluation", "notebook.py", "peers",
+    "platform_check.py", "py.typed", "resources.py", "session", "stopping.py", "storage", "system", "terminal_demo.py",
+    "text", "tokenizer", "training", "ui", "version.py",
 }  # fmt: skip
 
 # A module may import from its own room and from those below it.
 LAYERS = {
     "errors": 0, "resources": 0, "platform_check": 0, "stopping": 0, "version": 0, "system": 1, "compiled": 2,
-    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "evaluation": 7, "peers": 8, "storage": 9,
+    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "notebook": 7, "evaluation": 7, "peers": 8, "storage": 9,
     "terminal_demo": 10, "session": 11, "ui": 12,
 }  # fmt: skip
 QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
@@ -246,7 +246,7 @@ def test_the_import_is_light(module: str) -> None:
 
 
 def test_what_is_required_is_imported_and_the_other_way_round() -> None:
-    optional = {"dask", "distributed", "fsspec", "pyarrow"}  # these are extras
+    optional = {"dask", "distributed", "fsspec", "pandas", "pyarrow"}  # these are extras
     known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
     imported = {name.split(".")[0] for path in FILES for _, name in imports_of(path)}
     others = imported - set(sys.stdlib_module_names) - {"wordpiece_studio"}

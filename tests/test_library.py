@@ -19,6 +19,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.compression",
     "wordpiece_studio.corpus.files",
     "wordpiece_studio.corpus.counts",
+    "wordpiece_studio.corpus.texts",
     "wordpiece_studio.corpus.delimited",
     "wordpiece_studio.corpus.linter.text_checks",
     "wordpiece_studio.corpus.linter.linter",
@@ -31,6 +32,8 @@ WITH_EXAMPLES = [
     "wordpiece_studio.text.pre_tokenizers",
     "wordpiece_studio.system.printable",
     "wordpiece_studio.training.forecast",
+    "wordpiece_studio.training.formula",
+    "wordpiece_studio.training.history",
     "wordpiece_studio.training.trainer",
 ]
 
@@ -46,7 +49,7 @@ def test_the_examples_in_the_docstrings_hold(name: str, monkeypatch: pytest.Monk
 def test_every_public_name_is_there_and_listed() -> None:
     for name in wps.__all__:
         assert getattr(wps, name) is not None
-    assert set(wps.__all__) <= set(dir(wps))
+    assert dir(wps) == sorted(wps.__all__)
     with pytest.raises(AttributeError, match="no attribute 'trian'"):
         _ = wps.trian
 
@@ -91,3 +94,23 @@ def test_counts_run_and_tokenizer_carry_how_text_is_read(tmp_path: Path) -> None
     assert tokenizer.pre_tokenizer == wps.WhitespaceSplit()
     wps.save_directory(tmp_path / "out", run.vocabulary, tokenizer.normalizer, tokenizer.pre_tokenizer)
     assert wps.load_tokenizer(tmp_path / "out").encode("ÉTÉ").tokens == tokenizer.encode("ÉTÉ").tokens
+
+
+def test_every_object_is_printed_on_one_short_line(tmp_path: Path) -> None:
+    texts = [" ".join(f"word{number}" for number in range(3000))] * 2
+    counts = wps.count_texts(texts)
+    run = wps.train(counts, wps.TrainingConfig(vocab_size=100))
+    trainer, tokenizer = wps.Trainer(counts), run.tokenizer()
+    encoded, corpus = wps.encode_texts(tokenizer, texts), wps.divided_corpus(texts=texts * 6)
+    tokenizer.save(tmp_path)
+    bpe = wps.BpeTokenizer({"a": 0}, [], "none", "whitespace")
+    for shown in (
+        counts, counts.statistics, run, run.history, run.history[0], run.vocabulary, trainer, trainer.top(1)[0], bpe,
+        tokenizer, tokenizer.normalizer, tokenizer.encode(texts[0]), tokenizer.explain("w" * 100), encoded,
+        encoded.statistics, corpus, corpus.held_out, wps.HeldOutFigures(run, 2, {"score": 1.0}),
+        wps.load_tokenizer(tmp_path),
+    ):  # fmt: skip
+        text = repr(shown)
+        assert len(text) < 400, text
+        assert "\n" not in text
+        assert " at 0x" not in text

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import wordpiece_studio as wps
 from tests.test_architecture import LAYERS
 from wordpiece_studio import cli
 
@@ -83,6 +84,27 @@ def test_the_readmes_library_example_shows_what_it_says(
     assert "hugs" in printed
     assert "##u" in printed
     assert (tmp_path / "my-vocab" / "tokenizer.json").exists()
+
+
+QUOTES = [
+    quote
+    for page in PAGES
+    for quote in re.findall(r"`((?:wps|run|trainer|tokenizer|history)\.(?!json)[^`]+)`", page.read_text("utf-8"))
+]
+
+
+def test_what_the_pages_quote_of_the_library_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["the hug and the pug", "the bun", "they hug the pugs"] * 10
+    for path in (tmp_path / "texts" / "a.txt", tmp_path / "a.txt", tmp_path / "other.txt"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(lines), encoding="utf-8")
+    counts, config = wps.count_texts(lines), wps.TrainingConfig(vocab_size=60)
+    run, corpus = wps.train(counts, config), wps.divided_corpus(texts=lines)
+    names = {"wps": wps, "trainer": wps.Trainer(counts), "tokenizer": run.tokenizer(), "corpus": corpus, **locals()}
+    assert len(QUOTES) >= 20
+    for quote in QUOTES:
+        assert eval(quote, names) is not False, quote
 
 
 def commands_of(page: Path) -> list[list[str]]:

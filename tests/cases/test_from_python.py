@@ -44,9 +44,9 @@ def test_half_a_character_is_no_reason_not_to_tokenize() -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["good", None], "Text 2 is not a text but None."),
-        ([b"bytes"], "Text 1 is not a text but b'bytes'."),
-        ([3], "Text 1 is not a text but 3."),
+        (["good", None], "Text 2 is not a text but None. Leave it out, or put an empty text in its place."),
+        ([b"bytes"], "Text 1 is not a text but b'bytes'. Decode it first."),
+        ([3], "Text 1 is not a text but 3. Make it a text first."),
         ("one text", "One text was given where several are expected. Put it into a list."),
         (None, "Texts are expected, not None. Give a list of texts."),
     ],

@@ -21,7 +21,6 @@ from wordpiece_studio.evaluation.held_out import (
     DividedCorpus,
     HeldOutText,
     divided_corpus,
-    divided_text,
     held_out_figures,
     held_out_text,
     tokens_per_word,
@@ -102,7 +101,7 @@ def test_a_text_is_divided_like_a_file(tmp_path: Path, size: int) -> None:
     text = text_of(size)
     (tmp_path / "text.txt").write_text(text, encoding="utf-8", newline="")
     reports: list[CountingProgress] = []
-    assert divided_text(text, progress=reports.append) == divided_corpus(tmp_path / "text.txt")
+    assert divided_corpus(texts=[text], progress=reports.append) == divided_corpus(tmp_path / "text.txt")
     assert (reports[-1].bytes_done, reports[-1].bytes_total) == (len(text), len(text))
 
 

@@ -14,7 +14,7 @@ from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.held_out import divided_corpus, divided_text, held_out_figures
+from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
 from wordpiece_studio.session import held_out_judging
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import HeldOutJudging, JudgingOrder, judged
@@ -124,7 +124,7 @@ def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_
     path.write_text(TEXT, encoding="utf-8", newline="")
     config = dataclasses.replace(SMALL, objective="score")
     if kind == "text":
-        divided = divided_text(TEXT)
+        divided = divided_corpus(texts=[TEXT])
         judge.train(config)
     else:
         divided = divided_corpus(path)

@@ -123,6 +123,27 @@ def test_without_pyarrow_parquet_says_what_to_install(tmp_path: Path, monkeypatc
         write_merge_table(tmp_path / "merges.parquet", sample())
 
 
+@NEEDS_PYARROW
+def test_arrow_and_pandas_hold_what_is_written(tmp_path: Path) -> None:
+    history = sample()
+    table = history.to_arrow()
+    assert_holds(table.to_pydict(), history, list(range(1, len(history) + 1)))
+    write_merge_table(tmp_path / "t.parquet", history)
+    import pandas
+
+    assert history.to_pandas().equals(pandas.read_parquet(tmp_path / "t.parquet"))
+    assert learned("a").to_arrow().schema == table.schema
+    assert list(learned("a").to_pandas().columns) == list(MERGE_COLUMNS)
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_what_tables_in_memory_need_is_said(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    method = {"pandas": sample().to_pandas, "pyarrow": sample().to_arrow}[library]
+    with pytest.raises(StudioError, match=f"needs {library}. Install it: pip install {library}"):
+        method()
+
+
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StudioError, match=r"does not end in \.csv, \.jsonl or \.parquet"):
         write_merge_table(tmp_path / "merges.xlsx", sample())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -376,3 +377,33 @@ def test_answers_about_the_past_stay_while_the_history_grows(sample_words: Any) 
     trainer.run()
     assert len(trainer.history) == 80
     assert [trainer.history.words_with_token(token_id, 40) for token_id in ids] == before
+
+
+@given(
+    first=st.none() | st.integers(-12, 12), end=st.none() | st.integers(-12, 12), step=st.sampled_from([1, 2, -1, -3])
+)
+def test_a_history_is_a_sequence(first: int | None, end: int | None, step: int) -> None:
+    history = trained_once()
+    merges = list(history)
+    assert history[first:end:step] == merges[first:end:step]
+    assert [history[index] for index in range(len(history))] == list(reversed(history))[::-1] == merges
+    assert [merge.step for merge in merges] == list(range(1, len(history) + 1))
+    assert all(merge in history and history.index(merge) == merge.step - 1 for merge in merges)
+    for stranger in (dataclasses.replace(merges[0], step=2), dataclasses.replace(merges[0], step=99), "hug", None):
+        assert stranger not in history
+    assert merges[0] == history[-len(history)]
+    assert {type(value) for merge in merges for value in dataclasses.astuple(merge)} == {int, str, float, bool}
+    with pytest.raises(IndexError):
+        history[len(history)]
+
+
+@cache
+def trained_once() -> MergeHistory:
+    return wps.train({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}).history
+
+
+def test_a_long_history_is_read_in_parts() -> None:
+    words = ("".join(map(chr, range(start, start + 700))) for start in (0x4E00, 0x6000))
+    history = wps.train(dict.fromkeys(words, 1)).history
+    assert len(history) > 1024
+    assert [merge.token for merge in history[::-1]] == [history[index].token for index in range(len(history))][::-1]

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeGuard
 
 import numpy as np
 
@@ -161,6 +161,13 @@ class CorpusStatistics:
     rare_words: int = 0
     rare_occurrences: int = 0
 
+    def __repr__(self) -> str:
+        values = ((each.name, getattr(self, each.name)) for each in dataclasses.fields(self))
+        shown = (
+            f"{name}={len(value) if isinstance(value, tuple | dict) else value!r}" for name, value in values if value
+        )
+        return f"<CorpusStatistics: {', '.join(shown) or 'nothing was read'}>"
+
     @classmethod
     def summed(cls, read: Sequence[FileStatistics], **others: Any) -> Self:
         """Return the statistics of everything read; `others` are the fields that do not follow from it."""
@@ -228,6 +235,7 @@ class WordCounts:
     ) -> Self:
         """Return counts made from words and their counts; the counts of repeated words add up.
 
+        `pairs` is a list of pairs, or a mapping or a pandas series from words to counts, such as its `value_counts`.
         `normalizer` and `pre_tokenizer` are kept for the tokenizer to come; the words are taken unchanged.
 
         Raises
@@ -246,7 +254,7 @@ class WordCounts:
                 value=repr(pairs)[:100],
             )
         total: dict[str, int] = {}
-        for number, pair in enumerate(pairs.items() if isinstance(pairs, Mapping) else pairs, start=1):
+        for number, pair in enumerate(pairs.items() if is_mapping(pairs) else pairs, start=1):
             word, count = _checked_pair(pair, number)
             total[word] = total.get(word, 0) + count
         if sum(total.values()) > LARGEST_COUNT:
@@ -348,6 +356,11 @@ class WordCounts:
 
     def __repr__(self) -> str:
         return f"<WordCounts: {len(self)} words, {self.total} occurrences>"
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
+    """Return whether `value` has keys with values, as a dictionary and a pandas series have."""
+    return hasattr(type(value), "items")
 
 
 def _checked_pair(pair: object, number: int) -> tuple[str, int]:

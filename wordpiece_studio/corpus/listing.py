@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -114,7 +114,7 @@ def listing(
     """
     if isinstance(paths, Listing):
         return paths
-    one_or_many = [paths] if isinstance(paths, _ONE) or not isinstance(paths, Iterable) else paths
+    one_or_many = [paths] if isinstance(paths, (*_ONE, Mapping)) or not isinstance(paths, Iterable) else paths
     found: list[CorpusFile] = []
     listed: set[str] = set()
     guessed_tables: list[str] = []

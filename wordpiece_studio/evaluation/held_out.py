@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TypedDict, get_args
 
-from wordpiece_studio.corpus.counting.counting import text_pieces
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
 from wordpiece_studio.corpus.counts import CountingStopped, FileStatistics, ProgressMeter
 from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
+from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -127,44 +127,36 @@ class ReadingOptions(TypedDict, total=False):
 
 
 def divided_corpus(
-    paths: Place | Iterable[Place] | Listing,
+    paths: Place | Iterable[Place] | Listing = (),
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    texts: Iterable[str] = (),
     **reading: Unpack[ReadingOptions],
 ) -> DividedCorpus:
-    """Count the words of files in two parts, one of them to be held out.
+    """Count the words of files, or of `texts` in place of them, in two parts, one of them to be held out.
 
     Raises
     ------
     StudioError
-        If a file cannot be read, or one part would be empty. `CountingStopped` if `should_stop` returned true.
+        If a file cannot be read, something in `texts` is not a text, or one part would be empty. `CountingStopped` if
+        `should_stop` returned true.
     """
-    files = _texts(paths)
-    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **reading)
-    return count.divided(count.pieces_of(files))
-
-
-def divided_text(
-    text: str,
-    normalizer: str | Normalizer | None = "bert-cased",
-    pre_tokenizer: str | PreTokenizer = "bert",
-    **reading: Unpack[ReadingOptions],
-) -> DividedCorpus:
-    """Count the words of a text in two parts; as `divided_corpus`."""
-    count = _PartsCount(len(text.encode("utf-8")), normalizer, pre_tokenizer, **reading)
-    return count.divided(count.pieces_in(text))
+    count, pieces = _reading(paths, texts, normalizer, pre_tokenizer, reading)
+    return count.divided(pieces)
 
 
 def held_out_text(
-    paths: Place | Iterable[Place] | Listing,
+    paths: Place | Iterable[Place] | Listing = (),
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    texts: Iterable[str] = (),
     **reading: Unpack[ReadingOptions],
 ) -> HeldOutText:
-    """Count the words of files that are not in the corpus; as `divided_corpus`."""
-    files = _texts(paths)
-    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **reading)
-    for piece in count.pieces_of(files):
+    """Count the words of files or texts that are not in the corpus; as `divided_corpus`."""
+    count, pieces = _reading(paths, texts, normalizer, pre_tokenizer, reading)
+    for piece in pieces:
         count.add(piece, is_held_out=True)
     _, held_out = count.result()
     if not held_out.words:
@@ -288,12 +280,15 @@ class _PartsCount:
             before += FileOnDisk(file.path).size
         self._report(before, is_all=True)
 
-    def pieces_in(self, text: str) -> Iterator[TextPiece]:
-        """Yield a text in pieces, and report how much of it has been read."""
-        for piece in text_pieces(text, "text"):
-            self._report(piece.byte)
-            yield piece
-        self._report(len(text.encode("utf-8")), is_all=True)
+    def pieces_in(self, texts: Iterable[str]) -> Iterator[TextPiece]:
+        """Yield texts in pieces, and report how much of them has been read."""
+        done = 0
+        for number, text in enumerate(texts, start=1):
+            for piece in text_pieces(text, f"text {number}"):
+                self._report(done)
+                yield piece
+                done += piece.end_byte - piece.byte
+        self._report(done, is_all=True)
 
     def divided(self, pieces: Iterator[TextPiece]) -> DividedCorpus:
         """Count the pieces of a corpus in two parts.
@@ -344,7 +339,25 @@ class _PartsCount:
             raise CountingStopped
 
 
-def _texts(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
+def _reading(
+    paths: Place | Iterable[Place] | Listing,
+    texts: Iterable[str],
+    normalizer: str | Normalizer | None,
+    pre_tokenizer: str | PreTokenizer,
+    options: ReadingOptions,
+) -> tuple[_PartsCount, Iterator[TextPiece]]:
+    """Return a count that has not begun, and the pieces to count."""
+    given = list(checked_texts(texts))
+    if given:
+        size = sum(size_of_text(text, number) for number, text in enumerate(given, start=1))
+        count = _PartsCount(size, normalizer, pre_tokenizer, **options)
+        return count, count.pieces_in(given)
+    files = _files(paths)
+    count = _PartsCount(_bytes_of(files), normalizer, pre_tokenizer, **options)
+    return count, count.pieces_of(files)
+
+
+def _files(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
     files = listing(paths).files
     if any(file.kind == "word-counts" for file in files):
         raise StudioError("Words with their counts have no lines and cannot be held out", HOLD_OUT_ADVICE)

@@ -77,6 +77,9 @@ class ImportedTokenizer:
     def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str]]:
         return ImportedTokenizer, (str(self.path), self._sha256)
 
+    def __repr__(self) -> str:
+        return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
+
     def __len__(self) -> int:
         """Return the number of tokens, including added ones."""
         return self._size

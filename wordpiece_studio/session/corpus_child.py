@@ -197,7 +197,7 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     StudioError
         If no part can be held out, or the corpus has other words than the order says.
     """
-    from wordpiece_studio.evaluation.held_out import divided_corpus, divided_text, held_out_figures
+    from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
     from wordpiece_studio.training.config import TrainingConfig
 
     wanted = json.loads(order)
@@ -209,10 +209,7 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     text = _received(connection, None)
     files = [CorpusFile(**file) for file in wanted["files"]]
     report = _JudgingProgress(connection, config)
-    if files:
-        corpus = divided_corpus(files, *pipeline, **reading, progress=report.read)
-    else:
-        corpus = divided_text(text, *pipeline, **reading, progress=report.read)
+    corpus = divided_corpus(files, *pipeline, texts=() if files else [text], **reading, progress=report.read)
     words = corpus.rest.total + corpus.rest.statistics.skipped_words + corpus.held_out.words
     if not corpus.held_out.special_tokens and words != wanted["words"]:
         raise StudioError("The corpus has changed since it was counted")

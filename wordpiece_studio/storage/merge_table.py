@@ -153,6 +153,38 @@ def write_merge_table(
     return True
 
 
+def arrow_table(history: MergeHistory) -> Any:
+    """Return all merges as a `pyarrow.Table` with the columns `MERGE_COLUMNS`.
+
+    Raises
+    ------
+    StudioError
+        If pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+    except ImportError:
+        raise StudioError("A table of Arrow needs pyarrow", "Install it: pip install pyarrow") from None
+    parts = merge_parts(history, np.arange(1, len(history) + 1))
+    empty = _arrow_schema(pyarrow).empty_table()
+    return pyarrow.concat_tables([empty, *_arrow_tables(pyarrow, parts)]).combine_chunks()
+
+
+def data_frame(history: MergeHistory) -> Any:
+    """Return all merges as a `pandas.DataFrame` with the columns `MERGE_COLUMNS`.
+
+    Raises
+    ------
+    StudioError
+        If pandas or pyarrow is not installed.
+    """
+    try:
+        import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
+    except ImportError:
+        raise StudioError("A data frame needs pandas", "Install it: pip install pandas pyarrow") from None
+    return arrow_table(history).to_pandas()
+
+
 def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
     """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays.
 
@@ -247,11 +279,15 @@ def _write_parquet(file: BinaryIO, parts: Iterable[Columns]) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    schema = _arrow_schema(pyarrow)
-    tables = (pyarrow.table(columns, schema=schema) for columns in parts)
-    with parquet.ParquetWriter(file, schema) as writer:
+    tables = _arrow_tables(pyarrow, parts)
+    with parquet.ParquetWriter(file, _arrow_schema(pyarrow)) as writer:
         while group := list(islice(tables, _GROUP_PARTS)):
             writer.write_table(pyarrow.concat_tables(group))
+
+
+def _arrow_tables(pyarrow: Any, parts: Iterable[Columns]) -> Iterator[Any]:
+    schema = _arrow_schema(pyarrow)
+    return (pyarrow.table(columns, schema=schema) for columns in parts)
 
 
 def _arrow_schema(pyarrow: Any) -> Any:

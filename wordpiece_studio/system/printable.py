@@ -1,4 +1,4 @@
-"""Making text from outside safe to print to a terminal.
+"""Making text from outside safe to print to a terminal, and invisible characters visible.
 
 A token or a file name may contain characters that move the cursor, set the window's title or reverse the reading
 direction of the rest of the line.
@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import os
 import re
+import unicodedata
 from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Controls, line and paragraph separators, direction marks, zero-width characters, lone surrogates, unassigned tags.
 _UNPRINTABLE = (
     r"\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e007f"
 )
+_JOINERS = "\u200c\u200d"
 
 
 @cache
@@ -35,6 +40,35 @@ def printable(text: str, keep: str = "") -> str:
     'a\\x1b[31mb'
     """
     return _unprintable(keep).sub(_escape, text)
+
+
+def shortened(texts: Sequence[str], characters: int = 100) -> str:
+    """Return texts as one printable line that has hardly more than so many characters.
+
+    >>> shortened(["hug", "##s"] * 5, 15)
+    'hug ##s hug ##s …'
+    """
+    shown = printable(" ".join(texts[: characters // 2]))
+    return shown if len(shown) <= characters and len(texts) <= characters // 2 else shown[:characters] + " …"
+
+
+def visible_character(text: str, index: int) -> str:
+    r"""Return a character of a text for display: spelled out if it is invisible, a lone mark on a dotted circle.
+
+    >>> visible_character("##\u200b", 2)
+    '⟨U+200B⟩'
+    """
+    character = text[index]
+    category = unicodedata.category(character)
+    before = unicodedata.category(text[index - 1]) if index else "Zs"
+    stands_on_something = before[0] in "LMNS" and text[index - 1] != "#"
+    if character in _JOINERS and stands_on_something and index + 1 < len(text):
+        return character
+    if category[0] == "M":
+        return character if stands_on_something else "◌" + character
+    if category[0] in "CZ" and not (category == "Zs" and character == " "):
+        return f"⟨U+{ord(character):04X}⟩"
+    return character
 
 
 def printable_json(value: object) -> str:

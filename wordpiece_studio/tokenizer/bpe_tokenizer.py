@@ -77,6 +77,9 @@ class BpeTokenizer:
         special = sorted(special_tokens, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, special))) if special else None
 
+    def __repr__(self) -> str:
+        return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
+
     def __len__(self) -> int:
         """Return how many tokens it has."""
         return len(self.vocab)

@@ -22,6 +22,7 @@ from wordpiece_studio.corpus.counts import CorpusStatistics
 from wordpiece_studio.corpus.files import TextStream
 from wordpiece_studio.corpus.listing import Listing, listing, opened
 from wordpiece_studio.corpus.rows import RowSource
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
@@ -102,6 +103,9 @@ class EncodedTexts:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    def __repr__(self) -> str:
+        return f"<EncodedTexts: {len(self):,} texts, {len(self.ids):,} {self.ids.dtype} ids>"
+
     def __getitem__(self, text: int) -> Ids:
         index = range(len(self))[text]
         return self.ids[self.offsets[index] : self.offsets[index + 1]]
@@ -117,7 +121,7 @@ def encode_texts(
     tokenizer
         Encodes them; each text gets the same ids as from ``tokenizer.encode(text)``.
     texts
-        The texts; they may contain line ends.
+        The texts, in anything that :func:`~wordpiece_studio.count_texts` takes; they may contain line ends.
     dtype
         The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
     add_special_tokens
@@ -126,13 +130,10 @@ def encode_texts(
     Raises
     ------
     StudioError
-        If the vocabulary does not fit `dtype` or lacks a special token; or if `texts` is itself a text, or contains
-        something that is not a text.
+        If the vocabulary does not fit `dtype` or lacks a special token; or if `texts` is itself a text or a table, or
+        contains something that is not a text.
     """
-    if isinstance(texts, str):
-        raise StudioError("One text was given where several are expected", "Put it into a list.")
-    run = _Run(tokenizer, dtype, add_special_tokens)
-    checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
+    run, checked = _Run(tokenizer, dtype, add_special_tokens), checked_texts(texts)
     if tokenizer.is_local:
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
@@ -322,12 +323,6 @@ def _id_of(token: str, vocabulary: Vocabulary) -> int:
     if found is None:
         raise StudioError("The vocabulary has no {token} to add", "Encode without adding special tokens.", token=token)
     return found
-
-
-def _checked(text: object, number: int) -> str:
-    if not isinstance(text, str):
-        raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
-    return text
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -7,9 +7,10 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -38,15 +39,26 @@ class Encoding:
         (start, end) of each token in the original text, in code points, end exclusive.
     words
         The index of the word that each token belongs to.
+    unknown
+        Why a word is unknown, by the index of its token.
     """
 
     tokens: list[str]
     ids: list[int]
     offsets: list[tuple[int, int]]
     words: list[int]
+    unknown: dict[int, UnknownReason] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def __repr__(self) -> str:
+        return f"<Encoding of {len(self):,} tokens: {shortened(self.tokens)}>"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import encoding_html  # it needs this module
+
+        return encoding_html(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +119,15 @@ class WordTrace:
     tokens: tuple[str, ...]
     unknown: UnknownReason | None
 
+    def __repr__(self) -> str:
+        reason = "" if self.unknown is None else f", {self.unknown!r}"
+        return f"<WordTrace of {self.word[:50]!r}: {shortened(self.tokens)}{reason}>"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import trace_html  # it needs this module
+
+        return trace_html(self)
+
 
 @dataclass(frozen=True, slots=True)
 class _Match:
@@ -157,6 +178,9 @@ class Tokenizer:
         special = sorted(vocabulary.special_tokens, key=len, reverse=True)
         self._special = re.compile("|".join(map(re.escape, special))) if special else None
 
+    def __repr__(self) -> str:
+        return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
+
     @property
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
@@ -167,6 +191,8 @@ class Tokenizer:
         """Return the tokens of `text`."""
         encoding = Encoding([], [], [], [])
         for index, word in enumerate(self.tokenize_words(text)):
+            if word.unknown is not None:
+                encoding.unknown[len(encoding)] = word.unknown
             for piece in word.pieces:
                 encoding.tokens.append(piece.token)
                 encoding.ids.append(piece.id)

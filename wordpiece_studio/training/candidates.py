@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
-from wordpiece_studio.training.engine import Candidate
+from wordpiece_studio.training.engine import Candidate, PairList
 from wordpiece_studio.training.initial_state import INSIDE, Symbol
 from wordpiece_studio.training.oracle import PlainEngine
 
@@ -39,15 +39,16 @@ _BYTES_A_CELL = 48  # cells and all arrays of an engine before its first merge
 _BYTES_A_MERGE = 500  # a symbol and its token, as text, in lists and dictionaries, and a row in the engine
 
 
-def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]:
-    """Return the best `k` candidates at the step of `engine`, the next merge first.
+def candidates(engine: Engine, history: MergeHistory, step: int, k: int) -> PairList[Candidate]:
+    """Return the best `k` candidates of an engine that is at `step`, the next merge first.
 
     `history` supplies their tokens.
     """
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
     tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
-    found = []
+    symbols, objective = history.symbols_after(step), history.config.objective
+    found: PairList[Candidate] = PairList()
     for pair in ranked[: max(k, 0)]:
         left, right = history.token(pair.left_id), history.token(pair.right_id)
         found.append(
@@ -60,6 +61,8 @@ def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]
                 pair.right_frequency,
                 pair.value,
                 tied and pair.value == ranked[0].value,
+                symbols,
+                objective,
             )
         )
     return found
@@ -67,7 +70,7 @@ def candidates(engine: Engine, history: MergeHistory, k: int) -> list[Candidate]
 
 def candidates_at(
     history: MergeHistory, step: int, k: int, should_stop: Callable[[], bool] | None = None
-) -> list[Candidate] | None:
+) -> PairList[Candidate] | None:
     """Return the best `k` candidates after `step` merges; another thread may append to the history meanwhile.
 
     The result is exactly that of the trainer at this step. None if `should_stop` returned true on the way.
@@ -82,7 +85,7 @@ def candidates_at(
     input_ = input_at(history, step, should_stop)
     if input_ is None or (should_stop is not None and should_stop()):
         return None
-    return candidates(_engine(input_), history, k)
+    return candidates(_engine(input_), history, step, k)
 
 
 def candidates_memory(history: MergeHistory) -> int:

@@ -6,13 +6,15 @@ The trainer drives an engine through it; engines differ only in speed.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from typing import Any
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from wordpiece_studio.training.config import Objective
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class Merge:
         The number of pairs with the best value, this one included: 1 means no tie.
     is_new
         False if the token was in the vocabulary already, so that it did not grow.
+    objective
+        What `value` is a value of.
     """
 
     step: int
@@ -50,11 +54,20 @@ class Merge:
     value: float
     ties: int
     is_new: bool
+    objective: Objective = "likelihood"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import merge_html  # it needs this module
+
+        return merge_html(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pair that could be merged next. `is_tied`: it shares the best value with at least one other pair."""
+    """A pair that could be merged next; its fields are those of :class:`Merge`.
+
+    `is_tied`: it shares the best value with at least one other pair.
+    """
 
     left: str
     right: str
@@ -64,6 +77,22 @@ class Candidate:
     right_frequency: int
     value: float
     is_tied: bool
+    symbols_before: int = 0
+    objective: Objective = "likelihood"
+
+
+_Pair = TypeVar("_Pair", Merge, Candidate)
+
+
+class PairList(list[_Pair]):
+    """Merges or candidates in a list, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import pairs_html  # it needs this module
+
+        return pairs_html(self)
 
 
 @dataclass(frozen=True, slots=True)

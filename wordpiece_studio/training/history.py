@@ -11,15 +11,16 @@ For the same reason the places are a cache: they can be dropped, and are made ag
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
-from wordpiece_studio.training.engine import Merge, MergeBatch
+from wordpiece_studio.training.engine import Merge, MergeBatch, PairList
 from wordpiece_studio.training.initial_state import prepare
 from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, places_of_boundaries
 
@@ -97,10 +98,11 @@ COLUMNS: dict[str, Any] = {
     "ties": np.int64,
     "is_new": np.bool_,
 }
+_ROWS_AT_ONCE = 1024
 _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
 
-class MergeHistory:
+class MergeHistory(Sequence[Merge]):
     """The merges of one training, first to last.
 
     One thread may append while others read: a merge can be read as soon as ``len(history)`` counts it.
@@ -119,6 +121,13 @@ class MergeHistory:
         The settings that the training began with.
     word_count, total_words : int
         The number of distinct words, and of all their occurrences.
+
+    >>> from wordpiece_studio.training.trainer import train
+    >>> history = train({"hug": 10, "pug": 5, "hugs": 5}).history
+    >>> history
+    <MergeHistory: 4 merges by likelihood>
+    >>> history[0].token, [merge.token for merge in history[-2:]]
+    ('##ug', ['pug', 'hugs'])
     """
 
     _places: MergePlaces | None
@@ -241,14 +250,64 @@ class MergeHistory:
     def __len__(self) -> int:
         return self._count
 
-    def __getitem__(self, index: int) -> Merge:
+    @overload
+    def __getitem__(self, index: int) -> Merge: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> PairList[Merge]: ...
+
+    def __getitem__(self, index: int | slice) -> Merge | PairList[Merge]:
+        if isinstance(index, slice):
+            return PairList(self._merges(range(self._count)[index]))
         index = self._checked_index(index)
-        row = {name: column[index].item() for name, column in self._columns.items()}
-        left, right, new = (self.token(row.pop(name)) for name in ("left_id", "right_id", "new_id"))
-        return Merge(step=index + 1, left=left, right=right, token=new, **row)
+        return next(self._merges(range(index, index + 1)))
 
     def __iter__(self) -> Iterator[Merge]:
-        return (self[index] for index in range(self._count))
+        return self._merges(range(self._count))
+
+    def __contains__(self, merge: object) -> bool:
+        return isinstance(merge, Merge) and 0 < merge.step <= self._count and self[merge.step - 1] == merge
+
+    def __repr__(self) -> str:
+        return f"<MergeHistory: {self._count:,} merges by {self.config.objective}>"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import history_html  # it needs this module
+
+        return history_html(self)
+
+    def to_arrow(self) -> Any:
+        """Return the merges as a `pyarrow.Table`, with the columns of an exported history.
+
+        Raises
+        ------
+        StudioError
+            If pyarrow is not installed.
+        """
+        from wordpiece_studio.storage.merge_table import arrow_table  # it needs this module
+
+        return arrow_table(self)
+
+    def to_pandas(self) -> Any:
+        """Return the merges as a `pandas.DataFrame`, with the columns of an exported history.
+
+        Raises
+        ------
+        StudioError
+            If pandas or pyarrow is not installed.
+        """
+        from wordpiece_studio.storage.merge_table import data_frame  # it needs this module
+
+        return data_frame(self)
+
+    def _merges(self, indices: range) -> Iterator[Merge]:
+        for start in range(0, len(indices), _ROWS_AT_ONCE):
+            part = indices[start : start + _ROWS_AT_ONCE]
+            rows = np.arange(part.start, part.stop, part.step)
+            columns = (column[rows].tolist() for column in self._columns.values())
+            for index, left, right, new, *numbers in zip(part, *columns, strict=True):
+                tokens = self.token(left), self.token(right), self.token(new)
+                yield Merge(index + 1, *tokens, *numbers, self.config.objective)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return the column called `name`, shape (len(self),), as a view that must not be written to."""

@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING, Literal, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
+from wordpiece_studio.corpus.counts import WordCounts, is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import ADVICE, available_memory, check_memory, out_of_memory
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -28,11 +29,10 @@ from wordpiece_studio.training.initial_state import PreparationStopped, minimum_
 from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-    from wordpiece_studio.training.engine import Candidate, Engine, Merge, MergeBatch
+    from wordpiece_studio.training.engine import Candidate, Engine, Merge, MergeBatch, PairList
     from wordpiece_studio.training.initial_state import TrainingInput
 
 __all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
@@ -53,7 +53,7 @@ class Trainer:
     Parameters
     ----------
     counts
-        The words to train on.
+        The words to train on: what counting returned, or a mapping of words to counts.
     config
         The settings.
     engine
@@ -80,7 +80,7 @@ class Trainer:
 
     def __init__(
         self,
-        counts: WordCounts,
+        counts: WordCounts | Mapping[str, int],
         config: TrainingConfig | None = None,
         *,
         engine: EngineName = "auto",
@@ -91,8 +91,8 @@ class Trainer:
     ) -> None:
         if engine not in get_args(EngineName):
             raise StudioError("There is no engine {name!r}", "Choose auto, plain or compiled.", name=engine)
-        self.counts = counts
-        self.config = TrainingConfig() if config is None else config
+        self.counts = counts = _checked_counts(counts)
+        self.config = _checked_config(config)
         self.stop_reason: StopReason | None = None
         self._may_choose_engine = engine == "auto"
         self._seconds = 0.0  # spent on new merges
@@ -105,6 +105,9 @@ class Trainer:
             self._begin_at(len(self.history) if step is None else step, engine, should_stop)
         except MemoryError as error:
             raise out_of_memory() from error
+
+    def __repr__(self) -> str:
+        return f"<Trainer at step {self.current_step:,} of {len(self.history):,}>"
 
     @property
     def current_step(self) -> int:
@@ -171,10 +174,10 @@ class Trainer:
         """Return whether the engine can go to `step` merge by merge; if not, a new engine is made there."""
         return self._begin <= step <= self._begin + self._engine.known
 
-    def top(self, k: int) -> list[Candidate]:
+    def top(self, k: int) -> PairList[Candidate]:
         """Return the best `k` candidates at this step, the next merge first."""
         try:
-            return candidates(self._engine, self.history, k)
+            return candidates(self._engine, self.history, self.current_step, k)
         except MemoryError as error:
             raise out_of_memory() from error
 
@@ -301,6 +304,10 @@ class TrainingRun:
     history: MergeHistory
     stop_reason: StopReason | None
 
+    def __repr__(self) -> str:
+        size = self.history.vocabulary_size(len(self.history))
+        return f"<TrainingRun: {len(self.history):,} merges by {self.config.objective}, {size:,} tokens>"
+
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary after the last merge."""
@@ -312,7 +319,7 @@ class TrainingRun:
 
 
 def train(
-    counts: WordCounts,
+    counts: WordCounts | Mapping[str, int],
     config: TrainingConfig | None = None,
     *,
     engine: EngineName = "auto",
@@ -328,7 +335,25 @@ def train(
     """
     trainer = Trainer(counts, config, engine=engine, memory_limit=memory_limit)
     trainer.run(should_stop=should_stop)
-    return TrainingRun(counts, trainer.config, trainer.history, trainer.stop_reason)
+    return TrainingRun(trainer.counts, trainer.config, trainer.history, trainer.stop_reason)
+
+
+def _checked_counts(counts: object) -> WordCounts:
+    if isinstance(counts, WordCounts):
+        return counts
+    if is_mapping(counts):
+        return WordCounts.from_pairs(counts)
+    raise StudioError(
+        "Words with their counts are expected, not {value}",
+        "Count texts by count_texts and files by count_words, or give a mapping of words to counts.",
+        value=repr(counts)[:100],
+    )
+
+
+def _checked_config(config: object) -> TrainingConfig:
+    if config is None or isinstance(config, TrainingConfig):
+        return config or TrainingConfig()
+    raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:

@@ -15,11 +15,12 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.background_job import Pacer
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.training.trainer import Trainer
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import NUMBERS, PAIR, REDUCED
 from wordpiece_studio.ui.panes.scoreboard.scoreboard_pane import ScoreboardPane
 from wordpiece_studio.ui.panes.scoreboard.words_panel import words_of_merge
-from wordpiece_studio.ui.widgets.token_text import ratio_of, ratio_over_neighbours, value_text
+from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

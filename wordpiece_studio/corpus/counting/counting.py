@@ -14,7 +14,6 @@ and decoding (`segment_counter`, `listing`), and how the words of a piece of tex
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counting.part_counts import Merging
@@ -29,9 +28,9 @@ from wordpiece_studio.corpus.counts import (
     ProgressMeter,
     WordCounts,
 )
-from wordpiece_studio.corpus.decoding import TextPiece
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file
 from wordpiece_studio.corpus.listing import listing, opened_stream
+from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -40,13 +39,13 @@ from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from io import BufferedIOBase
 
     from wordpiece_studio.corpus.counting.part_counts import PartCounts
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.counting.workers import Answer
-    from wordpiece_studio.corpus.decoding import ErrorHandling
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -54,7 +53,6 @@ if TYPE_CHECKING:
 
     Place = str | bytes | os.PathLike[str]
 
-_PIECE_CHARACTERS = 1 << 20
 # This much text is worth another worker. A process takes about 0.4 s to start, but its counting takes longer.
 _BYTES_PER_THREAD, _BYTES_PER_CHILD = 16 << 20, 8 << 20
 _LEAST_BYTES = 4 << 20  # less is never divided
@@ -183,24 +181,22 @@ def count_texts(
 ) -> WordCounts:
     """Count the words of texts, in the order given; no word extends from one text into the next.
 
-    Takes and returns the same as `count_words`. `progress` receives the UTF-8 bytes counted so far and their total, as
-    far as the texts are known by then; texts take the place of files.
+    Takes and returns the same as `count_words`. `texts` may be a list, an iterator, a column of Arrow or pandas, or a
+    NumPy array. `progress` receives the UTF-8 bytes counted so far and their total, as far as the texts are known by
+    then; texts take the place of files.
 
     Raises
     ------
     StudioError
-        If `texts` is itself a text, or contains something that is not a text.
+        If `texts` is itself a text or a table, or contains something that is not a text.
     """
-    if isinstance(texts, str):
-        raise StudioError("One text was given where several are expected", "Put it into a list.")
-    if not isinstance(texts, Iterable):
-        raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
+    checked = checked_texts(texts)
     count = _TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
     known = texts if isinstance(texts, list | tuple) else ()
     bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
     meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
-    for number, text in enumerate(texts, start=1):
-        size = _checked_size(text, number)
+    for number, text in enumerate(checked, start=1):
+        size = size_of_text(text, number)
         for piece in text_pieces(text, f"text {number}"):
             count.add(piece)
             meter.note(bytes_before + piece.end_byte, number if piece.end_byte == size else number - 1, 0)
@@ -295,33 +291,6 @@ def _pipeline(normalizer: str | Normalizer | None, pre_tokenizer: str | PreToken
     if max_word_length < 1:
         raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
     return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-
-
-def _checked_size(text: object, number: int) -> int:
-    """Return the size of a text in UTF-8."""
-    try:
-        if isinstance(text, str):
-            return len(text.encode("utf-8"))
-    except UnicodeEncodeError as error:
-        raise StudioError(
-            "Text {number} contains half a character (U+{code:04X}) at position {position}",
-            "Read it again with the right encoding.",
-            number=number,
-            code=ord(error.object[error.start]),
-            position=error.start,
-        ) from None
-    raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
-
-
-def text_pieces(text: str, source: str) -> Iterator[TextPiece]:
-    """Yield a text in pieces that end at a line end."""
-    start, line, byte = 0, 1, 0
-    while start < len(text):
-        end = text.find("\n", start + _PIECE_CHARACTERS) + 1 or len(text)
-        part = text[start:end]
-        end_byte = byte + len(part.encode("utf-8"))
-        yield TextPiece(part, source, line, byte, end_byte, "utf-8")
-        start, line, byte = end, line + part.count("\n"), end_byte
 
 
 class _FileCounting:

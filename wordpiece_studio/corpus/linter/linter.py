@@ -17,6 +17,7 @@ from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -84,7 +85,7 @@ def lint(
     normalizer, pre_tokenizer
         What turns the text into words: names, or custom objects.
     texts
-        Texts; or none, and `paths` instead.
+        Texts, in anything that :func:`~wordpiece_studio.count_texts` takes; or none, and `paths` instead.
     counts
         The words of the whole corpus from the same normalizer and pre-tokenizer, if known. Otherwise a sample of two
         million characters is counted.
@@ -97,7 +98,7 @@ def lint(
     Raises
     ------
     StudioError
-        If there are no such files, or no such normalizer or pre-tokenizer.
+        If there are no such files, or no such normalizer or pre-tokenizer, or something in `texts` is not a text.
 
     >>> finding, = lint(texts=["El niño y la niña"], normalizer="bert-uncased")
     >>> finding.fix.normalizer
@@ -106,7 +107,7 @@ def lint(
     from wordpiece_studio.corpus.listing import listing
 
     pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
-    given = list(texts)
+    given = list(checked_texts(texts))
     if given:
         return findings(sample_of_texts(given), counts, pipeline)
     listed = listing(paths)

@@ -26,6 +26,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
 
+from wordpiece_studio.notebook import CHIP_COLORS, CHIP_INK
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -98,12 +100,12 @@ Look = Literal["light", "dark", "contrast"]
 LOOKS: dict[Look, Colors] = {"light": LIGHT, "dark": DARK, "contrast": CONTRAST}
 
 _NAMED_SHADES: dict[Look, tuple[str, ...]] = {
-    "light": ("#9fb1f7", "#eff8ab", "#f8e0ec", "#e3a77d", "#ddffdf", "#bfb4c7", "#81d2b3", "#dad3fd"),
+    "light": CHIP_COLORS,
     "dark": ("#263b8c", "#30283f", "#422421", "#4969c0", "#5c674e", "#685369", "#792603", "#91650b"),
     "contrast": ("#61b3b3", "#99ab8d", "#bffae9", "#c78bff", "#d29c43", "#e2cfff", "#e6fcb3", "#f6de15"),
 }
 _SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.items()}
-_INKS: dict[Look, QColor] = {"light": QColor("#14181f"), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
+_INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
 
 
 Border = Literal["thin", "thick", "dotted"]

@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
-from wordpiece_studio.ui.widgets.token_text import (
-    Formula,
-    formula_of,
-    fraction_text,
-    number_text,
-    ratio_of,
-    ratio_over_neighbours,
-    value_text,
-)
+from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
+    from wordpiece_studio.training.formula import Formula
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
-    from wordpiece_studio.ui.widgets.token_text import PairNumbers
 
 Detail = Literal["all", "formula", "numbers"]
 """Formula and sentences, the formula alone, or only its numbers."""
@@ -71,7 +64,7 @@ def tie_text(count: int, *, or_more: bool) -> str:
     return text.format(count=number_text(count))
 
 
-def ratio_line(pair: PairNumbers, symbols: int) -> str:
+def ratio_line(pair: Merge | Candidate, symbols: int) -> str:
     """Return the ratio of a pair in one plain sentence, with what it is normalized by."""
     text = _tr(
         "The pair occurs {ratio} times as often as chance would have it: p(ab) / (p(a) × p(b)), where N = {symbols}."
@@ -79,7 +72,7 @@ def ratio_line(pair: PairNumbers, symbols: int) -> str:
     return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
 
 
-def ratio_sentences(pair: PairNumbers, symbols: int, words: int) -> str:
+def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     """Return the ratio worked out, and the other way to normalize it.
 
     Parameters
