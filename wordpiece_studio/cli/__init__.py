@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import glob
+import importlib
 import logging
 import os
 import sys
@@ -16,12 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wordpiece_studio.cli.count import count_command
-from wordpiece_studio.cli.encode import encode_command
 from wordpiece_studio.cli.messages import PROGRAM, OutputClosed, error_words, place_of, print_line, warn
-from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
-from wordpiece_studio.cli.train import train_command
-from wordpiece_studio.cli.verify import verify_command
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
 from wordpiece_studio.system.printable import printable_json
@@ -33,18 +29,23 @@ if TYPE_CHECKING:
 logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+# Which module of this package defines which command; only the one that is run is imported.
+_COMMANDS = {
+    "train": "train",
+    "count": "count",
+    "lint": "lint",
+    "encode": "encode",
+    "decode": "decode",
+    "tokenize": "tokenize",
+    "explain": "tokenize",
+    "verify": "verify",
+    "prepare": "prepare",
+}
+_COMPLETING = "_WORDPIECE_STUDIO_COMPLETE"  # set by the shell, beside the words typed so far
+_EXIT_CODES = (
+    "Exit codes: 0 done; 1 an error, or what verify compared differs, or lint has a warning; 2 not a command; "
+    "130 after Ctrl-C, 143 terminated, 129 the terminal was closed."
 )
-app.command("train")(train_command)
-app.command("count")(count_command)
-app.command("encode")(encode_command)
-app.command("tokenize")(tokenize_command)
-app.command("explain")(explain_command)
-app.command("verify")(verify_command)
 
 
 def main() -> None:
@@ -94,11 +95,27 @@ def run(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    commands = {command.name for command in app.registered_commands}
-    if arguments and arguments[0] not in commands and all(map(_is_place, arguments)):
+    if arguments and arguments[0] not in _COMMANDS and all(map(_is_place, arguments)):
         return _open_window(arguments)
-    code = app(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+    code = _application(arguments)(args=arguments, prog_name=PROGRAM, standalone_mode=False)
     return code if isinstance(code, int) else 0
+
+
+def _application(arguments: Sequence[str]) -> typer.Typer:
+    """Return the command line with the command that is called; with all of them for help and completion."""
+    names = arguments[:1]
+    needs_all = _COMPLETING in os.environ if not names else names[0] not in (*_COMMANDS, "--version")
+    app = typer.Typer(
+        add_completion=needs_all,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="rich",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True, epilog=_EXIT_CODES)(_window)
+    for name in _COMMANDS if needs_all else set(names).intersection(_COMMANDS):
+        module = importlib.import_module(f"{__name__}.{_COMMANDS[name]}")
+        app.command(name)(getattr(module, f"{name}_command"))
+    return app
 
 
 def _is_place(argument: str) -> bool:
@@ -119,7 +136,6 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-@app.callback(invoke_without_command=True)
 def _window(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,

@@ -56,7 +56,7 @@ def encode_command(
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
     vocab: VocabOption = ".",
     as_json: JsonOption = False,
-    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS)] = "int32",
+    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS, ("int32", "uint16"))] = "int32",
     offsets: Annotated[
         str | None, option("A .npy file for the index in the ids where each line begins.", _IDS, metavar="FILE")
     ] = None,
