@@ -56,5 +56,5 @@ def test_the_first_command_shows_how_far_compiling_is(tmp_path: Path) -> None:
     os.close(ours)
     number = kernel_cache.number_of_kernels("training")
     assert LINE in said.decode()
-    assert {f" {done} of {number}" for done in range(1, number)} & {*said.decode().split("  ")}
+    assert any(f" {done} of {number} " in said.decode() for done in range(1, number))
     assert f"Compiled the training engine: {number} kernels." in said.decode()

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import typer
 
 from wordpiece_studio.cli.messages import STDIN, print_line
 from wordpiece_studio.cli.options import JsonOption, VocabOption, any_loaded_tokenizer, stdin
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import decoded_lines, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name, printable, printable_json
@@ -29,7 +29,7 @@ _IDS_ADVICE = "Give whole numbers, or a .npy file that encode wrote."
 def decode_command(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[ID]...|FILE",
             help="The ids of one text; or a .npy file that encode wrote; - or nothing for stdin, one text per line.",
             show_default=False,
@@ -38,13 +38,13 @@ def decode_command(
     vocab: VocabOption = ".",
     offsets: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="The .npy file that encode --offsets wrote, for one text per line. Without it, FILE is one text.",
             metavar="FILE",
         ),
     ] = None,
     keep_special_tokens: Annotated[
-        bool, typer.Option("--keep-special-tokens", help="Keep [CLS], [SEP] and the others in the text.")
+        bool, Option("--keep-special-tokens", help="Keep [CLS], [SEP] and the others in the text.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:

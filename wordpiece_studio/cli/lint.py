@@ -6,8 +6,6 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from wordpiece_studio.cli.messages import STDIN, number_of, print_line
 from wordpiece_studio.cli.options import (
     FILES,
@@ -24,6 +22,7 @@ from wordpiece_studio.cli.options import (
     opened_stdin,
     with_removal,
 )
+from wordpiece_studio.cli.parameters import Argument
 from wordpiece_studio.corpus.linter.evidence import LARGEST_SAMPLE
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.linter.linter import lint
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
 
 
 def lint_command(
-    context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help=FILES)],
+    options: dict[str, Any],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
@@ -55,20 +54,20 @@ def lint_command(
     """
     started = time.monotonic()
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    sources = listed_sources(context.params)
+    sources = listed_sources(options)
     if sources is None:
-        found = lint((), normalizing, pre_tokenizer, texts=[_beginning_of_stdin(context.params)])
+        found = lint((), normalizing, pre_tokenizer, texts=[_beginning_of_stdin(options)])
     else:
         found = lint(sources, normalizing, pre_tokenizer)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
     if as_json:
-        data = [_as_data(finding, context.params) for finding in found]
+        data = [_as_data(finding, options) for finding in found]
         seconds = round(time.monotonic() - started, 3)
         print_line(printable_json({"findings": data, "warnings": warnings, "files": number, "seconds": seconds}))
     else:
         for finding in found:
-            print_line("\n".join(_lines(finding, context.params)))
+            print_line("\n".join(_lines(finding, options)))
         notes = number_of(len(found) - warnings, "note")
         print_line(f"{number_of(warnings, 'warning')} and {notes} about {number_of(number, 'file')}")
     return 1 if warnings else 0

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
-import typer
-
 from wordpiece_studio.cli.messages import STDIN, no_words
+from wordpiece_studio.cli.parameters import Option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
@@ -54,7 +53,7 @@ JUDGING = "Judging the vocabulary"
 def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
     """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
     names = get_args(values) or values
-    return typer.Option(help=text, rich_help_panel=panel, autocompletion=lambda: [*names], **more)
+    return Option(help=text, rich_help_panel=panel, autocompletion=lambda: [*names], **more)
 
 
 def _names_in(text: str) -> list[str]:
@@ -62,9 +61,9 @@ def _names_in(text: str) -> list[str]:
 
 
 VocabOption = Annotated[
-    str, typer.Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
+    str, Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Instead of the one the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
 FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, also compressed; or - for stdin, or a pipe."
@@ -73,7 +72,7 @@ KindOption = Annotated[
     option(f"{', '.join(get_args(FileKind))}; if not given by the file extension.", TEXT, FileKind, metavar="KIND"),
 ]
 WordCountsOption = Annotated[
-    bool, typer.Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
+    bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
 ]
 ColumnOption = Annotated[
     str | None, option("The column or field with the text, or the column's number.", TEXT, metavar="NAME")
@@ -90,7 +89,7 @@ ClusterOption = Annotated[
     option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
 ]
 HistoryOption = Annotated[
-    str | None, typer.Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
+    str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
 ]
 MinCountOption = Annotated[int, option("Skip rarer words.", TEXT, metavar="N", min=1)]
 NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZERS))]
@@ -157,7 +156,7 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
 
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace files that this program did not write or that have changed since."),
+    Option("--force", help="Replace files that this program did not write or that have changed since."),
 ]
 
 

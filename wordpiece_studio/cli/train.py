@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import msgspec
-import typer
 
 from wordpiece_studio.cli.messages import (
     detected_encodings,
@@ -53,6 +52,7 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
@@ -99,7 +99,7 @@ SpecialTokensOption = Annotated[
 ]
 OnlyOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.",
         metavar="vocab.txt|tokenizer.json",
         autocompletion=lambda: [*get_args(Only)],
@@ -117,9 +117,9 @@ _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably b
 
 
 def train_command(
-    context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help=FILES)],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
+    options: dict[str, Any],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
+    output: Annotated[str, Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
     as_json: JsonOption = False,
     normalizer: NormalizerOption = "bert-cased",
     pre_tokenizer: PreTokenizerOption = "bert",
@@ -160,17 +160,17 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
+    started, config, chosen = time.monotonic(), _config(options), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    _check_results(context.params, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
-    counts, notes = _counted(context.params, normalizing, config)
+    _check_results(options, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
+    counts, notes = _counted(options, normalizing, config)
     with progress() as report:
         trainer = Trainer(counts, config)
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
         _check_saving(tokenizer, output, chosen, config if bpe else None)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
-    figures = _held_out_figures(context.params, trainer)
+    figures = _held_out_figures(options, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
         _write(Path(output), history, trainer, origin, chosen, bpe=bpe, with_counts=with_counts)
@@ -337,11 +337,11 @@ def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigu
 
 
 WithCountsOption = Annotated[
-    bool, typer.Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
+    bool, Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
 ]
 BpeOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--bpe",
         help="Write byte pair encoding, vocab.json and merges.txt, instead; for --objective count "
         "--continuing-subword-prefix ''.",
@@ -374,7 +374,7 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: I
 
 HeldOutOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--held-out",
         help="Hold out a tenth of the corpus, and print how many tokens a word a vocabulary of the rest makes of it, "
         "for each objective.",
