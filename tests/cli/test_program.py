@@ -25,7 +25,14 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     "arguments", [["trian"], ["train"], ["train", COURSE], ["encode", COURSE], ["--nonsense"], ["explain"]]
 )
 def test_wrong_calls(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert "See wordpiece-studio --help." in fails(capsys, *arguments, code=2)
+    known = arguments[0] if arguments[0] in ("train", "encode", "explain") else ""
+    assert f"See wordpiece-studio {known} --help.".replace("  ", " ") in fails(capsys, *arguments, code=2)
+
+
+def test_what_is_neither_a_command_nor_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "trian is neither a command nor a file (did you mean train?)." in fails(capsys, "trian", code=2)
+    assert "no.txt is neither a command nor a file." in fails(capsys, "no.txt", code=2)
+    assert "no.txt is not a file." in fails(capsys, COURSE, "no.txt", code=2)
 
 
 def test_bad_places(tmp_path: Path, capsys: pytest.CaptureFixture[str], course: Path) -> None:

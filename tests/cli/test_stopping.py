@@ -71,7 +71,8 @@ if moment == "first line":
     sys.meta_path.insert(0, FirstImport())
     main()
 
-from wordpiece_studio.cli import train
+from wordpiece_studio.cli import messages, train
+messages._PATIENCE_SECONDS = 0
 from wordpiece_studio.system import atomic_write
 from wordpiece_studio.storage import verification
 callback = ctypes.CFUNCTYPE(None)(send)

@@ -9,42 +9,39 @@ from __future__ import annotations
 
 import gc
 import glob
+import importlib
 import logging
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from wordpiece_studio.cli.count import count_command
-from wordpiece_studio.cli.encode import encode_command
 from wordpiece_studio.cli.messages import PROGRAM, OutputClosed, error_words, place_of, print_line, warn
-from wordpiece_studio.cli.tokenize import explain_command, tokenize_command
-from wordpiece_studio.cli.train import train_command
-from wordpiece_studio.cli.verify import verify_command
+from wordpiece_studio.cli.parameters import WrongCall, called, values_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import STOPPED, end, stop_on_signals
-from wordpiece_studio.system.printable import printable_json
+from wordpiece_studio.system.printable import display_name, printable_json
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
-_UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+    from wordpiece_studio.cli.parameters import Command
 
-app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("train")(train_command)
-app.command("count")(count_command)
-app.command("encode")(encode_command)
-app.command("tokenize")(tokenize_command)
-app.command("explain")(explain_command)
-app.command("verify")(verify_command)
+logging.getLogger("wordpiece_studio").addHandler(logging.NullHandler())  # an error is reported in one line, not two
+
+# Which module of this package defines which command; only the one that is run is imported.
+_COMMANDS = {
+    "train": "train",
+    "count": "count",
+    "lint": "lint",
+    "encode": "encode",
+    "decode": "decode",
+    "tokenize": "tokenize",
+    "explain": "tokenize",
+    "verify": "verify",
+    "prepare": "prepare",
+}
+_COMPLETING = "_WORDPIECE_STUDIO_COMPLETE"  # set by the shell, beside the words typed so far
 
 
 def main() -> None:
@@ -76,12 +73,12 @@ def run(arguments: list[str]) -> int:
         if isinstance(ended.__context__, BrokenPipeError):  # how rich ends when its help output is not read
             return 0
         raise
-    except _UsageError as error:
-        message = getattr(error, "format_message", error.__str__)()
-        return _fail(f"{message.rstrip('.')}. See {PROGRAM} --help.", 2, arguments)
+    except WrongCall as error:
+        known = f" {arguments[0]}" if arguments[0] in _COMMANDS else ""
+        return _fail(f"{str(error).rstrip('.')}. See {PROGRAM}{known} --help.", 2, arguments)
     except StudioError as error:
         return _fail(error_words(error, *arguments[:1]), 1, arguments, place_of(error))
-    except (KeyboardInterrupt, typer.Abort):
+    except KeyboardInterrupt:
         code = STOPPED
     except MemoryError:
         return _fail("There is not enough memory for this.", 1, arguments)
@@ -94,11 +91,42 @@ def run(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    commands = {command.name for command in app.registered_commands}
-    if arguments and arguments[0] not in commands and all(map(_is_place, arguments)):
+    first, *others = arguments or [""]
+    is_completing = _COMPLETING in os.environ
+    if first == "--version":
+        print_line(f"{PROGRAM} {__version__}")
+        return 0
+    if first in _COMMANDS and not is_completing:
+        command = _command(first)
+        values = values_in(command, others)
+        if values is not None:
+            return called(command, values) or 0
+        return _run_by_typer(arguments, {first: command})
+    if not is_completing and all(map(_is_place, arguments)):
         return _open_window(arguments)
-    code = app(args=arguments, prog_name=PROGRAM, standalone_mode=False)
-    return code if isinstance(code, int) else 0
+    if arguments and not first.startswith("-"):
+        wrong = next(argument for argument in arguments if not _is_place(argument))
+        what = f"neither a command nor a file{_similar(first)}" if wrong == first else "not a file"
+        raise WrongCall(f"{display_name(wrong)} is {what}")
+    return _run_by_typer(arguments, {name: _command(name) for name in _COMMANDS})
+
+
+def _command(name: str) -> Command:
+    module = importlib.import_module(f"{__name__}.{_COMMANDS[name]}")
+    return getattr(module, f"{name}_command")  # type: ignore[no-any-return]
+
+
+def _run_by_typer(arguments: list[str], commands: Mapping[str, Command]) -> int:
+    from wordpiece_studio.cli.typer_help import run_by_typer  # takes a while to load
+
+    return run_by_typer(arguments, commands) or 0
+
+
+def _similar(name: str) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, _COMMANDS, 1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def _is_place(argument: str) -> bool:
@@ -117,18 +145,6 @@ def _open_window(arguments: list[str]) -> int:
 def _drop_output() -> None:
     """Discard pending output to stdout; otherwise the interpreter complains at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@app.callback(invoke_without_command=True)
-def _window(
-    context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    """Train WordPiece vocabularies, step through their merges, and tokenize. Without a command, open the window."""
-    if version:
-        print_line(f"{PROGRAM} {__version__}")
-    elif context.invoked_subcommand is None:
-        raise typer.Exit(_open_window([]))
 
 
 def _fail(text: str, code: int, arguments: Sequence[str], where: Mapping[str, object] | None = None) -> int:

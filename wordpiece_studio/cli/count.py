@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
-import typer
 
 from wordpiece_studio.cli.messages import (
     count_summary,
@@ -42,6 +41,7 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
@@ -57,12 +57,12 @@ if TYPE_CHECKING:
 
 
 def count_command(
-    context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help=FILES)],
+    options: dict[str, Any],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
+        str | None, Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
     ] = None,
-    top: Annotated[int, typer.Option(help="Print this many of the most common words.", metavar="N", min=0)] = 0,
+    top: Annotated[int, Option(help="Print this many of the most common words.", metavar="N", min=0)] = 0,
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
@@ -81,13 +81,13 @@ def count_command(
     """Count the words of texts, print figures for each file, and write the words as a table."""
     started = time.monotonic()
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    sources = listed_sources(context.params)
+    sources = listed_sources(options)
     if output is not None:
         _check_output(output, () if sources is None else sources.files)
         check_results([output], force=force)
-    notes = CorpusNotes(None if sources is None else sources.files, context.params)
+    notes = CorpusNotes(None if sources is None else sources.files, options)
     with progress(of_bytes=True) as report:
-        counts = counted_words(context.params, sources, normalizing, report)
+        counts = counted_words(options, sources, normalizing, report)
     for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
         warn(warning)
     most_common = _most_common(counts, top)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Annotated, Any
 
 from wordpiece_studio.cli.messages import (
     encoding_summary,
@@ -35,6 +34,7 @@ from wordpiece_studio.cli.options import (
     option,
     results,
 )
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_manifest, with_side_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
@@ -51,17 +51,17 @@ _IDS = "Writing the ids"
 
 
 def encode_command(
-    context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help=f"{FILES} Each line is a text.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
+    options: dict[str, Any],
+    files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES...")],
+    output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
     vocab: VocabOption = ".",
     as_json: JsonOption = False,
-    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS)] = "int32",
+    dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS, ("int32", "uint16"))] = "int32",
     offsets: Annotated[
         str | None, option("A .npy file for the index in the ids where each line begins.", _IDS, metavar="FILE")
     ] = None,
     add_special_tokens: Annotated[
-        bool, typer.Option("--add-special-tokens", help="[CLS] and [SEP] around every line.", rich_help_panel=_IDS)
+        bool, Option("--add-special-tokens", help="[CLS] and [SEP] around every line.", rich_help_panel=_IDS)
     ] = False,
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,
@@ -79,16 +79,17 @@ def encode_command(
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     outputs = [path for path in (output, offsets) if path is not None]
     _check_outputs(outputs, vocab)
-    sources = listed_sources(context.params)
-    with progress(of_bytes=True) as report, results(force=force):
+    sources = listed_sources(options)
+    opened = opened_stdin(options) if sources is None else nullcontext(sources)
+    with opened as source, progress(of_bytes=True) as report, results(force=force):
         statistics = write_ids(
             tokenizer,
-            context.with_resource(opened_stdin(context.params)) if sources is None else sources,
+            source,
             output,
             offsets_output=offsets,
             together=partial(with_side_manifest, _manifest(tokenizer, outputs)),
             progress=lambda done, total: report("Encoding", done, total),
-            **{name: context.params[name] for name in ("dtype", "add_special_tokens")},
+            **{name: options[name] for name in ("dtype", "add_special_tokens")},
         )
     seconds = time.monotonic() - started
     for warning in (*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus)):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.compiled.kernel_cache import compiling_reported
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.encodings import DETECT
@@ -23,8 +26,9 @@ from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rich.progress import TaskID
+    from rich.progress import Progress, TaskID
 
+    from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
@@ -37,6 +41,12 @@ if TYPE_CHECKING:
 
 PROGRAM = "wordpiece-studio"
 _CLEAR, _CLEAR_ABOVE = b"\r\x1b[2K\x1b[?25h", b"\x1b[1A\x1b[2K"  # also shows the cursor, which the bars hide
+_PATIENCE_SECONDS = 0.3
+"""How long a command may take without a progress bar."""
+_COMPILING = {
+    "text": "Compiling the text engine, once on this machine",
+    "training": "Compiling the training engine, once on this machine",
+}
 STDIN = "stdin"
 _MOST_FILES = 100
 
@@ -102,37 +112,92 @@ def warn(text: str) -> None:
 
 @contextmanager
 def progress(*, of_bytes: bool = False) -> Iterator[Report]:
-    """Show a progress bar on stderr during the block, if stderr is a terminal."""
+    """Show progress bars on stderr during the block, if it is a terminal; in any case say what is being compiled."""
     if not sys.stderr.isatty():
-        yield lambda *_: None
+        with compiling_reported(_say_compiling):
+            yield lambda *_: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    bars = _Bars(of_bytes)
+    with compiling_reported(bars.report_compiling):
+        try:
+            yield bars.report
+        finally:
+            bars.close()
 
-    amount = DownloadColumn() if of_bytes else TaskProgressColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
-    console = Console(file=sys.stderr)
-    tasks: dict[str, TaskID] = {}
 
-    def clear() -> None:
-        if not (console.is_dumb_terminal or console.legacy_windows):
-            os.write(sys.stderr.fileno(), _CLEAR + _CLEAR_ABOVE * (len(tasks) - 1))
+def _say_compiling(package: KernelPackage, done: int, _number: int) -> None:
+    if not done:
+        warn(f"{_COMPILING[package]}.")
 
-    undo_if_stopped(console, clear)
-    with Progress(*columns, console=console, transient=True) as bars:
 
-        def report(what: str, done: int, total: int | None) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what)
-            bars.update(tasks[what], completed=done, total=total)
+class _Bars:
+    """Progress bars on a terminal, which appear, and load what draws them, only once there is something to wait for."""
 
-        yield report
-    finished(console)
+    def __init__(self, of_bytes: bool) -> None:
+        self._of_bytes = of_bytes
+        self._due = time.monotonic() + _PATIENCE_SECONDS
+        self._changing = threading.Lock()  # kernels may be compiled in another thread
+        self._bars: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+        self._is_over = False
+
+    def report(self, what: str, done: int, total: int | None) -> None:
+        """Show how far the command is."""
+        if self._bars is None and time.monotonic() < self._due:
+            return
+        if self._of_bytes:
+            amount = f"{done / 1e6:.1f} MB" if total is None else f"{done / 1e6:.1f} of {total / 1e6:.1f} MB"
+        else:
+            amount = f"{done:,}" if not total else f"{done / total:.0%}"
+        self._show(what, done, total, amount)
+
+    def report_compiling(self, package: KernelPackage, done: int, number: int) -> None:
+        """Show how far compiling is; this takes seconds."""
+        what = _COMPILING[package]
+        self._show(what, done, number, f"{done} of {number}")
+        if done == number:
+            with self._changing:
+                if self._bars is not None:
+                    self._bars.remove_task(self._tasks.pop(what))
+
+    def close(self) -> None:
+        """Remove the bars."""
+        with self._changing:
+            self._is_over = True
+            if self._bars is not None:
+                self._bars.stop()
+                finished(self._bars)
+
+    def _show(self, what: str, done: int, total: int | None, amount: str) -> None:
+        with self._changing:
+            if self._is_over:
+                return
+            if self._bars is None:
+                self._bars = self._started()
+            if what not in self._tasks:
+                self._tasks[what] = self._bars.add_task(what, amount=amount)
+            self._bars.update(self._tasks[what], completed=done, total=total, amount=amount)
+
+    def _started(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(file=sys.stderr)
+        description, amount = TextColumn("{task.description}"), TextColumn("{task.fields[amount]}")
+        bars = Progress(description, BarColumn(), amount, TimeRemainingColumn(), console=console, transient=True)
+
+        def clear() -> None:
+            if not (console.is_dumb_terminal or console.legacy_windows):
+                os.write(sys.stderr.fileno(), _CLEAR + _CLEAR_ABOVE * (len(self._tasks) - 1))
+
+        undo_if_stopped(bars, clear)
+        bars.start()
+        return bars
 
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
-    has_options = command in ("train", "count", "encode")
+    has_options = command in ("train", "count", "encode", "lint")
     advice = (_ADVICE_WITH_OPTIONS if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
     if has_options and (guess := error.values.get("guess")):
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
@@ -157,7 +222,7 @@ def place_of(error: StudioError) -> dict[str, object]:
 def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
     """Return the result of a training, and why it ended."""
     tokens, merges = len(trainer.vocabulary), len(trainer.history)
-    figures = f"{_number(tokens, 'token')} after {_number(merges, 'merge')} in {seconds:.1f} s"
+    figures = f"{number_of(tokens, 'token')} after {number_of(merges, 'merge')} in {seconds:.1f} s"
     reason = _stop_words(trainer.stop_reason or "", trainer.config)
     nothing = "" if merges else ", so nothing was merged"
     return f"{figures} ({reason}{nothing}), written to {display_name(output)}"
@@ -176,7 +241,7 @@ def loss_warnings(counts: WordCounts) -> list[str]:
     left_out = [f"{_left_out(counts)}."] if statistics.skipped_words else []
     if statistics.rare_words:
         share = statistics.rare_occurrences / max(counts.total + statistics.rare_occurrences, 1)
-        rare = f"{_number(statistics.rare_words, 'distinct word')} {_was(statistics.rare_words)}"
+        rare = f"{number_of(statistics.rare_words, 'distinct word')} {_was(statistics.rare_words)}"
         left_out.append(f"{rare} left out as too rare, {share:.2%} of all words.")
     return left_out + reading_warnings(counts.statistics)
 
@@ -185,10 +250,10 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     """Return a sentence about everything that was skipped or altered in reading."""
     warnings = []
     if statistics.replaced:
-        warnings.append(f"{_number(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
+        warnings.append(f"{number_of(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
     if statistics.skipped_lines:
         lines = statistics.skipped_lines
-        warnings.append(f"{_number(lines, 'faulty line')} {_was(lines)} left out.")
+        warnings.append(f"{number_of(lines, 'faulty line')} {_was(lines)} left out.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
     if statistics.guessed_tables:
@@ -225,12 +290,12 @@ def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
         for name, encoding, *figures in rows
     ]
     more = len(files) - _MOST_FILES
-    return [*lines, f"and {_number(more, 'more file')}"] if more > 0 else lines if files else []
+    return [*lines, f"and {number_of(more, 'more file')}"] if more > 0 else lines if files else []
 
 
 def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
     """Return the result of counting."""
-    figures = f"{_number(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
+    figures = f"{number_of(counts.total, 'word')}, {len(counts):,} distinct, in {seconds:.1f} s"
     return f"{figures}, written to {display_name(output)}" if output else figures
 
 
@@ -251,7 +316,7 @@ def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
     """Return the result of encoding a corpus."""
     megabytes = statistics.corpus.bytes / 1e6
-    figures = f"{_number(statistics.tokens, 'token')} of {_number(statistics.texts, 'text')} in {seconds:.1f} s"
+    figures = f"{number_of(statistics.tokens, 'token')} of {number_of(statistics.texts, 'text')} in {seconds:.1f} s"
     share = statistics.unknown / max(statistics.tokens, 1)
     speed = f"{megabytes / max(seconds, 1e-3):.1f} MB/s, {share:.2%} {unk_token}"
     return printable(f"{figures} ({speed}), written to {display_name(output)}")
@@ -277,6 +342,11 @@ def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
     ]
 
 
+def number_of(count: int, what: str) -> str:
+    """Return a count with its noun."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def ladder(trace: WordTrace, max_word_length: int) -> str:
     """Return the pieces that longest match tried for a word, one line per position, ready to print."""
     lines = [trace.word]
@@ -296,7 +366,7 @@ def _option(error: StudioError) -> str:
 
 
 def _guessed_tables(names: Sequence[str]) -> str:
-    more = f" and {_number(len(names) - 1, 'more file')}" if len(names) > 1 else ""
+    more = f" and {number_of(len(names) - 1, 'more file')}" if len(names) > 1 else ""
     return (
         f"{names[0]}{more} {_was(len(names))} read as words and their counts: two columns, the second with whole "
         f"numbers in every row. If that is wrong, use --kind {kind_of_name(names[0])}."
@@ -305,7 +375,7 @@ def _guessed_tables(names: Sequence[str]) -> str:
 
 def _left_out_files(statistics: CorpusStatistics) -> str:
     number, example = statistics.left_out_files, statistics.left_out_example
-    files = f"{example} was" if number == 1 else f"{_number(number, 'file')} were"
+    files = f"{example} was" if number == 1 else f"{number_of(number, 'file')} were"
     example = "" if number == 1 else f", such as {example}"
     return (
         f"{files} left out{example}: in a folder, only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
@@ -327,15 +397,11 @@ def _stop_words(reason: str, config: TrainingConfig) -> str:
 
 def _left_out(counts: WordCounts) -> str:
     number = counts.statistics.skipped_words
-    words = f"{_number(number, 'word')} {_was(number)} left out as too long"
+    words = f"{number_of(number, 'word')} {_was(number)} left out as too long"
     for first in counts.skipped[:1]:
         words += ", the first one" if number > 1 else ""
         words += f": {first.length:,} characters in {first.source}, line {first.line}, byte {first.byte}"
     return words
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _was(count: int) -> str:

@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
-import typer
-
 from wordpiece_studio.cli.messages import STDIN, no_words
+from wordpiece_studio.cli.parameters import Option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
+from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
@@ -50,24 +50,29 @@ TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopp
 JUDGING = "Judging the vocabulary"
 
 
-def option(text: str, panel: str, **more: Any) -> Any:
-    """Return an option listed under the heading `panel`."""
-    return typer.Option(help=text, rich_help_panel=panel, **more)
+def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
+    """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
+    names = get_args(values) or values
+    return Option(help=text, rich_help_panel=panel, autocompletion=lambda: [*names], **more)
+
+
+def _names_in(text: str) -> list[str]:
+    return [name.strip() for name in text.partition(";")[0].split(",") if ":" not in name]
 
 
 VocabOption = Annotated[
-    str, typer.Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
+    str, Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Instead of the one the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
 FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, also compressed; or - for stdin, or a pipe."
 KindOption = Annotated[
     str | None,
-    option(f"{', '.join(get_args(FileKind))}; if not given by the file extension.", TEXT, metavar="KIND"),
+    option(f"{', '.join(get_args(FileKind))}; if not given by the file extension.", TEXT, FileKind, metavar="KIND"),
 ]
 WordCountsOption = Annotated[
-    bool, typer.Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
+    bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
 ]
 ColumnOption = Annotated[
     str | None, option("The column or field with the text, or the column's number.", TEXT, metavar="NAME")
@@ -75,7 +80,7 @@ ColumnOption = Annotated[
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
 ]
-ErrorsOption = Annotated[str, option("For faulty lines: strict, replace or skip-line.", TEXT)]
+ErrorsOption = Annotated[str, option("For faulty lines: strict, replace or skip-line.", TEXT, ErrorHandling)]
 ProcessesOption = Annotated[
     int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
 ]
@@ -84,11 +89,11 @@ ClusterOption = Annotated[
     option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
 ]
 HistoryOption = Annotated[
-    str | None, typer.Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
+    str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
 ]
 MinCountOption = Annotated[int, option("Skip rarer words.", TEXT, metavar="N", min=1)]
-NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT)]
-PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT)]
+NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZERS))]
+PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT, _names_in(_PRE_TOKENIZERS))]
 LongestWordOption = Annotated[int, option("Skip longer words.", TEXT)]
 
 
@@ -151,7 +156,7 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
 
 ForceOption = Annotated[
     bool,
-    typer.Option("--force", help="Replace files that this program did not write or that have changed since."),
+    Option("--force", help="Replace files that this program did not write or that have changed since."),
 ]
 
 

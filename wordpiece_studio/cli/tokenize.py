@@ -6,8 +6,6 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
 from wordpiece_studio.cli.options import (
     GivenOption,
@@ -18,6 +16,7 @@ from wordpiece_studio.cli.options import (
     loaded_tokenizer,
     stdin,
 )
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
@@ -34,12 +33,12 @@ _MOST_CHARACTERS = 1 << 18
 
 
 def tokenize_command(
-    text: Annotated[str, typer.Argument(help="The text; - or nothing for stdin, line by line.")] = "-",
+    text: Annotated[str, Argument(help="The text; - or nothing for stdin, line by line.", metavar="[TEXT]")] = "-",
     vocab: VocabOption = ".",
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,
     remove: RemoveOption = "",
-    ids: Annotated[bool, typer.Option("--ids", help="Print ids, not tokens.")] = False,
+    ids: Annotated[bool, Option("--ids", help="Print ids, not tokens.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Tokenize text: one line of tokens per line."""
@@ -75,7 +74,7 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
 
 
 def explain_command(
-    word: Annotated[str, typer.Argument(help="The word; a text is explained word by word.")],
+    word: Annotated[str, Argument(help="The word; a text is explained word by word.", metavar="WORD")],
     vocab: VocabOption = ".",
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,

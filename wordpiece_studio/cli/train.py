@@ -8,10 +8,9 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import msgspec
-import typer
 
 from wordpiece_studio.cli.messages import (
     detected_encodings,
@@ -53,6 +52,7 @@ from wordpiece_studio.cli.options import (
     results,
     with_removal,
 )
+from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
@@ -78,7 +78,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
-from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.config import AlphabetLayout, AlphabetOverflow, EndOfWord, Objective, Tie, TrainingConfig
 from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
@@ -92,14 +92,17 @@ if TYPE_CHECKING:
 
 
 _Text = TypeVar("_Text")
+ObjectiveOption = Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE, Objective)]
+OverflowOption = Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET, AlphabetOverflow)]
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
 OnlyOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.",
         metavar="vocab.txt|tokenizer.json",
+        autocompletion=lambda: [*get_args(Only)],
     ),
 ]
 _ADVICE_WITH_OPTION = {
@@ -114,9 +117,9 @@ _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably b
 
 
 def train_command(
-    context: typer.Context,
-    files: Annotated[list[str], typer.Argument(help=FILES)],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
+    options: dict[str, Any],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
+    output: Annotated[str, Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
     as_json: JsonOption = False,
     normalizer: NormalizerOption = "bert-cased",
     pre_tokenizer: PreTokenizerOption = "bert",
@@ -130,23 +133,23 @@ def train_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
-    objective: Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE)] = "likelihood",
-    tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE)] = "first",
+    objective: ObjectiveOption = "likelihood",
+    tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
     max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
     max_seconds: Annotated[float | None, option("After this time.", STOP)] = None,
     min_value: Annotated[float | None, option("When the best value is below this.", STOP)] = None,
-    alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET)] = "seen",
+    alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
-    alphabet_overflow: Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET)] = "unk",
+    alphabet_overflow: OverflowOption = "unk",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
     continuing_subword_prefix: Annotated[str, option("Before symbols inside a word.", ALPHABET)] = "##",
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
-    end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET)] = "symbol",
+    end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
     held_out: HeldOutOption = False,
     held_out_file: HeldOutFileOption = None,
     held_out_model: HeldOutModelOption = None,
@@ -157,17 +160,17 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    started, config, chosen = time.monotonic(), _config(context.params), checked_only(only)
+    started, config, chosen = time.monotonic(), _config(options), checked_only(only)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    _check_results(context.params, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
-    counts, notes = _counted(context.params, normalizing, config)
+    _check_results(options, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
+    counts, notes = _counted(options, normalizing, config)
     with progress() as report:
         trainer = Trainer(counts, config)
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
         _check_saving(tokenizer, output, chosen, config if bpe else None)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
-    figures = _held_out_figures(context.params, trainer)
+    figures = _held_out_figures(options, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=force):
         _write(Path(output), history, trainer, origin, chosen, bpe=bpe, with_counts=with_counts)
@@ -188,10 +191,10 @@ def _counted(
     sources = listed_sources(options)
     files = None if sources is None else sources.files
     notes = CorpusNotes(files, options)
-    if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
-        # Counting rarely holds the interpreter lock.
-        threading.Thread(target=_load_engine, daemon=True).start()
     with progress(of_bytes=True) as report:
+        if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
+            # Counting rarely holds the interpreter lock.
+            threading.Thread(target=_load_engine, daemon=True).start()
         counts = counted_words(options, sources, normalizer, report)
     notes.hash_beside()
     read = (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
@@ -334,11 +337,11 @@ def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigu
 
 
 WithCountsOption = Annotated[
-    bool, typer.Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
+    bool, Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
 ]
 BpeOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--bpe",
         help="Write byte pair encoding, vocab.json and merges.txt, instead; for --objective count "
         "--continuing-subword-prefix ''.",
@@ -371,7 +374,7 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: I
 
 HeldOutOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--held-out",
         help="Hold out a tenth of the corpus, and print how many tokens a word a vocabulary of the rest makes of it, "
         "for each objective.",

@@ -6,10 +6,9 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from wordpiece_studio.cli.messages import print_line, progress, warn
 from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
+from wordpiece_studio.cli.parameters import Argument
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
@@ -22,11 +21,11 @@ _WIDTH = len("unchecked")
 def verify_command(
     place: Annotated[
         str,
-        typer.Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest beside it."),
+        Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest beside it."),
     ],
     sources: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="[FROM]...",
             help="A project, an exported table of word counts, or the files of the corpus. By default the table in "
             "DIR, or the files that the manifest names.",

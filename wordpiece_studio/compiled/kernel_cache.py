@@ -10,8 +10,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import itertools
 import os
 import platform
+import re
 import shutil
 import stat
 import sys
@@ -20,11 +22,14 @@ import threading
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import platformdirs
 
 from wordpiece_studio.errors import StudioError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
@@ -35,6 +40,7 @@ _COMPLETE = "complete"
 _ROOM = 20 << 20  # bytes; all kernels together take a quarter of it
 _loading = threading.Lock()
 _loaded: set[str] = set()
+_report: Callable[[KernelPackage, int, int], object] | None = None
 
 
 def cache_folder(package: KernelPackage) -> Path:
@@ -113,6 +119,25 @@ def load_kernels(package: KernelPackage) -> None:
             config.CACHE_DIR = before  # type: ignore[attr-defined]
 
 
+@contextlib.contextmanager
+def compiling_reported(report: Callable[[KernelPackage, int, int], object]) -> Iterator[None]:
+    """Report all compiling in this process during the block: the package, how many kernels are ready, and of how many.
+
+    `report` is called in the thread that compiles, first with 0. Loading from the cache is not reported.
+    """
+    global _report
+    before, _report = _report, report
+    try:
+        yield
+    finally:
+        _report = before
+
+
+def number_of_kernels(package: KernelPackage) -> int:
+    """Return how many kernels a package has."""
+    return sum(len(re.findall(r"\bkernel\(", path.read_text("utf-8"))) for path in _modules_of(package))
+
+
 def _modules_of(package: KernelPackage) -> list[Path]:
     return sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py"))
 
@@ -121,8 +146,7 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
     name = f"wordpiece_studio.{package}.kernels"
     modules = [f"{name}.{path.stem}" for path in _modules_of(package) if path.stem != "__init__"]
     try:
-        for module in modules:
-            importlib.import_module(module)
+        _import_all(package, modules, is_reported=not (folder / _COMPLETE).is_file())
     except MemoryError:
         raise
     except Exception:  # whatever a damaged pickle raises
@@ -130,10 +154,29 @@ def _import_kernels(package: KernelPackage, folder: Path) -> None:
             del sys.modules[module]
         shutil.rmtree(folder, ignore_errors=True)
         _make_private(folder)
-        for module in modules:
-            importlib.import_module(module)
+        _import_all(package, modules, is_reported=True)
     with contextlib.suppress(OSError):
         (folder / _COMPLETE).touch()
+
+
+def _import_all(package: KernelPackage, modules: Sequence[str], *, is_reported: bool) -> None:
+    from wordpiece_studio.compiled import kernels
+
+    ready, number = itertools.count(), number_of_kernels(package) if is_reported else 0
+
+    def on_ready() -> None:
+        done = next(ready)
+        if _report is not None:
+            _report(package, done, number)
+
+    if is_reported:
+        on_ready()  # none so far
+        kernels.on_ready = on_ready
+    try:
+        for module in modules:
+            importlib.import_module(module)
+    finally:
+        kernels.on_ready = None
 
 
 def _make_private(folder: Path) -> None:

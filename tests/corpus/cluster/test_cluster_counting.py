@@ -316,6 +316,23 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
         spare.kill(spare.workers[0])
 
 
+def test_the_last_worker_goes_away(cluster: LocalCluster, tmp_path: Path) -> None:
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress("\n".join(lines(13, 20_000)).encode()) * 200)
+
+    def kill(_: CountingProgress) -> None:
+        if cluster.workers and busy(cluster):
+            for worker in list(cluster.workers):
+                cluster.kill(worker)
+
+    try:
+        with pytest.raises(StudioError, match=f"{cluster.address} has lost its last worker.* Start workers again"):
+            count_words(path, *SLOW, cluster=cluster.address, progress=kill)
+    finally:
+        cluster.start_workers(2 - len(cluster.workers))
+    assert connection.REPLACEMENT_SECONDS + connection._WATCH_SECONDS < 10
+
+
 def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None:
     spare.start_workers(1)
     path = tmp_path / "a.txt.gz"

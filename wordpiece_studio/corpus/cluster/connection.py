@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 CONNECTING_SECONDS = 10.0
 WORKERS_SECONDS = 30.0
-"""How long to wait for the first worker, and for a new one when none is left."""
+"""How long to wait for the first worker."""
+REPLACEMENT_SECONDS = 8.0
+"""How long to wait for a new worker once the scheduler has reported that none is left."""
 
 _POLL_SECONDS = 0.02
 _WATCH_SECONDS = 1.0
@@ -71,7 +73,7 @@ class Connection:
         self._is_over = threading.Event()
         self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
         self._workers = 0
-        self._last_worker = time.monotonic()
+        self._alone_since: float | None = None  # when the scheduler reported that no worker is left
         self._log = logging.getLogger("distributed.client")
         self._log.addFilter(self._is_unexpected)
         threading.Thread(target=self._connect, args=(address,), daemon=True).start()
@@ -154,8 +156,8 @@ class Connection:
             raise CountingStopped
         if self._client.status != "running":
             raise self._lost()
-        if time.monotonic() - self._last_worker > WORKERS_SECONDS:
-            raise self._without_workers()
+        if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
+            raise self._deserted()
 
     def _connect(self, address: str) -> None:
         """Pass a client, once it is ready, or an error to the waiting caller."""
@@ -165,7 +167,6 @@ class Connection:
             client.wait_for_workers(1, timeout=WORKERS_SECONDS)
             self._check_versions(client)
             self._workers = sum(client.nthreads().values())
-            self._last_worker = time.monotonic()
             if self._is_over.is_set():
                 self._close(client)
             self._connected.put(client)
@@ -225,7 +226,9 @@ class Connection:
             except Exception:  # then the client's status shows it
                 return
             if self._workers:
-                self._last_worker = time.monotonic()
+                self._alone_since = None
+            elif self._alone_since is None:
+                self._alone_since = time.monotonic()
 
     @staticmethod
     def _is_unexpected(record: logging.LogRecord) -> bool:
@@ -273,5 +276,12 @@ class Connection:
         return StudioError(
             "The scheduler {address} has no workers",
             "Start some: dask worker {address}",
+            address=self._address,
+        )
+
+    def _deserted(self) -> StudioError:
+        return StudioError(
+            "The scheduler {address} has lost its last worker, and with it what was counted",
+            "Start workers again (dask worker {address}), and count again.",
             address=self._address,
         )

@@ -136,6 +136,13 @@ class Finding:
         """Sentences that say how much is affected and what else to know."""
         return tuple(map(self._filled, self.detail_templates))
 
+    @property
+    def count(self) -> int:
+        """How many words, places, files or lines have the problem."""
+        return (
+            sum(int(self.values.get(name, 0)) for name in ("occurrences", "left_out", "places", "lost", "files")) or 1
+        )
+
     def __str__(self) -> str:
         details = ("In a sample:", *self.details) if self.is_sample and self.detail_templates else self.details
         return " ".join([f"{self.title}.", *details])

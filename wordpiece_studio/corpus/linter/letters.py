@@ -65,7 +65,7 @@ def lost_marks(evidence: Evidence) -> Finding | None:
             "occurrences": sum(changes.values()),
             "collapsed": len(collapsed),
         },
-        _examples_of_marks(collapsed, changes, evidence.stretches),
+        _examples_of_marks(collapsed, changes, evidence),
         fix_to(kept),
         "Keep accents" if are_accents else "Keep signs",
         is_sample=not evidence.sample.is_whole,
@@ -96,7 +96,7 @@ def jamo(evidence: Evidence) -> Finding | None:
             "distinct": len(changes),
             "occurrences": sum(changes.values()),
         },
-        tuple(Example(before, " ".join(after)) for before, after in best[:3]),
+        tuple(Example(before, " ".join(after), *evidence.place_of(before)) for before, after in best[:3]),
         fix_to(kept),
         "Keep syllables whole",
         is_sample=not evidence.sample.is_whole,
@@ -221,19 +221,23 @@ def _collapsed(changes: Counter[tuple[str, str]], others: frozenset[str]) -> dic
 
 
 def _examples_of_marks(
-    collapsed: dict[str, list[str]], changes: Counter[tuple[str, str]], stretches: Counter[str]
+    collapsed: dict[str, list[str]], changes: Counter[tuple[str, str]], evidence: Evidence
 ) -> tuple[Example, ...]:
     """Return the merged words whose confusion matters most, or else the most frequent changes."""
 
     def weight(after: str) -> tuple[bool, int]:
         # The second most frequent of them shows how much is lost.
-        known = [changes[before, after] if before != after else stretches[after] for before in collapsed[after]]
+        known = [
+            changes[before, after] if before != after else evidence.stretches[after] for before in collapsed[after]
+        ]
         return 1 < len(after) < 15, sorted(known)[-2]
 
     best = sorted(collapsed, key=weight, reverse=True)[:3]
     if best:
-        return tuple(Example(" / ".join(collapsed[after][:4]), after) for after in best)
-    return tuple(Example(before, after) for (before, after), _ in changes.most_common(3))
+        return tuple(
+            Example(" / ".join(collapsed[after][:4]), after, *evidence.place_of(collapsed[after][0])) for after in best
+        )
+    return tuple(Example(*change, *evidence.place_of(change[0])) for change, _ in changes.most_common(3))
 
 
 def _severity(changes: Counter[tuple[str, str]], evidence: Evidence) -> Severity | None:

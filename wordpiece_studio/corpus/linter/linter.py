@@ -98,12 +98,14 @@ def lint(
     Raises
     ------
     StudioError
-        If there are no such files, or no such normalizer or pre-tokenizer, or something in `texts` is not a text.
+        If there are no such files, or none of them can be read, or no such normalizer or pre-tokenizer; or something in
+        `texts` is not a text.
 
     >>> finding, = lint(texts=["El niño y la niña"], normalizer="bert-uncased")
     >>> finding.fix.normalizer
     'bert-uncased:keep-accents'
     """
+    from wordpiece_studio.corpus.inspection import preview
     from wordpiece_studio.corpus.listing import listing
 
     pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
@@ -113,7 +115,10 @@ def lint(
     listed = listing(paths)
     if counts is None and all(file.kind == "word-counts" for file in listed.files):
         counts = count_words(listed, pipeline.normalizer, pipeline.pre_tokenizer)
-    return [*findings(sample_of_files(listed.files), counts, pipeline), *_decisions(listed)]
+    sample = sample_of_files(listed.files)
+    if sample.files and not sample.parts:
+        preview(sample.files[0], 0, 1)  # raises, and says why
+    return [*findings(sample, counts, pipeline), *_decisions(listed)]
 
 
 def _decisions(listed: Listing) -> list[Finding]:

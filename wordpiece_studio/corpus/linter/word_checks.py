@@ -77,7 +77,12 @@ def twins(evidence: Evidence) -> Finding | None:
             ),
         ),
         {"distinct": len(pairs), "occurrences": occurrences, "word": best[0]},
-        tuple(Example(whole, _spellings(pairs[whole], counts)) for whole in best),
+        tuple(
+            Example(
+                whole, _spellings(pairs[whole], counts), *evidence.place_of(min(pairs[whole], key=counts.__getitem__))
+            )
+            for whole in best
+        ),
         fix_to(kept),
         "Unify them",
     )

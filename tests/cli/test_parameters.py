@@ -1,0 +1,79 @@
+"""A call is understood without typer as typer would understand it, or left to typer."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from tests.cli.calls import COURSE, POSIX, process
+from wordpiece_studio import cli
+from wordpiece_studio.cli.parameters import WrongCall, values_in
+
+UNDERSTOOD = [
+    "count a.txt", "count a.txt -o b.tsv --top 3 --json c", "count --top=3 -- --json a", "count - --min-count 1",
+    "train a b --output=x --min-value 0.5 --max-seconds 2 --vocab-size 70 --held-out --remove= ",
+    "train a -o x --special-tokens=<s> -o y --column text --bpe --objective count --force",
+    "verify x", "verify x y z --processes 2", "tokenize", "tokenize hug --ids --vocab v", "explain -- -hug",
+    "decode", "decode 1 2 3 --keep-special-tokens", "encode a -o b --add-special-tokens --dtype uint16", "prepare",
+]  # fmt: skip
+LEFT_TO_TYPER = [
+    "count", "count --help", "count a -h", "count a --top x", "count a --top -1", "count a --top", "count a -ob.tsv",
+    "count a --json=1", "count a --nonsense", "train a", "tokenize a b", "count a -o --json",
+    "train a -o b --min-value -1", "train a -o b --min-value .5", "encode a -o b --top 1", "explain",
+]  # fmt: skip
+
+
+def as_typer_reads(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any] | None:
+    from wordpiece_studio.cli import typer_help
+
+    seen: list[dict[str, Any]] = []
+    monkeypatch.setattr(typer_help, "called", lambda _, values: seen.append(values))
+    try:
+        typer_help.run_by_typer(words, {words[0]: cli._command(words[0])})
+    except WrongCall:
+        return None
+    return seen[0] if seen else None
+
+
+@pytest.mark.parametrize("call", UNDERSTOOD)
+def test_what_is_understood_is_what_typer_reads(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = call.split(" ")
+    values = values_in(cli._command(words[0]), words[1:])
+    assert values is not None
+    theirs = as_typer_reads(words, monkeypatch)
+    assert theirs is not None
+    ours, typers = (
+        {name: (type(value), value) for name, value in each.items() if value not in (None, [])}
+        for each in (values, theirs)
+    )
+    assert ours == typers
+
+
+@pytest.mark.parametrize("call", LEFT_TO_TYPER)
+def test_what_is_not_understood_is_left_to_typer(call: str) -> None:
+    name, *words = call.split(" ")
+    assert values_in(cli._command(name), words) is None
+
+
+def test_typer_and_rich_are_not_loaded_for_nothing() -> None:
+    program = (
+        f"import sys; from wordpiece_studio import cli; cli.run(['count', {COURSE!r}]);"
+        "print({'typer', 'click', 'pydantic', 'rich', 'numba', 'wordpiece_studio.cli.train'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("words", "found"), [("wordpiece-studio enc", "encode"), ("wordpiece-studio train --objective sc", "score")]
+)
+def test_the_shell_completes(words: str, found: str) -> None:
+    asked = {"_WORDPIECE_STUDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    with process(env=os.environ | asked) as completing:
+        assert completing.stdout is not None
+        assert completing.stdout.read().decode().split() == [found]

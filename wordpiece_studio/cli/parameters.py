@@ -1,0 +1,140 @@
+"""What a command takes, declared in its signature, and the reading of a well-formed call.
+
+Importing typer takes longer than counting a small text, so it is only loaded for help, for completion, and to say what
+is wrong with a call: see `typer_help`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    Command = Callable[..., int | None]
+
+
+class Option:
+    """An option of a command, the metadata of an ``Annotated`` type.
+
+    Parameters
+    ----------
+    names
+        What it is called, such as ``"-o", "--output"``; if none is given, like the parameter.
+    settings
+        As for ``typer.Option``.
+    """
+
+    def __init__(self, *names: str, **settings: Any) -> None:
+        self.names = names
+        self.settings = settings
+
+
+class Argument(Option):
+    """An argument without a name; the settings are those of ``typer.Argument``."""
+
+
+class WrongCall(Exception):
+    """A command line that cannot be understood; the message says what is wrong."""
+
+
+class _Unclear(Exception):
+    """A call that is not well-formed, or not as simple as expected here."""
+
+
+def declared(command: Command) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a command that have an option or an argument, by name, with evaluated annotations."""
+    parameters = inspect.signature(command, eval_str=True).parameters
+    return {name: each for name, each in parameters.items() if hasattr(each.annotation, "__metadata__")}
+
+
+def called(command: Command, values: Mapping[str, Any]) -> int | None:
+    """Run a command; its parameter `options`, if there is one, receives all values."""
+    takes_all = "options" in inspect.signature(command).parameters
+    return command(values, **values) if takes_all else command(**values)
+
+
+def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
+    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms."""
+    parameters = declared(command)
+    try:
+        given, others = _options_in(parameters, iter(words))
+        given |= _arguments_in(parameters, others)
+    except _Unclear:
+        return None
+    values = {name: each.default for name, each in parameters.items()} | given
+    return None if inspect.Parameter.empty in values.values() else values
+
+
+def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of the given options, and the other words."""
+    names = {
+        spelling: name
+        for name, each in parameters.items()
+        if not isinstance(_metadata(each), Argument)
+        for spelling in _metadata(each).names or (f"--{name.replace('_', '-')}",)
+    }
+    values: dict[str, Any] = {}
+    others: list[str] = []
+    words = iter(words)
+    for word in words:
+        if word == "--":
+            others += words
+        elif not word.startswith("-") or word == "-":
+            others.append(word)
+        else:
+            spelling, equals, text = word.partition("=")
+            if spelling not in names or (equals and not spelling.startswith("--")):
+                raise _Unclear
+            name = names[spelling]
+            is_flag = _type_of(parameters[name]) is bool
+            if is_flag and equals:
+                raise _Unclear
+            values[name] = is_flag or _value(parameters[name], text if equals else _next(words))
+    return values, others
+
+
+def _next(words: Iterable[str]) -> str:
+    """Return the value of an option, the next word."""
+    word = next(iter(words), "--")
+    if word.startswith("-") and word != "-":
+        raise _Unclear
+    return word
+
+
+def _arguments_in(parameters: Mapping[str, inspect.Parameter], words: list[str]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, each in parameters.items():
+        if isinstance(_metadata(each), Argument) and words:
+            if get_origin(_type_of(each)) is list:
+                values[name], words = words, []
+            else:
+                values[name], *words = words
+    if words:
+        raise _Unclear
+    return values
+
+
+def _metadata(parameter: inspect.Parameter) -> Option:
+    return parameter.annotation.__metadata__[0]  # type: ignore[no-any-return]
+
+
+def _type_of(parameter: inspect.Parameter) -> Any:
+    """Return the type of a parameter, without the None that stands for an option that is not given."""
+    type_ = parameter.annotation.__origin__
+    types = get_args(type_)
+    return next(each for each in types if each is not type(None)) if type(None) in types else type_
+
+
+def _value(parameter: inspect.Parameter, text: str) -> Any:
+    type_, least = _type_of(parameter), _metadata(parameter).settings.get("min")
+    if type_ is str:
+        return text
+    if not re.fullmatch(r"[+-]?[0-9]+" if type_ is int else r"[+-]?[0-9]+(\.[0-9]+)?", text):
+        raise _Unclear
+    value = type_(text)
+    if least is not None and value < least:
+        raise _Unclear
+    return value
