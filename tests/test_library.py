@@ -30,6 +30,9 @@ WITH_EXAMPLES = [
     "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.pre_tokenizers",
     "wordpiece_studio.system.printable",
+    "wordpiece_studio.tokenizer.bpe_tokenizer",
+    "wordpiece_studio.tokenizer.encoding",
+    "wordpiece_studio.tokenizer.tokenizer",
     "wordpiece_studio.training.forecast",
     "wordpiece_studio.training.trainer",
 ]

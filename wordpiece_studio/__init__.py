@@ -61,12 +61,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
-        EncodingStopped,
         encode_files,
         encode_texts,
         write_ids,
     )
-    from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer, UnknownReason, WordTrace
+    from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer, UnknownReason, WordTrace
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
@@ -183,12 +183,12 @@ _HOMES = {
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",
-        "EncodingStopped",
         "encode_files",
         "encode_texts",
         "write_ids",
     ),
-    "tokenizer.tokenizer": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
+    "tokenizer.encoding": ("Encoding", "EncodingStopped"),
+    "tokenizer.tokenizer": ("Tokenizer", "UnknownReason", "WordTrace"),
     "tokenizer.vocabulary": ("Vocabulary",),
     "training.config": ("TrainingConfig",),
     "training.engine": ("Candidate", "Merge"),

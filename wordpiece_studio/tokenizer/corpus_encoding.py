@@ -25,6 +25,7 @@ from wordpiece_studio.corpus.rows import RowSource
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_text, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
@@ -52,13 +53,6 @@ CLASSIFIER, SEPARATOR = "[CLS]", "[SEP]"
 BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
 _MOST_SMALL_IDS = 1 << 16
-
-
-class EncodingStopped(StudioError):
-    """Raised when the caller's `should_stop` returns True; no ids are kept."""
-
-    def __init__(self) -> None:
-        super().__init__("Encoding was stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,13 @@ class EncodedTexts:
 
 
 def encode_texts(
-    tokenizer: Tokenizer, texts: Iterable[str], *, dtype: IdType = "int32", add_special_tokens: bool = False
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    *,
+    dtype: IdType = "int32",
+    add_special_tokens: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> EncodedTexts:
     """Return the ids of texts.
 
@@ -122,6 +122,10 @@ def encode_texts(
         The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
     add_special_tokens
         Whether ``[CLS]`` is put before each text and ``[SEP]`` after it, as BERT expects.
+    progress
+        Called now and then with the texts read so far and how many there are; not for an iterator.
+    should_stop
+        Called now and then; if it returns True, `EncodingStopped` is raised.
 
     Raises
     ------
@@ -132,7 +136,8 @@ def encode_texts(
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")
     run = _Run(tokenizer, dtype, add_special_tokens)
-    checked = (_checked(text, number) for number, text in enumerate(texts, start=1))
+    all_texts = watched(texts, progress, should_stop)
+    checked = (checked_text(text, number) for number, text in enumerate(all_texts, start=1))
     if tokenizer.is_local:
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
@@ -322,12 +327,6 @@ def _id_of(token: str, vocabulary: Vocabulary) -> int:
     if found is None:
         raise StudioError("The vocabulary has no {token} to add", "Encode without adding special tokens.", token=token)
     return found
-
-
-def _checked(text: object, number: int) -> str:
-    if not isinstance(text, str):
-        raise StudioError("Text {number} is not a text but {entry}", number=number, entry=repr(text)[:100])
-    return text
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

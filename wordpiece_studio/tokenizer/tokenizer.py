@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -24,29 +26,6 @@ if TYPE_CHECKING:
 _FEW_TOKENS = 16
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Encoding:
-    """A tokenized text; all lists have one entry per token.
-
-    Attributes
-    ----------
-    tokens, ids
-        The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
-    offsets
-        (start, end) of each token in the original text, in code points, end exclusive.
-    words
-        The index of the word that each token belongs to.
-    """
-
-    tokens: list[str]
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    words: list[int]
-
-    def __len__(self) -> int:
-        return len(self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +95,7 @@ class _Match:
     unknown: UnknownReason | None
 
 
-class Tokenizer:
+class Tokenizer(Encoder):
     """Tokenizes text with a vocabulary.
 
     Parameters
@@ -132,6 +111,7 @@ class Tokenizer:
 
     Special tokens that are spelled out in a text are found before anything else, as in Hugging Face.
 
+    >>> from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
     >>> tokenizer = Tokenizer(words)
     >>> tokenizer.encode("hugs bugs mug").tokens
@@ -163,15 +143,22 @@ class Tokenizer:
         special = "".join(self.vocabulary.special_tokens)
         return self.pipeline.is_local and " " not in special and "\n" not in special
 
-    def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`."""
-        encoding = Encoding([], [], [], [])
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if it is not in the vocabulary."""
+        return self.vocabulary.id_of(token)
+
+    def _encoding_of(self, text: str) -> Encoding:
+        words: list[int] = []
+        encoding = Encoding([], [], [], words)
         for index, word in enumerate(self.tokenize_words(text)):
             for piece in word.pieces:
                 encoding.tokens.append(piece.token)
                 encoding.ids.append(piece.id)
                 encoding.offsets.append((piece.start, piece.end))
-                encoding.words.append(index)
+                words.append(index)
         return encoding
 
     def ids(self, text: str) -> list[int]:
