@@ -282,7 +282,9 @@ def _encoded(
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
         raise StudioError("Truncation, or padding to a length, needs a length", "Give max_length.")
-    around = (special_token("cls_token"), special_token("sep_token")) if add_special_tokens else None
+    around = None
+    if add_special_tokens:
+        around = special_token("cls_token").times(1), special_token("sep_token").times(1)
     shape = _Shape(around, None if truncates == "do_not_truncate" else most, truncates, _whole("stride", stride, 0))
     multiple = 1 if pad_to_multiple_of is None else _whole("pad_to_multiple_of", pad_to_multiple_of, 1)
     if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
@@ -381,7 +383,7 @@ class _Shape:
         As for `Encoder.encode`.
     """
 
-    around: tuple[_Special, _Special] | None
+    around: tuple[Encoding, Encoding] | None
     most: int | None
     truncation: Truncation
     stride: int
@@ -439,20 +441,21 @@ class _Shape:
     def _joined(self, first: Encoding, second: Encoding | None) -> Encoding:
         if self.around is None and second is None:
             return first
-        texts = [first] if second is None else [first, second]
-        parts: list[tuple[Encoding, Stretch]] = []
-        for type_id, text in enumerate(texts):
-            parts.append((text, Stretch(len(text), type_id)))
-            if self.around is not None:
-                parts.append((self.around[1].times(1), Stretch(1, type_id, is_special=True)))
+        parts, stretches = [first], [Stretch(len(first))]
+        if second is not None:
+            parts.append(second)
+            stretches.append(Stretch(len(second), 1))
         if self.around is not None:
-            parts.insert(0, (self.around[0].times(1), Stretch(1, is_special=True)))
+            before, after = self.around
+            parts = [before, *chain.from_iterable((part, after) for part in parts)]
+            around = (Stretch(1, stretch.type_id, is_special=True) for stretch in stretches)
+            stretches = [Stretch(1, is_special=True), *chain.from_iterable(zip(stretches, around, strict=True))]
         return Encoding(
-            list(chain.from_iterable(part.tokens for part, _ in parts)),
-            list(chain.from_iterable(part.ids for part, _ in parts)),
-            list(chain.from_iterable(part.offsets for part, _ in parts)),
-            list(chain.from_iterable(part.words for part, _ in parts)),
-            stretches=tuple(stretch for _, stretch in parts),
+            list(chain.from_iterable(part.tokens for part in parts)),
+            list(chain.from_iterable(part.ids for part in parts)),
+            list(chain.from_iterable(part.offsets for part in parts)),
+            list(chain.from_iterable(part.words for part in parts)),
+            stretches=tuple(stretches),
         )
 
 
