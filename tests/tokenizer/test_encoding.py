@@ -20,6 +20,7 @@ BPE = wps.BpeTokenizer(
     [("a", "b")],
     "none",
     "whitespace-split",
+    special_tokens=["<s>", "</s>", "<pad>"],
 )
 ENCODERS = {"wordpiece": WORDPIECE, "bpe": BPE}
 STRATEGIES = ("longest_first", "only_first", "only_second")

@@ -27,10 +27,10 @@ Padding = Literal["longest", "max_length", "do_not_pad"]
 
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
-_NAMES: Mapping[Role, tuple[str, str]] = {
+_NAMES: Mapping[Role, tuple[str, ...]] = {
     "pad_token": ("[PAD]", "<pad>"),
-    "cls_token": ("[CLS]", "<s>"),
-    "sep_token": ("[SEP]", "</s>"),
+    "cls_token": ("[CLS]", "<cls>", "<s>"),
+    "sep_token": ("[SEP]", "<sep>", "</s>"),
 }
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
 _A_TEXT = 'Give a str; bytes must be decoded first, as by .decode("utf-8").'
@@ -193,7 +193,8 @@ class Encoder(ABC):
             to add, or a text cannot be truncated as asked.
 
         >>> from wordpiece_studio import Tokenizer, Vocabulary
-        >>> tokenizer = Tokenizer(Vocabulary(["[PAD]", "[CLS]", "[SEP]", "hug", "##s"]))
+        >>> special_tokens = ["[PAD]", "[CLS]", "[SEP]"]
+        >>> tokenizer = Tokenizer(Vocabulary([*special_tokens, "hug", "##s"], special_tokens))
         >>> first, second = tokenizer.encode(["hugs", "hug"], add_special_tokens=True, padding=True)
         >>> second.tokens, second.attention_mask
         (['[CLS]', 'hug', '[SEP]', '[PAD]'], [1, 1, 1, 0])
@@ -202,20 +203,17 @@ class Encoder(ABC):
             return self._encoding_of(text)
         return _encoded(self._encoding_of, self._special_token, text, pair, **options)
 
-    def _special_token(self, role: Role) -> _Special:
-        """Return the token that has a role.
+    def _token_with(self, role: Role) -> str | None:
+        """Return the token that has a role, if any has it."""
+        return next((name for name in _NAMES[role] if self.id_of(name) is not None), None)
 
-        Raises
-        ------
-        StudioError
-            If there is none.
-        """
-        for name in _NAMES[role]:
-            token_id = self.id_of(name)
-            if token_id is not None:
-                return _Special(name, token_id)
-        advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
-        raise StudioError("The vocabulary has no {token} to add", advice, token=_NAMES[role][0])
+    def _special_token(self, role: Role) -> _Special:
+        token = self._token_with(role)
+        token_id = None if token is None else self.id_of(token)
+        if token is None or token_id is None:
+            advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
+            raise StudioError("The vocabulary has no {token} to add", advice, token=token or _NAMES[role][0])
+        return _Special(token, token_id)
 
 
 class _Special(NamedTuple):
