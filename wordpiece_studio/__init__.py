@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.initial_state import minimum_vocab_size
+    from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __all__ = [
@@ -98,6 +98,7 @@ __all__ = [
     "PatternPreTokenizer",
     "PreTokenizer",
     "PreTokenizerSequence",
+    "PreparationStopped",
     "Punctuation",
     "RemoveCharacters",
     "Sequence",
@@ -193,7 +194,7 @@ _HOMES = {
     "training.config": ("TrainingConfig",),
     "training.engine": ("Candidate", "Merge"),
     "training.history": ("MergeHistory",),
-    "training.initial_state": ("minimum_vocab_size",),
+    "training.initial_state": ("PreparationStopped", "minimum_vocab_size"),
     "training.trainer": ("Trainer", "TrainingRun", "train"),
 }
 
