@@ -61,17 +61,17 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
-        EncodingStopped,
         encode_files,
         encode_texts,
         write_ids,
     )
-    from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer, UnknownReason, WordTrace
+    from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped, UnknownReason
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordTrace
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.initial_state import minimum_vocab_size
+    from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __all__ = [
@@ -98,6 +98,7 @@ __all__ = [
     "PatternPreTokenizer",
     "PreTokenizer",
     "PreTokenizerSequence",
+    "PreparationStopped",
     "Punctuation",
     "RemoveCharacters",
     "Sequence",
@@ -183,17 +184,17 @@ _HOMES = {
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",
-        "EncodingStopped",
         "encode_files",
         "encode_texts",
         "write_ids",
     ),
-    "tokenizer.tokenizer": ("Encoding", "Tokenizer", "UnknownReason", "WordTrace"),
+    "tokenizer.encoding": ("Encoding", "EncodingStopped", "UnknownReason"),
+    "tokenizer.tokenizer": ("Tokenizer", "WordTrace"),
     "tokenizer.vocabulary": ("Vocabulary",),
     "training.config": ("TrainingConfig",),
     "training.engine": ("Candidate", "Merge"),
     "training.history": ("MergeHistory",),
-    "training.initial_state": ("minimum_vocab_size",),
+    "training.initial_state": ("PreparationStopped", "minimum_vocab_size"),
     "training.trainer": ("Trainer", "TrainingRun", "train"),
 }
 

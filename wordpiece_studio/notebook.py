@@ -19,7 +19,8 @@ from wordpiece_studio.training.formula import RULES, formula_of, number_text, ra
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from wordpiece_studio.tokenizer.tokenizer import Encoding, UnknownReason, WordTrace
+    from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason
+    from wordpiece_studio.tokenizer.tokenizer import WordTrace
     from wordpiece_studio.training.engine import Candidate
     from wordpiece_studio.training.history import MergeHistory
 

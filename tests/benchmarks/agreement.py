@@ -32,7 +32,7 @@ from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
 from wordpiece_studio.text import normalizers
 from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.tokenizer import Encoding, Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.training.config import Objective, TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.text.pipeline import Pipeline, Word
+    from wordpiece_studio.tokenizer.encoding import Encoding
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
 BERT_NORMALIZERS = tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +11,9 @@ pytest.importorskip("tokenizers")
 from tests.benchmarks import agreement
 from tests.benchmarks.agreement import OBJECTIVES, Setting, compared, groups_of_settings, pipelines, unusual_settings
 from tests.benchmarks.agreement_texts import mixed_lines, scripts
+
+if TYPE_CHECKING:
+    from wordpiece_studio.tokenizer.encoding import Encoding
 
 
 @functools.cache
@@ -55,7 +59,7 @@ def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = agreement.Tokenizer.encode
 
-    def wrong(tokenizer: agreement.Tokenizer, text: str) -> agreement.Encoding:
+    def wrong(tokenizer: agreement.Tokenizer, text: str) -> Encoding:
         return genuine(tokenizer, text.lower())
 
     monkeypatch.setattr(agreement.Tokenizer, "encode", wrong)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_words
-from wordpiece_studio.corpus.counts import FileStatistics, WordCounts
+from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped, FileStatistics, WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
 from wordpiece_studio.errors import StudioError
@@ -221,3 +221,15 @@ def test_faulty_rows_of_parquet_are_skipped_and_counted(tmp_path: Path) -> None:
 
 def test_windows_line_ends_where_the_word_comes_last(tmp_path: Path) -> None:
     assert read(tmp_path / "a.tsv", "count\tword\r\n5\ta\r\n\r\n2\tb\r\n") == [("a", 5), ("b", 2)]
+
+
+def test_progress_and_stop(tmp_path: Path) -> None:
+    for name, words in (("a.tsv", 30_000), ("b.tsv", 5)):
+        (tmp_path / name).write_bytes(b"".join(b"w%d\t1\n" % number for number in range(words)))
+    told: list[CountingProgress] = []
+    assert len(count_words(tmp_path, progress=told.append)) == 30_000
+    assert told[0].files_done == 0
+    assert 0 < told[0].bytes_done < told[0].bytes_total == told[-1].bytes_done
+    assert (told[-1].files_done, told[-1].files_total) == (2, 2)
+    with pytest.raises(CountingStopped):
+        read_word_counts([tmp_path / "a.tsv", tmp_path / "b.tsv"], should_stop=lambda: True)

@@ -341,6 +341,20 @@ def test_should_stop_keeps_what_was_learned(sample_words: Any) -> None:
     assert trainer.stop_reason is None
 
 
+def test_training_reports_its_progress_and_can_be_stopped(sample_words: Any) -> None:
+    told: list[tuple[int, int | None]] = []
+    config = wps.TrainingConfig(vocab_size=1000)
+    run = wps.train(sample_words, config, engine="compiled", progress=lambda *figures: told.append(figures))
+    assert told == sorted(set(told))
+    assert told[-1] == (len(run.vocabulary), 1000)
+    stopped = wps.train(
+        sample_words, config, engine="compiled", progress=lambda *_: told.clear(), should_stop=lambda: not told
+    )
+    assert 0 < len(stopped.history) < len(run.history)
+    with pytest.raises(wps.PreparationStopped):
+        wps.train(sample_words, config, should_stop=lambda: True)
+
+
 @pytest.mark.parametrize("steps", [-1, 10])
 def test_seek_beyond_the_ends(engine: Any, steps: int) -> None:
     trainer = wps.Trainer(wps.WordCounts.from_pairs(HUG), wps.TrainingConfig(special_tokens=()), engine=engine)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import Encoding
+    from wordpiece_studio.tokenizer.encoding import Encoding
 
 _MOST_CHARACTERS = 1 << 18
 

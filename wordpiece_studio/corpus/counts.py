@@ -226,6 +226,13 @@ class WordCounts:
         self.statistics = statistics or CorpusStatistics()
         self.skipped = tuple(skipped)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_words": self.words}  # read now, if they have still to be read
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.counts.flags.writeable = False  # copies of arrays are writeable
+
     @classmethod
     def from_pairs(
         cls,

@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
-from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, FileStatistics, WordCounts
-from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, kind_of_name, regular_file_status
+from wordpiece_studio.corpus.counts import (
+    LARGEST_COUNT,
+    CorpusStatistics,
+    CountingStopped,
+    FileStatistics,
+    ProgressMeter,
+    WordCounts,
+)
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, FileOnDisk, kind_of_name, regular_file_status
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.errors import StudioError
@@ -26,21 +33,25 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
+    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.system.atomic_write import WrittenTogether
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
     Place = str | bytes | os.PathLike[str]
 
-_WRITTEN_ROWS = 10_000
+_ROWS_AT_ONCE = 10_000
 
 
 def read_word_counts(
     paths: Place | CorpusFile | Iterable[Place | CorpusFile],
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
+    *,
+    progress: Callable[[CountingProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
     """Return the words and counts in tables, in order of first appearance; the counts of repeated words add up.
 
@@ -51,15 +62,31 @@ def read_word_counts(
         table of more than two columns these must be called ``word`` and ``count``.
     normalizer, pre_tokenizer
         Kept for the tokenizer to come; the words are taken unchanged.
+    progress, should_stop
+        As for :func:`~wordpiece_studio.count_words`.
 
     Raises
     ------
+    CountingStopped
+        If `should_stop` returned True.
     StudioError
         If a `CorpusFile` among them is a text, a table cannot be read, a word is empty, or a count is not a whole
         number from 1 to 2**63 - 1; the message names the file and the line or row.
     """
     total: dict[str, int] = {}
-    files = [_read_table(file, total) for file in _tables(paths)]
+    files: list[FileStatistics] = []
+    tables = _tables(paths)
+    sizes = [FileOnDisk(file.path).size for file in tables]
+    meter = ProgressMeter(progress, sum(sizes), len(tables))
+
+    def look(bytes_read: int) -> None:
+        if should_stop is not None and should_stop():
+            raise CountingStopped
+        meter.note(sum(sizes[: len(files)]) + bytes_read, len(files), len(total))
+
+    for file in tables:
+        files.append(_read_table(file, total, look))
+        look(0)
     if sum(total.values()) > LARGEST_COUNT:
         raise StudioError("The words together occur more than 2**63 - 1 times")
     statistics = CorpusStatistics.summed(files, files=tuple(files))
@@ -72,14 +99,16 @@ def read_word_counts(
     )
 
 
-def _read_table(file: CorpusFile, total: dict[str, int]) -> FileStatistics:
-    """Add the counts of a table to `total`, and return what was read."""
+def _read_table(file: CorpusFile, total: dict[str, int], look: Callable[[int], None]) -> FileStatistics:
+    """Add the counts of a table to `total`, and return what was read; call `look` now and then with the bytes read."""
     reader = TableReader(file)
     distinct, words = set(), 0
     for word, count in reader.entries():
         distinct.add(word)
         words += count
         total[word] = total.get(word, 0) + count
+        if not reader.rows % _ROWS_AT_ONCE:
+            look(reader.bytes_read)
     return FileStatistics(
         reader.name,
         reader.bytes_read,
@@ -199,7 +228,7 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
         header = (GUARDED_WORD, "count")
         items = ((guarded(word), count) for word, count in items)
     rows = chain([header], items)
-    while some := list(islice(rows, _WRITTEN_ROWS)):
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
         text = io.StringIO(newline="")
         csv.writer(text).writerows(some)
         yield text.getvalue().encode()

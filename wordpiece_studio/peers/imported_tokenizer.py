@@ -21,7 +21,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.tokenizer import Encoding
+from wordpiece_studio.tokenizer.encoding import Encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -13,10 +13,11 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.tokenizer import Encoding
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
 
@@ -29,7 +30,7 @@ class _Symbol(NamedTuple):
     end: int
 
 
-class BpeTokenizer:
+class BpeTokenizer(Encoder):
     """Tokenizes text by merges: in each word always the pair that comes first in their list, from the left.
 
     Parameters
@@ -80,6 +81,9 @@ class BpeTokenizer:
     def __repr__(self) -> str:
         return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
+
     def __len__(self) -> int:
         """Return how many tokens it has."""
         return len(self.vocab)
@@ -88,9 +92,9 @@ class BpeTokenizer:
         """Return the id of `token`, or None if there is no such token."""
         return self.vocab.get(token)
 
-    def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`."""
-        encoding = Encoding([], [], [], [])
+    def _encoding_of(self, text: str) -> Encoding:
+        words: list[int] = []
+        encoding = Encoding([], [], [], words)
         for number, (word, offset) in enumerate(self._words(text)):
             if isinstance(word, str):
                 found = [(word, offset, offset + len(word))]
@@ -103,7 +107,7 @@ class BpeTokenizer:
                 encoding.tokens.append(token)
                 encoding.ids.append(self.vocab[token])
                 encoding.offsets.append((start, end))
-                encoding.words.append(number)
+                words.append(number)
         return encoding
 
     def ids(self, text: str) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
@@ -26,6 +27,7 @@ from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.tokenizer.encoding import EncodingStopped, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
@@ -53,13 +55,6 @@ CLASSIFIER, SEPARATOR = "[CLS]", "[SEP]"
 BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
 _MOST_SMALL_IDS = 1 << 16
-
-
-class EncodingStopped(StudioError):
-    """Raised when the caller's `should_stop` returns True; no ids are kept."""
-
-    def __init__(self) -> None:
-        super().__init__("Encoding was stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +107,13 @@ class EncodedTexts:
 
 
 def encode_texts(
-    tokenizer: Tokenizer, texts: Iterable[str], *, dtype: IdType = "int32", add_special_tokens: bool = False
+    tokenizer: Tokenizer,
+    texts: Iterable[str],
+    *,
+    dtype: IdType = "int32",
+    add_special_tokens: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
 ) -> EncodedTexts:
     """Return the ids of texts.
 
@@ -126,6 +127,10 @@ def encode_texts(
         The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
     add_special_tokens
         Whether ``[CLS]`` is put before each text and ``[SEP]`` after it, as BERT expects.
+    progress
+        Called now and then with the texts read so far and how many there are; not for an iterator.
+    should_stop
+        Called now and then; if it returns True, `EncodingStopped` is raised.
 
     Raises
     ------
@@ -133,7 +138,9 @@ def encode_texts(
         If the vocabulary does not fit `dtype` or lacks a special token; or if `texts` is itself a text or a table, or
         contains something that is not a text.
     """
-    run, checked = _Run(tokenizer, dtype, add_special_tokens), checked_texts(texts)
+    run = _Run(tokenizer, dtype, add_special_tokens)
+    total = len(texts) if isinstance(texts, Sized) else None
+    checked = watched(checked_texts(texts), total, progress, should_stop)
     if tokenizer.is_local:
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)

@@ -7,17 +7,19 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
+    from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -28,40 +30,6 @@ NO_ID = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Encoding:
-    """A tokenized text; all lists have one entry per token.
-
-    Attributes
-    ----------
-    tokens, ids
-        The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
-    offsets
-        (start, end) of each token in the original text, in code points, end exclusive.
-    words
-        The index of the word that each token belongs to.
-    unknown
-        Why a word is unknown, by the index of its token.
-    """
-
-    tokens: list[str]
-    ids: list[int]
-    offsets: list[tuple[int, int]]
-    words: list[int]
-    unknown: dict[int, UnknownReason] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def __repr__(self) -> str:
-        return f"<Encoding of {len(self):,} tokens: {shortened(self.tokens)}>"
-
-    def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import encoding_html  # it needs this module
-
-        return encoding_html(self)
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
     """A token of a word: its text, id, and (start, end) in the original text in code points."""
 
@@ -69,19 +37,6 @@ class Piece:
     id: int
     start: int
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnknownReason:
-    """Why a word became the unknown token.
-
-    `kind` is ``"symbol"`` if at character `position` of the word not even `symbol` (prefix included) is in the
-    vocabulary, or ``"too-long"`` if the word has more characters than the tokenizer accepts.
-    """
-
-    kind: Literal["symbol", "too-long"]
-    position: int
-    symbol: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +92,7 @@ class _Match:
     unknown: UnknownReason | None
 
 
-class Tokenizer:
+class Tokenizer(Encoder):
     """Tokenizes text with a vocabulary.
 
     Parameters
@@ -153,6 +108,7 @@ class Tokenizer:
 
     Special tokens that are spelled out in a text are found before anything else, as in Hugging Face.
 
+    >>> from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
     >>> tokenizer = Tokenizer(words)
     >>> tokenizer.encode("hugs bugs mug").tokens
@@ -187,9 +143,16 @@ class Tokenizer:
         special = "".join(self.vocabulary.special_tokens)
         return self.pipeline.is_local and " " not in special and "\n" not in special
 
-    def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`."""
-        encoding = Encoding([], [], [], [])
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if it is not in the vocabulary."""
+        return self.vocabulary.id_of(token)
+
+    def _encoding_of(self, text: str) -> Encoding:
+        words: list[int] = []
+        encoding = Encoding([], [], [], words)
         for index, word in enumerate(self.tokenize_words(text)):
             if word.unknown is not None:
                 encoding.unknown[len(encoding)] = word.unknown
@@ -197,7 +160,7 @@ class Tokenizer:
                 encoding.tokens.append(piece.token)
                 encoding.ids.append(piece.id)
                 encoding.offsets.append((piece.start, piece.end))
-                encoding.words.append(index)
+                words.append(index)
         return encoding
 
     def ids(self, text: str) -> list[int]:

@@ -24,7 +24,7 @@ class TokenList:
         self.tokens: list[str] = []
         self.longest = 0  # characters, prefix included
         self._ids: dict[str, int] | None = {}
-        self._index: TokenIndex | None = None  # as long as `_ids` is None
+        self._index: TokenIndex | None = None  # at most as long as `_ids` is None
         self._making = threading.Lock()
         for token in tokens:
             self.append(token)
@@ -42,6 +42,14 @@ class TokenList:
         table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
         table.longest = max(map(len, tokens), default=0)
         return table
+
+    def __getstate__(self) -> dict[str, list[str]]:
+        return {"tokens": self.tokens.copy()}  # the index would be wrong in another process, which hashes otherwise
+
+    def __setstate__(self, state: dict[str, list[str]]) -> None:
+        self.tokens = state["tokens"]
+        self.longest = max(map(len, self.tokens), default=0)
+        self._ids, self._index, self._making = None, None, threading.Lock()
 
     @property
     def ids(self) -> dict[str, int]:

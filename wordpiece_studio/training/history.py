@@ -21,17 +21,16 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch, PairList
-from wordpiece_studio.training.initial_state import prepare
+from wordpiece_studio.training.initial_state import TrainingInput, prepare
 from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, places_of_boundaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.training.segmentation import Segmentations
 
 
@@ -131,7 +130,7 @@ class MergeHistory(Sequence[Merge]):
     """
 
     _places: MergePlaces | None
-    _dropped: tuple[WordCounts, NDArray[np.int32]] | None
+    _dropped: tuple[WordCounts | TrainingInput, NDArray[np.int32]] | None
 
     def __init__(self, input_: TrainingInput) -> None:
         self.config = input_.config
@@ -144,6 +143,33 @@ class MergeHistory(Sequence[Merge]):
         self._table = TokenList(input_.vocabulary_tokens)
         self._initial = self._view_of_table(len(input_.vocabulary_tokens))
         self._named = 0  # merges whose tokens have been spelled out
+        self._naming = threading.Lock()
+
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], dict[str, Any]]:
+        """Without the places, which can be made again; a history that reads them from a file does so now."""
+        count, dropped = self._count, self._dropped
+        if dropped is None:
+            places = self.places
+            dropped = (places.input, places.segmentations.boundary_steps)
+        state = {
+            "config": self.config,
+            "word_count": self.word_count,
+            "total_words": self.total_words,
+            "_dropped": dropped,
+            "_count": count,
+            "_named": count,
+            "_columns": {name: column[:count] for name, column in self._columns.items()},
+            "_sizes": self._sizes[:count],
+            "_symbols_known": (count, self.symbols_after(count)),
+            "_table": TokenList.of(self.vocabulary(count).tokens),
+            "_initial": len(self._initial),
+        }
+        return object.__new__, (MergeHistory,), state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._set_places(None)
+        self.__dict__.update(state)
+        self._initial = self._view_of_table(state["_initial"])
         self._naming = threading.Lock()
 
     @property
@@ -217,8 +243,8 @@ class MergeHistory(Sequence[Merge]):
     def _made_places(self) -> MergePlaces:
         """Return the places made again after they were dropped."""
         assert self._dropped is not None
-        counts, boundary_steps = self._dropped
-        places = MergePlaces(prepare(counts, self.config))
+        source, boundary_steps = self._dropped
+        places = MergePlaces(source if isinstance(source, TrainingInput) else prepare(source, self.config))
         places.extend(0, *places_of_boundaries(boundary_steps, self._count))
         return places
 

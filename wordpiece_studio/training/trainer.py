@@ -324,17 +324,31 @@ def train(
     *,
     engine: EngineName = "auto",
     memory_limit: float | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TrainingRun:
     """Train until a stop rule applies.
 
+    Parameters
+    ----------
+    counts, config, engine, memory_limit
+        As for :class:`Trainer`.
+    progress
+        Called every few hundred merges with the size of the vocabulary so far and the size aimed at, if there is one.
+    should_stop
+        Called now and then. If it returns true, the training ends with what was learned until then.
+
     Raises
     ------
+    PreparationStopped
+        If `should_stop` returned true before there was anything to learn from.
     StudioError
         As :class:`Trainer`.
     """
-    trainer = Trainer(counts, config, engine=engine, memory_limit=memory_limit)
-    trainer.run(should_stop=should_stop)
+    trainer = Trainer(counts, config, engine=engine, memory_limit=memory_limit, should_stop=should_stop)
+    while trainer.run(_SLICE, should_stop):
+        if progress is not None:
+            progress(trainer.history.vocabulary_size(trainer.current_step), trainer.config.vocab_size)
     return TrainingRun(trainer.counts, trainer.config, trainer.history, trainer.stop_reason)
 
 

@@ -12,7 +12,8 @@ from PySide6.QtGui import QImage, QPainter
 
 from wordpiece_studio.session.live_text import LiveLines
 from wordpiece_studio.text.pipeline import Word
-from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord, UnknownReason
+from wordpiece_studio.tokenizer.encoding import UnknownReason
+from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipBlocks, ChipPlace, Inserted
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips, kept_place
 from wordpiece_studio.ui.widgets.chip_area import FlowSpacing, lay_out

@@ -131,7 +131,9 @@ def count_words(
     if all(file.kind == "word-counts" for file in files):
         from wordpiece_studio.corpus.word_counts import read_word_counts
 
-        counts = read_word_counts(files, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts = read_word_counts(
+            files, pipeline.normalizer, pipeline.pre_tokenizer, progress=progress, should_stop=should_stop
+        )
     elif cluster is None:
         counts = _FileCounting(files, pipeline, max_word_length, *reporting).result(processes)
     else:

@@ -29,7 +29,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.table_model import Index
-    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, UnknownReason, WordTrace
+    from wordpiece_studio.tokenizer.encoding import UnknownReason
+    from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Trial, WordTrace
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme

@@ -1,0 +1,29 @@
+"""The engineer's script in small: everything but the training, over a hundred lines of every kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import wordpiece_studio as wps
+from tests.benchmarks import engineer
+from tests.benchmarks.agreement_texts import mixed_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("peer", ["tokenizers", pytest.param("transformers", marks=pytest.mark.slow)])
+def test_every_form_is_as_in_the_other_libraries(peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(peer)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
+    lines = mixed_lines(100)
+    run = wps.train(wps.count_texts(lines[::2], "bert-uncased"), wps.TrainingConfig(max_merges=200, min_frequency=2))
+    run.tokenizer().save(tmp_path)
+    results = list(engineer.differences(run.tokenizer(), tmp_path, lines, [peer], processes=1))
+    assert [form for form, *_ in results] == list(engineer.FORMS)
+    for form, compared, different, shown in results:
+        assert (form, different, shown) == (form, 0, [])
+        assert compared >= len(lines) - 1

@@ -1,0 +1,173 @@
+"""Pairs, special tokens, truncation and padding: as `tokenizers` has them, and explained where they are impossible."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+import tokenizers
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tokenizers import models, pre_tokenizers, processors
+
+import wordpiece_studio as wps
+
+TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "##a", "##b", "ab", "."]
+WORDPIECE = wps.Tokenizer(wps.Vocabulary(TOKENS, TOKENS[:4]))
+BPE = wps.BpeTokenizer(
+    {token: number for number, token in enumerate(["<s>", "</s>", "<pad>", "a", "b", ".", "ab"])},
+    [("a", "b")],
+    "none",
+    "whitespace-split",
+    special_tokens=["<s>", "</s>", "<pad>"],
+)
+ENCODERS = {"wordpiece": WORDPIECE, "bpe": BPE}
+STRATEGIES = ("longest_first", "only_first", "only_second")
+
+
+def peer(name: str) -> tokenizers.Tokenizer:
+    """Return the same tokenizer of the library, with BERT's special tokens around texts."""
+    if name == "wordpiece":
+        made = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
+        made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        first, last = "[CLS]", "[SEP]"
+    else:
+        made = tokenizers.Tokenizer(models.BPE(BPE.vocab, [("a", "b")]))
+        made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        first, last = "<s>", "</s>"
+    made.post_processor = processors.TemplateProcessing(
+        single=f"{first} $A {last}",
+        pair=f"{first} $A {last} $B:1 {last}:1",
+        special_tokens=[(token, made.token_to_id(token)) for token in (first, last)],
+    )
+    return made
+
+
+PEERS = {name: peer(name) for name in ENCODERS}
+
+
+def figures(encoding: Any) -> tuple[Any, ...]:
+    words = encoding.words if isinstance(encoding, wps.Encoding) else encoding.word_ids
+    lists = (encoding.tokens, encoding.ids, encoding.offsets, words, encoding.type_ids)
+    masks = (encoding.attention_mask, encoding.special_tokens_mask)
+    return *map(list, (*lists, *masks)), [
+        figures(more)[:-1] for more in encoding.overflowing
+    ]  # the library nests some twice
+
+
+texts = st.text(alphabet="aabb. ", max_size=12)
+
+
+@given(
+    st.sampled_from(sorted(ENCODERS)),
+    st.lists(texts, min_size=1, max_size=4) | st.lists(st.tuples(texts, texts), min_size=1, max_size=4),
+    st.booleans(),
+    st.none() | st.tuples(st.sampled_from(STRATEGIES), st.integers(3, 12), st.integers(0, 3)),
+    st.none() | st.tuples(st.sampled_from([None, 5, 10]), st.sampled_from([None, 1, 4])),
+)
+def test_the_same_as_the_library(
+    name: str,
+    batch: Any,
+    add_special_tokens: bool,
+    truncation: tuple[Any, int, int] | None,
+    padding: tuple[int | None, int | None] | None,
+) -> None:
+    theirs, pad = PEERS[name], "[PAD]" if name == "wordpiece" else "<pad>"
+    theirs.no_truncation()
+    theirs.no_padding()
+    options: dict[str, Any] = {"add_special_tokens": add_special_tokens}
+    if padding is not None:
+        length, multiple = padding
+        theirs.enable_padding(length=length, pad_to_multiple_of=multiple, pad_token=pad, pad_id=theirs.token_to_id(pad))
+        options |= {"padding": "longest" if length is None else "max_length", "pad_to_multiple_of": multiple}
+        options |= {"max_length": length}
+    if truncation is not None:
+        strategy, most, stride = truncation
+        if padding is not None:  # one length for both
+            most = padding[0] or most
+            assume(most % (padding[1] or 1) == 0)
+        assume(stride <= most - 2)  # it would not be accepted, whether or not anything has to be truncated
+        theirs.enable_truncation(most, stride=stride, strategy=strategy)
+        options |= {"truncation": strategy, "max_length": most, "stride": stride}
+    try:
+        ours = [figures(each) for each in ENCODERS[name].encode(batch, **options)]
+    except wps.StudioError as error:
+        if "stride" not in str(error):  # on which it panics
+            with pytest.raises(Exception, match="Truncation error"):
+                theirs.encode_batch(batch, add_special_tokens=add_special_tokens)
+    else:
+        assert ours == [figures(each) for each in theirs.encode_batch(batch, add_special_tokens=add_special_tokens)]
+
+
+def test_one_text_or_many_and_pairs_in_either_form() -> None:
+    one, other = WORDPIECE.encode("a", "b"), WORDPIECE.encode("b", "ab.")
+    assert WORDPIECE.encode(["a", "b"], ["b", "ab."]) == WORDPIECE.encode([("a", "b"), ("b", "ab.")]) == [one, other]
+    assert WORDPIECE.encode(text for text in ("a", "b")) == [WORDPIECE.encode("a"), WORDPIECE.encode("b")]
+    assert WORDPIECE.encode([]) == []
+    assert other.sequence_ids == other.type_ids == [0, 1, 1]
+    assert WORDPIECE.encode("b", "ab.", add_special_tokens=True).sequence_ids == [None, 0, None, 1, 1, None]
+
+
+def test_a_length_truncates_unless_only_padding_is_asked_for() -> None:
+    for arguments, tokens in [
+        ({"max_length": 1}, 1),
+        ({"max_length": 1, "truncation": False}, 2),
+        ({"max_length": 1, "padding": "max_length"}, 2),
+        ({"max_length": 3, "padding": "max_length"}, 3),
+        ({"max_length": 1, "truncation": True, "padding": True}, 1),
+    ]:
+        assert len(WORDPIECE.encode("a b", **arguments)) == tokens  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((None,), {}, r"None is neither a text nor a list of texts\. Give a str"),
+        ((b"a",), {}, r"b'a' is neither a text nor a list.*decode"),
+        (({"a": 1},), {}, "neither a text nor"),
+        ((["a", None],), {}, "Text 2 is not a text but None"),
+        ((["a", b"b"],), {}, "Text 2 is not a text but b'b'.*decode"),
+        (("a", 3), {}, "Text 1 is not a text but 3"),
+        ((["a", "b"], "a"), {}, "one second text for several texts"),
+        ((["a", "b"], ["a"]), {}, "2 texts and 1 second texts"),
+        (("a",), {"truncation": True}, "needs a length.*max_length"),
+        (("a",), {"padding": "max_length"}, "needs a length.*max_length"),
+        (("a",), {"padding": "left"}, "padding is 'left'.*longest, max_length, do_not_pad, True or False"),
+        (("a",), {"max_length": 0}, "max_length is 0.*at least 1"),
+        (("a",), {"max_length": 2.0}, r"max_length is 2\.0"),
+        (("a",), {"max_length": True}, "max_length is True"),
+        (("a",), {"max_length": 3, "stride": -1}, "stride is -1.*at least 0"),
+        (("a",), {"max_length": 1, "add_special_tokens": True}, "no room for 2 special tokens in 1"),
+        (("a b a",), {"max_length": 2, "stride": 2}, "A stride of 2 is too long where truncation leaves 2 tokens"),
+        (("a", "a b a"), {"max_length": 2, "truncation": "only_first"}, "No first text is long enough"),
+        (
+            ("a",),
+            {"padding": True, "max_length": 3, "truncation": True, "pad_to_multiple_of": 2},
+            "3 tokens contradicts",
+        ),
+    ],
+)
+def test_what_is_impossible_is_explained(arguments: Any, options: Any, message: str) -> None:
+    with pytest.raises(wps.StudioError, match=message):
+        WORDPIECE.encode(*arguments, **options)
+
+
+@pytest.mark.parametrize(("options", "token"), [({"padding": True}, "PAD"), ({"add_special_tokens": True}, "CLS")])
+def test_a_missing_special_token_is_named_before_anything_is_encoded(options: Any, token: str) -> None:
+    bare = [wps.Tokenizer(wps.Vocabulary(["a"])), wps.BpeTokenizer({"a": 0}, [], "none", "whitespace")]
+    for encoder, wrong in product(bare, ("a", [], ["a", None])):
+        with pytest.raises(wps.StudioError, match=rf"no \[{token}\] to add\. Encode without"):
+            encoder.encode(wrong, **options)
+
+
+def test_progress_and_stop() -> None:
+    told: list[tuple[int, int]] = []
+    WORDPIECE.encode(["a"] * 100, progress=lambda *figures: told.append(figures))
+    wps.encode_texts(WORDPIECE, ["a"] * 50, progress=lambda *figures: told.append(figures))
+    assert (told[0], told[-1]) == ((0, 100), (50, 50))
+    assert (100, 100) in told
+    with pytest.raises(wps.EncodingStopped):
+        WORDPIECE.encode(["a", "b"], should_stop=lambda: True)
+    with pytest.raises(wps.EncodingStopped):
+        wps.encode_texts(WORDPIECE, iter(["a", "b"]), should_stop=lambda: True)
