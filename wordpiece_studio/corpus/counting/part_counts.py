@@ -282,9 +282,10 @@ class Merging:
         """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
         lines_before = self.lines_of(first)
-        in_first = part.numbers[part.places & IN_FIRST != 0]
+        in_first = part.numbers if first == last else part.numbers[part.places & IN_FIRST != 0]
         distinct = self._add_words(part.numbers, part.counts, in_first, first)
-        self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
+        if first != last:
+            self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
         for number, file in enumerate(part.files, start=first):
             self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
         self._skipped_words += part.skipped_words
@@ -336,10 +337,11 @@ class Merging:
         self._counts = with_room(self._counts, size)
         self._is_in_first = with_room(self._is_in_first, size)
         self._last_files = with_room(self._last_files, size)
-        new = rows[self._counts[rows] == 0]
+        before = self._counts[rows]
+        new = rows[before == 0]
         if len(new):
             self._order.append(new)
-        self._counts[rows] += counts
+        self._counts[rows] = before + counts
         distinct = int(np.count_nonzero(self._last_files[in_first] != first + 1))
         if first == self._first_file:
             self._is_in_first[in_first] = True
