@@ -18,11 +18,13 @@ from wordpiece_studio.text.kernels.lanes import SPAN
 from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.word_numbers import spelled_out
 from wordpiece_studio.text.word_table import (
     CharacterActions,
     ChunkTable,
     CompiledWordTable,
     PlainWordTable,
+    TableWordNumbers,
     WordTable,
 )
 
@@ -133,6 +135,15 @@ def test_overlong_words_are_listed_by_chunk() -> None:
             assert table.numbers.words() == []
             assert list(table.cut(chunks)) == [1, 1, 1, 2, 3]
             assert table.numbers.words() == ["ab", ",", ".", "-", "x"]
+
+
+def test_words_in_another_order() -> None:
+    words = ["a", "é" * 9, "中", "x" * 40, "\U0001f600b"]
+    numbers = TableWordNumbers(1)
+    numbers.numbers_of(*spelled_out(words))
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4], []):
+        found = numbers.words_of(np.array(order, dtype=np.int32))
+        assert found() == [words[number] for number in order]
 
 
 def test_equal_pipelines_that_are_built_in_share_what_they_learn() -> None:

@@ -24,7 +24,7 @@ from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import BEHIND_BLOCK, with_room
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.word_numbers import PlainWordNumbers, WordNumbers, spelled_out
+from wordpiece_studio.text.word_numbers import JoinedWords, PlainWordNumbers, WordNumbers, spelled_out
 
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import chunks as chunk_kernels  # noqa: E402
@@ -316,7 +316,16 @@ class TableWordNumbers(WordNumbers):
 
     def words(self) -> list[str]:
         """Return all words."""
-        return self.table.joined.tobytes().decode("utf-8", "surrogatepass").split(" ")[:-1]
+        return JoinedWords(self.table.joined.tobytes())()
+
+    def words_of(self, numbers: NDArray[np.int32]) -> JoinedWords:
+        """Return the words with these numbers, in this order."""
+        if self.are_in_order(numbers):
+            return JoinedWords(self.table.joined.tobytes())
+        begins = self.table.begins_from(0)
+        joined = np.empty(int((begins[1:] - begins[:-1])[numbers].sum()) + LANE, dtype=np.uint8)
+        size = chunk_kernels.join(self.table.arrays, numbers, joined)
+        return JoinedWords(joined[:size].tobytes())
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
         """Return the words from number `first` on."""

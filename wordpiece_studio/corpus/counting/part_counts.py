@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.text.pipeline import Pipeline
-    from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_numbers import JoinedWords, WordNumbers
 
 MOST_SKIPPED_WORDS = 1000
 """How many overlong words are listed; the others are only counted."""
@@ -169,7 +169,11 @@ class PartCounts:
         )
 
     def word_counts(
-        self, pipeline: Pipeline, names: Sequence[str], words: list[str] | None = None, **others: Any
+        self,
+        pipeline: Pipeline,
+        names: Sequence[str],
+        words: list[str] | JoinedWords | None = None,
+        **others: Any,
     ) -> WordCounts:
         """Return the counts of a whole corpus, or of its beginning.
 
@@ -180,7 +184,7 @@ class PartCounts:
         names
             The names of the files, including those not reached.
         words
-            The words in order, if available as texts.
+            The words in order, if available.
         others
             Further fields of the statistics.
         """
@@ -299,7 +303,8 @@ class Merging:
         order = self._ordered()
         spelled = self._numbers.spelled(0)
         if not self._numbers.are_in_order(order):
-            spelled = spelled_out(self._numbers.words_of(order))
+            words = self._numbers.words_of(order)
+            spelled = spelled_out(words() if callable(words) else words)
         return dataclasses.replace(self._in_order(order), words=spelled[0], ends=spelled[1])
 
     def word_counts(self, pipeline: Pipeline, names: Sequence[str], **others: Any) -> WordCounts:
