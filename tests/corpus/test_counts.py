@@ -8,6 +8,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+from wordpiece_studio.text.word_numbers import JoinedWords
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.initial_state import minimum_vocab_size
 
@@ -62,6 +63,25 @@ def test_things_that_are_not_pairs_are_rejected(pairs: object) -> None:
 def test_the_total_must_fit() -> None:
     with pytest.raises(StudioError, match="2\\*\\*63"):
         WordCounts.from_pairs([("a", 2**63 - 1), ("b", 1)])
+
+
+@pytest.mark.parametrize("words", [["hug"], ["aé", "##é", "中", "x" * 70_000, "\U0001f600b", *map(str, range(99_000))]])
+def test_words_in_one_piece_are_like_texts(words: list[str]) -> None:
+    joined = JoinedWords("".join(f"{word} " for word in words).encode())
+    one, other = (
+        WordCounts(each, range(1, len(words) + 1), BertNormalizer(), BertPreTokenizer()) for each in (joined, words)
+    )
+    for found, expected in zip(one.characters(), other.characters(), strict=True):
+        assert found.dtype == expected.dtype
+        assert np.array_equal(found, expected)
+    for stride in (1, 7):
+        assert one.sample(stride) == words[::stride]
+    assert one.indices_with(["99998", "é9"]) == {"99998": [], "é9": []}
+    assert (one.digest(), one.symbols) == (other.digest(), other.symbols)
+    assert one._words is joined  # no texts were made so far
+    sought = ["é", "89", ""]
+    assert one.indices_with(sought) == other.indices_with(sought)
+    assert one.words == words
 
 
 def test_equality_and_digest_see_order_and_counts() -> None:

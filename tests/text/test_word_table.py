@@ -18,7 +18,15 @@ from wordpiece_studio.text.kernels.lanes import SPAN
 from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.text.word_table import ChunkTable, CompiledWordTable, PlainWordTable, WordTable
+from wordpiece_studio.text.word_numbers import spelled_out
+from wordpiece_studio.text.word_table import (
+    CharacterActions,
+    ChunkTable,
+    CompiledWordTable,
+    PlainWordTable,
+    TableWordNumbers,
+    WordTable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,6 +135,32 @@ def test_overlong_words_are_listed_by_chunk() -> None:
             assert table.numbers.words() == []
             assert list(table.cut(chunks)) == [1, 1, 1, 2, 3]
             assert table.numbers.words() == ["ab", ",", ".", "-", "x"]
+
+
+def test_words_in_another_order() -> None:
+    words = ["a", "é" * 9, "中", "x" * 40, "\U0001f600b"]
+    numbers = TableWordNumbers(1)
+    numbers.numbers_of(*spelled_out(words))
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4], []):
+        found = numbers.words_of(np.array(order, dtype=np.int32))
+        assert found() == [words[number] for number in order]
+
+
+def test_equal_pipelines_that_are_built_in_share_what_they_learn() -> None:
+    class Custom(BertNormalizer):
+        pass
+
+    pipelines = [
+        Pipeline(normalizer, PRE_TOKENIZERS[0]) for normalizer in (*map(BertNormalizer, [True, True]), Custom())
+    ]
+    one, same, custom, other = map(CharacterActions.shared, [*pipelines, Pipeline(BertNormalizer(), PRE_TOKENIZERS[1])])
+    assert one is same
+    assert len({id(one), id(custom), id(other)}) == 3
+    one.find_out(ord("É"))
+    actions, used = one.actions.copy(), one.texts.any()
+    one.find_out(ord("È"))  # of the same page
+    assert np.array_equal(one.actions, actions)
+    assert used
 
 
 def test_a_stop_is_asked_for() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import itertools
 import json
 import os
 import sys
@@ -21,12 +20,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeGuard
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.arrays import lengths_of
+from wordpiece_studio.system.arrays import code_points_of, lengths_of, slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.word_numbers import JoinedWords
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -291,6 +291,35 @@ class WordCounts:
             self._words = words
         return self._words
 
+    def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the code points of all words, one after the other: int32; and the length of each word: int64."""
+        words = self._words
+        if isinstance(words, JoinedWords):
+            return words.characters()
+        lengths = lengths_of(self.words)
+        return code_points_of(self.words, lengths), lengths
+
+    def sample(self, stride: int) -> list[str]:
+        """Return every word whose index is a multiple of `stride`."""
+        words = self._words
+        return words.sample(stride) if isinstance(words, JoinedWords) else self.words[::stride]
+
+    def indices_with(self, texts: Collection[str]) -> dict[str, list[int]]:
+        """Return, for each of the texts, the indices of the words that contain it.
+
+        Many words are searched at once, which is far faster than one by one.
+        """
+        found: dict[str, list[int]] = {text: [] for text in texts}
+        words = self._words
+        sought = [text for text in texts if words.may_contain(text)] if isinstance(words, JoinedWords) else texts
+        for part in slices(len(self) if sought else 0):
+            some = self.words[part]
+            joined = "\n".join(some)
+            for text in sought:
+                if text in joined:
+                    found[text] += (part.start + index for index, word in enumerate(some) if text in word)
+        return found
+
     @property
     def total(self) -> int:
         """How many words the corpus has, including repetitions."""
@@ -299,7 +328,7 @@ class WordCounts:
     @cached_property
     def symbols(self) -> int:
         """How many characters all words have, including repetitions: what training starts with."""
-        return int((lengths_of(self.words) * self.counts).sum())
+        return int((self.characters()[1] * self.counts).sum())
 
     @cached_property
     def alphabet_size(self) -> int:
@@ -325,18 +354,32 @@ class WordCounts:
             rare_words=self.statistics.rare_words + len(rare),
             rare_occurrences=self.statistics.rare_occurrences + int(rare.sum()),
         )
-        words = list(itertools.compress(self.words, is_common.tolist()))
-        counts = self.counts[is_common]
-        return WordCounts(words, counts, self.normalizer, self.pre_tokenizer, statistics, self.skipped)
+        return self.chosen(np.flatnonzero(is_common), statistics)
+
+    def chosen(self, indices: NDArray[np.int64], statistics: CorpusStatistics | None = None) -> WordCounts:
+        """Return the words with these indices, in this order, with these statistics or the same ones."""
+        words = self.words
+        return WordCounts(
+            [words[index] for index in indices.tolist()],
+            self.counts[indices],
+            self.normalizer,
+            self.pre_tokenizer,
+            statistics or self.statistics,
+            self.skipped,
+        )
 
     def digest(self) -> str:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts; it is computed once."""
         if not self._digest:
-            lengths = np.fromiter(map(len, self.words), dtype="<i8", count=len(self))
+            words = self._words
+            if isinstance(words, JoinedWords):
+                spelled = words.joined.replace(b" ", b"")
+            else:
+                spelled = "".join(self.words).encode("utf-8", "surrogatepass")
             # With the lengths, no two different lists give the same bytes.
-            result = hashlib.sha256(lengths.data)
+            result = hashlib.sha256(self.characters()[1].astype("<i8").data)
             result.update(self.counts.astype("<i8").data)
-            result.update("".join(self.words).encode("utf-8", "surrogatepass"))
+            result.update(spelled)
             self._digest = result.hexdigest()
         return self._digest
 

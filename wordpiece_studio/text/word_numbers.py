@@ -16,6 +16,50 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+_BLANK = ord(" ")
+_PART_BYTES = 1 << 18
+
+
+class JoinedWords:
+    """Many words as one piece of UTF-8; calling it makes texts of them, which a training does not need.
+
+    Parameters
+    ----------
+    joined
+        The words, a blank after each; none contains a blank.
+    """
+
+    def __init__(self, joined: bytes) -> None:
+        self.joined = joined
+
+    def __call__(self) -> list[str]:
+        """Return the words."""
+        return self.joined.decode("utf-8", "surrogatepass").split(" ")[:-1]
+
+    def may_contain(self, text: str) -> bool:
+        """Return whether one of the words may contain `text`; if not, none does."""
+        return text.encode("utf-8", "surrogatepass") in self.joined
+
+    def sample(self, stride: int) -> list[str]:
+        """Return every word whose number is a multiple of `stride`."""
+        ends = np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == _BLANK)
+        begins = (np.append(-1, ends[:-1]) + 1)[::stride] if len(ends) else ends
+        bounds = zip(begins.tolist(), ends[::stride].tolist(), strict=True)
+        return [self.joined[begin:end].decode("utf-8", "surrogatepass") for begin, end in bounds]
+
+    def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the code points of all words, one after the other, and how many each word has."""
+        code_points, lengths, end = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int64)], 0
+        while end < len(self.joined):  # in parts, so that other threads get their turn
+            begin, end = end, self.joined.index(b" ", min(end + _PART_BYTES, len(self.joined) - 1)) + 1
+            part = self.joined[begin:end].decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass")
+            found = np.frombuffer(part, dtype="<i4")
+            is_blank = found == _BLANK
+            code_points.append(found[~is_blank])
+            lengths.append(np.diff(np.flatnonzero(is_blank), prepend=-1) - 1)
+        return np.concatenate(code_points), np.concatenate(lengths)
+
+
 class WordNumbers(ABC):
     """Words and their numbers."""
 
@@ -27,7 +71,7 @@ class WordNumbers(ABC):
     def words(self) -> list[str]:
         """Return all words in the order of their numbers."""
 
-    def words_of(self, numbers: NDArray[np.int32]) -> list[str]:
+    def words_of(self, numbers: NDArray[np.int32]) -> list[str] | JoinedWords:
         """Return the words with these numbers, in this order."""
         words = self.words()
         return words if self.are_in_order(numbers) else [words[number] for number in numbers.tolist()]

@@ -13,14 +13,18 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import threading
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import BEHIND_BLOCK, with_room
-from wordpiece_studio.text.word_numbers import PlainWordNumbers, WordNumbers, spelled_out
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.word_numbers import JoinedWords, PlainWordNumbers, WordNumbers, spelled_out
 
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import chunks as chunk_kernels  # noqa: E402
@@ -39,6 +43,15 @@ _CHUNKS_AT_ONCE = 20_000
 _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
 
 
+def likely_words(size: int) -> int:
+    """Return how many distinct words a text of `size` bytes may have, and half as many as it may have chunks.
+
+    Texts in many scripts have one distinct chunk for every 80 bytes, those in one script fewer. Room that is not used
+    takes no memory, except in the hash table, which would be three quarters full.
+    """
+    return 3 << min(max((size // 160).bit_length(), 12), 20) - 2
+
+
 class ChunkTable:
     """Distinct byte strings with their counts, in order of first appearance.
 
@@ -52,7 +65,7 @@ class ChunkTable:
         self._capacity = capacity
         self.arrays = chunk_kernels.Table(
             entries=np.zeros((capacity + 1, chunk_kernels.ENTRY_COLUMNS), dtype=np.int64),
-            store=np.empty(16 * capacity + 2 * LANE, dtype=np.uint8),
+            store=np.empty(24 * capacity + 2 * LANE, dtype=np.uint8),
             slots=np.zeros(_slots_for(capacity), dtype=np.uint64),
             touched=np.zeros(capacity + 1, dtype=np.int32),
             pending=np.zeros((chunk_kernels.PENDING, 3), dtype=np.int64),
@@ -170,8 +183,8 @@ def _padded(block: bytes) -> NDArray[np.uint8]:
 
 
 def _slots_for(capacity: int) -> int:
-    """Return the power of two that keeps a hash table at most half full."""
-    return 1 << (2 * capacity - 1).bit_length()
+    """Return the power of two that keeps a hash table at most three quarters full."""
+    return 1 << ((4 * capacity + 2) // 3 - 1).bit_length()
 
 
 class WordTable(ABC):
@@ -303,7 +316,16 @@ class TableWordNumbers(WordNumbers):
 
     def words(self) -> list[str]:
         """Return all words."""
-        return self.table.joined.tobytes().decode("utf-8", "surrogatepass").split(" ")[:-1]
+        return JoinedWords(self.table.joined.tobytes())()
+
+    def words_of(self, numbers: NDArray[np.int32]) -> JoinedWords:
+        """Return the words with these numbers, in this order."""
+        if self.are_in_order(numbers):
+            return JoinedWords(self.table.joined.tobytes())
+        begins = self.table.begins_from(0)
+        joined = np.empty(int((begins[1:] - begins[:-1])[numbers].sum()) + LANE, dtype=np.uint8)
+        size = chunk_kernels.join(self.table.arrays, numbers, joined)
+        return JoinedWords(joined[:size].tobytes())
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
         """Return the words from number `first` on."""
@@ -323,7 +345,7 @@ class CompiledWordTable(WordTable):
     def __init__(self, pipeline: Pipeline, longest: int, *, capacity: int = 1 << 12) -> None:
         super().__init__(pipeline, longest)
         self._numbers = TableWordNumbers(capacity)
-        self._actions = CharacterActions(pipeline)
+        self._actions = CharacterActions.shared(pipeline)
         self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
         self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
         self._cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
@@ -404,7 +426,7 @@ _LETTER = "a"  # neither white space nor punctuation for any pre-tokenizer
 
 
 class CharacterActions:
-    """The table of what a pipeline does with each character.
+    """The table of what a pipeline does with each character; several threads may use it, and add to it.
 
     Attributes
     ----------
@@ -416,26 +438,46 @@ class CharacterActions:
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._pipeline = pipeline
-        self.actions = np.zeros(_CODE_POINTS, dtype=np.int64)  # takes memory only where it is written to
-        self.texts = np.zeros(0, dtype=np.uint8)
+        # Neither moves, as a kernel may be reading them; they take memory only where they are written to.
+        self.actions = np.zeros(_CODE_POINTS, dtype=np.int64)
+        self.texts = np.zeros((_CODE_POINTS + 1) * word_kernels.LONGEST_TEXT, dtype=np.uint8)
         self._used = 0
+        self._adding = threading.Lock()
+
+    @classmethod
+    def shared(cls, pipeline: Pipeline) -> CharacterActions:
+        """Return the table that others use now for an equal pipeline, if there is one and the pipeline is built in."""
+        try:
+            key = repr((normalizers.to_spec(pipeline.normalizer), pre_tokenizers.to_spec(pipeline.pre_tokenizer)))
+        except StudioError:
+            return cls(pipeline)
+        with _sharing:
+            found = _in_use.get(key)
+            if found is None:
+                found = _in_use[key] = cls(pipeline)
+            return found
 
     def find_out(self, code_point: int) -> None:
         """Fill in the page of a code point."""
         first = code_point // _PAGE * _PAGE
-        characters = list(map(chr, range(first, first + _PAGE)))
-        added = bytearray()
-        for code, (kind, text) in enumerate(self._actions_of(characters), start=first):
-            data = text.encode("utf-8", "surrogatepass")
-            place = (self._used + len(added)) << word_kernels.TEXT_SHIFT
-            lengths = len(text) << word_kernels.CHARACTERS_SHIFT | len(data) << word_kernels.BYTES_SHIFT
-            self.actions[code] = kind | lengths | place if len(data) <= word_kernels.LONGEST_TEXT else word_kernels.HARD
-            added += data
-        needed = self._used + len(added) + word_kernels.LONGEST_TEXT
-        if needed > len(self.texts):
-            self.texts = np.append(self.texts, np.zeros(needed, dtype=np.uint8))
-        self.texts[self._used : self._used + len(added)] = added
-        self._used += len(added)
+        with self._adding:
+            if self.actions[code_point] != word_kernels.UNKNOWN:  # another thread was faster
+                return
+            found = self._actions_of(list(map(chr, range(first, first + _PAGE))))
+            actions, added = [], bytearray()
+            for kind, text in found:
+                data = text.encode("utf-8", "surrogatepass")
+                if len(data) > word_kernels.LONGEST_TEXT:
+                    actions.append(word_kernels.HARD)
+                    continue
+                place = (self._used + len(added)) << word_kernels.TEXT_SHIFT
+                lengths = len(text) << word_kernels.CHARACTERS_SHIFT | len(data) << word_kernels.BYTES_SHIFT
+                actions.append(kind | lengths | place)
+                added += data
+            self.texts[self._used : self._used + len(added)] = added
+            self._used += len(added)
+        with self._adding:  # again, so that every processor sees the texts before what refers to them
+            self.actions[first : first + _PAGE] = actions
 
     def _actions_of(self, characters: list[str]) -> list[tuple[int, str]]:
         """Return what happens to each character, and the text that it becomes, if any."""
@@ -449,6 +491,10 @@ class CharacterActions:
             (word_kernels.HARD, "") if normalizer.regards_neighbours(character) else _action_of(parts)
             for character, parts in zip(characters, words, strict=True)
         ]
+
+
+_in_use: WeakValueDictionary[str, CharacterActions] = WeakValueDictionary()
+_sharing = threading.Lock()
 
 
 def _action_of(words: list[str]) -> tuple[int, str]:

@@ -91,7 +91,7 @@ class Forecaster:
 
     def __init__(self, counts: WordCounts) -> None:
         stride = len(counts) // _SAMPLE | 1  # odd: words may alternate
-        sample = counts.words[::stride]
+        sample = counts.sample(stride)
         self._words = len(counts)
         self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
         self._weights = counts.counts[::stride]

@@ -134,7 +134,7 @@ class MergeHistory(Sequence[Merge]):
 
     def __init__(self, input_: TrainingInput) -> None:
         self.config = input_.config
-        self.word_count, self.total_words = len(input_.words), int(input_.weights.sum())
+        self.word_count, self.total_words = len(input_.weights), int(input_.weights.sum())
         self._set_places(MergePlaces(input_))
         self._count = 0
         self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}

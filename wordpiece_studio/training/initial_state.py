@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated
+from wordpiece_studio.system.arrays import repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -66,10 +66,8 @@ class TrainingInput:
     ----------
     config
         The settings.
-    words
+    counts
         The words to train on, as they were counted.
-    weights
-        int64, shape (n_words,): how often each word occurs.
     cells
         int32, shape (n_cells,): one cell per character. A symbol (an index into `symbols`) stands at its first and its
         last cell, INSIDE between them, SEPARATOR before and after every word.
@@ -86,8 +84,7 @@ class TrainingInput:
     """
 
     config: TrainingConfig
-    words: list[str]
-    weights: NDArray[np.int64]
+    counts: WordCounts
     cells: NDArray[np.int32]
     word_starts: NDArray[np.int64]
     word_lengths: NDArray[np.int64]
@@ -95,6 +92,16 @@ class TrainingInput:
     symbols: list[Symbol]
     vocabulary_tokens: list[str]
     symbol_ids: NDArray[np.int64]
+
+    @property
+    def words(self) -> list[str]:
+        """The words to train on."""
+        return self.counts.words
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How often each word occurs: int64, shape (n_words,)."""
+        return self.counts.counts
 
     @property
     def total_symbols(self) -> int:
@@ -132,23 +139,20 @@ def prepare(
     """
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that contains words.")
-    words, weights = list(counts.words), np.asarray(counts.counts, dtype=np.int64)
-    lengths = lengths_of(words)
-    _check_sizes(weights, lengths, config.end_of_word_suffix or "")
-    stop_if_asked(should_stop)
-    characters = code_points_of(words, lengths)
+    characters, lengths = counts.characters()
+    _check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
     stop_if_asked(should_stop)
     kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
     if config.alphabet_limit is not None:
-        kept = _kept_characters(characters, repeated(weights, lengths), config)
+        kept = _kept_characters(characters, repeated(counts.counts, lengths), config)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
     is_attached = bool(suffix) and config.end_of_word == "attached"
     keys = _symbol_keys(characters, lengths, bool(prefix), is_attached)
     stop_if_asked(should_stop)
     if not kept.all():
         keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
-        words, weights = [words[index] for index in trained.tolist()], weights[trained]
-    input_ = _lay_out(words, weights, keys, lengths, config)
+        counts = counts.chosen(trained)
+    input_ = _lay_out(counts, keys, lengths, config)
     stop_if_asked(should_stop)
     present = _occurring(characters)
     tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
@@ -257,27 +261,27 @@ def _without_dropped(
 
 
 def _lay_out(
-    words: list[str],
-    weights: NDArray[np.int64],
-    keys: NDArray[np.int32],
-    per_word: NDArray[np.int64],
-    config: TrainingConfig,
+    counts: WordCounts, keys: NDArray[np.int32], per_word: NDArray[np.int64], config: TrainingConfig
 ) -> TrainingInput:
     """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is left empty."""
     suffix = config.end_of_word_suffix or ""
     own = bool(suffix) and config.end_of_word == "symbol"
     symbols, symbol_of_key = _initial_symbols(keys, suffix)
-    widths = 1 + (keys & 1) * len(suffix)
-    sizes = per_word.copy()
+    sizes = per_word
     if suffix:
+        widths = 1 + (keys & 1) * len(suffix)
         sizes = np.add.reduceat(widths.astype(np.int64), np.cumsum(per_word) - per_word) + own * len(suffix)
     starts = np.cumsum(sizes + 1) - sizes
     cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
-    # A symbol comes after the symbols, the separators and the suffixes (as symbols of their own) before it.
-    places = np.cumsum(widths) - widths if suffix else np.arange(len(keys))
-    between = np.arange(len(words), dtype=np.int32) * (1 + own * len(suffix)) + 1
-    places += repeated(between, per_word)
-    _write_symbols(cells, places, widths, symbol_of_key[keys])
+    if suffix:
+        # A symbol comes after the symbols, the separators and the suffixes (as symbols of their own) before it.
+        between = np.arange(len(sizes), dtype=np.int32) * (1 + own * len(suffix)) + 1
+        places = np.cumsum(widths) - widths + repeated(between, per_word)
+        _write_symbols(cells, places, widths, symbol_of_key[keys])
+    else:
+        is_symbol = np.ones(len(cells), dtype=np.bool_)
+        is_symbol[0] = is_symbol[starts + sizes] = False
+        cells[is_symbol] = symbol_of_key[keys]
     if own:
         end = Symbol(suffix, bool(config.continuing_subword_prefix))
         symbols += [] if end in symbols else [end]
@@ -285,8 +289,7 @@ def _lay_out(
         _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
     return TrainingInput(
         config=config,
-        words=words,
-        weights=weights,
+        counts=counts,
         cells=cells,
         word_starts=starts,
         word_lengths=sizes,

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -35,7 +34,7 @@ def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
     bodies = _ordinary_bodies(config)
-    found = _indices_of_words_with(sought | set(bodies.values()) | ({prefix} - {""}), counts.words)
+    found = counts.indices_with(sought | set(bodies.values()) | ({prefix} - {""}))
     return [
         *_spelled_out(counts, config, found),
         *_also_ordinary(counts, prefix, bodies, found),
@@ -110,21 +109,6 @@ def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> I
             "be written like tokens inside a word, and then share an id with them.",
             {"number": len(words), "prefix": prefix, "word": words[0]},
         )
-
-
-def _indices_of_words_with(texts: Collection[str], words: Sequence[str]) -> dict[str, list[int]]:
-    """Return, for each of the texts, the indices of the words that contain it.
-
-    Many words are searched at once, which is far faster than one by one.
-    """
-    found: dict[str, list[int]] = {text: [] for text in texts}
-    for part in slices(len(words)):
-        some = words[part]
-        joined = "\n".join(some)
-        for text, indices in found.items():
-            if text in joined:
-                indices += (part.start + index for index, word in enumerate(some) if text in word)
-    return found
 
 
 def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:

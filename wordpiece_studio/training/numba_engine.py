@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.system.arrays import repeated, slices
+from wordpiece_studio.system.arrays import repeated
 from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.initial_state import stop_if_asked
 from wordpiece_studio.training.logarithm import ln
@@ -288,7 +288,7 @@ class CompiledEngine:
 def _ends_of_parts(input_: TrainingInput) -> list[int]:
     """Return cells where words begin, about `_CELLS_AT_ONCE` apart, and finally the number of cells."""
     wanted = np.arange(_CELLS_AT_ONCE, len(input_.cells), _CELLS_AT_ONCE)
-    words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.words) - 1)
+    words = np.searchsorted(input_.word_starts, wanted).clip(max=len(input_.weights) - 1)
     return [*input_.word_starts[words].tolist(), len(input_.cells)]
 
 
@@ -322,10 +322,12 @@ def _names_collide(input_: TrainingInput) -> bool:
     removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
     if not prefix or removes or config.end_of_word_suffix is not None:
         return True
-    begins = [f"\n{token}" for token in (prefix, *config.special_tokens)]
+    begins = (prefix, *config.special_tokens)
     inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
-    texts = ("\n".join(["", *input_.words[part]]) for part in slices(len(input_.words)))
-    return any(token in text for text in texts for token in (*begins, *inside))
+    found = input_.counts.indices_with({*begins, *inside})
+    return any(found[token] for token in inside) or any(
+        input_.words[index].startswith(token) for token in begins for index in found[token]
+    )
 
 
 def _initial_state(input_: TrainingInput, capacity: int | None) -> columns.State:

@@ -208,7 +208,7 @@ class Segmentations:
 
     def holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return for each word whether one of the places lies in it: bool, shape (n_words,)."""
-        holding = np.zeros(len(self._input.words), dtype=np.bool_)
+        holding = np.zeros(len(self._input.weights), dtype=np.bool_)
         holding[self._word_of_cell[places]] = True
         return holding
 
@@ -221,7 +221,7 @@ class Segmentations:
     @cached_property
     def _word_of_cell(self) -> NDArray[np.int32]:
         """The word of each cell; a separator belongs to the word after it, the last one to no word."""
-        return repeated(np.arange(len(self._input.words), dtype=np.int32), self._input.word_lengths + 1)
+        return repeated(np.arange(len(self._input.weights), dtype=np.int32), self._input.word_lengths + 1)
 
     @cached_property
     def _hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -299,7 +299,7 @@ class MergePlaces:
     @property
     def bytes(self) -> int:
         """About how much memory they take, with the words laid out and what is built to look them up."""
-        return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.words) + self._places.nbytes
+        return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
 
     def extend(
         self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]

@@ -295,7 +295,7 @@ def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPla
         If a check fails.
     """
     if (
-        len(input_.words) != table.word_count
+        len(input_.weights) != table.word_count
         or int(input_.weights.sum()) != table.total_words
         or input_.total_symbols != int(np.append(table.columns["symbols_before"], table.symbols_after)[0])
     ):

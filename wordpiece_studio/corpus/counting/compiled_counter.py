@@ -16,7 +16,7 @@ from wordpiece_studio.corpus.counting.word_counters import WordCounter
 from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
-from wordpiece_studio.text.word_table import ChunkTable, CompiledWordTable, PlainWordTable
+from wordpiece_studio.text.word_table import ChunkTable, CompiledWordTable, PlainWordTable, likely_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,12 +63,11 @@ class CompiledCounter(WordCounter):
         self._most_chunk_bytes = most_chunk_bytes
         self._held: list[TextPiece] = []
         self._held_bytes = 0
-        # Texts in many scripts have one distinct chunk for every 80 bytes, those in one script fewer.
-        capacity = 1 << min(max((bytes_to_come // 160).bit_length(), 12), 20)
-        self._chunks = ChunkTable(capacity=capacity)
+        capacity = likely_words(bytes_to_come)
+        self._chunks = ChunkTable(capacity=2 * capacity)
         self._words: WordTable
         if pipeline.is_by_character:
-            self._words = CompiledWordTable(pipeline, longest, capacity=max(capacity // 2, 1 << 12))
+            self._words = CompiledWordTable(pipeline, longest, capacity=capacity)
         else:
             self._words = PlainWordTable(pipeline, longest)
         # The lengths of the overlong words in each chunk that is long enough to contain any.

@@ -58,7 +58,7 @@ _BYTES_PER_THREAD, _BYTES_PER_CHILD = 16 << 20, 8 << 20
 _LEAST_BYTES = 4 << 20  # less is never divided
 PART_BYTES = 64 << 20  # with a single worker
 # With several: small where counting is slow, so that all can pause soon, and much is kept when they stop.
-SEGMENT_BYTES, CHILD_SEGMENT_BYTES = 8 << 20, 2 << 20
+SEGMENT_BYTES, CHILD_SEGMENT_BYTES = 16 << 20, 2 << 20
 _WAIT_SECONDS = 0.02
 
 
@@ -404,11 +404,11 @@ class _FileCounting:
         return True
 
     def _new_numbers(self) -> WordNumbers:
-        if not self._is_compiled:
+        if not self._in_threads:
             return PlainWordNumbers()
-        from wordpiece_studio.text.word_table import TableWordNumbers  # loads the kernels, compiled once if necessary
+        from wordpiece_studio.text.word_table import TableWordNumbers, likely_words  # loads the kernels
 
-        return TableWordNumbers(1 << 16) if self._in_threads else PlainWordNumbers()
+        return TableWordNumbers(likely_words(self._bytes_to_come))
 
     def _count_here(self) -> None:
         """Count everything in this thread."""

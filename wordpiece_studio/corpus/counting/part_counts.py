@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.text.pipeline import Pipeline
-    from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_numbers import JoinedWords, WordNumbers
 
 MOST_SKIPPED_WORDS = 1000
 """How many overlong words are listed; the others are only counted."""
@@ -169,7 +169,11 @@ class PartCounts:
         )
 
     def word_counts(
-        self, pipeline: Pipeline, names: Sequence[str], words: list[str] | None = None, **others: Any
+        self,
+        pipeline: Pipeline,
+        names: Sequence[str],
+        words: list[str] | JoinedWords | None = None,
+        **others: Any,
     ) -> WordCounts:
         """Return the counts of a whole corpus, or of its beginning.
 
@@ -180,7 +184,7 @@ class PartCounts:
         names
             The names of the files, including those not reached.
         words
-            The words in order, if available as texts.
+            The words in order, if available.
         others
             Further fields of the statistics.
         """
@@ -282,9 +286,10 @@ class Merging:
         """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
         lines_before = self.lines_of(first)
-        in_first = part.numbers[part.places & IN_FIRST != 0]
+        in_first = part.numbers if first == last else part.numbers[part.places & IN_FIRST != 0]
         distinct = self._add_words(part.numbers, part.counts, in_first, first)
-        self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
+        if first != last:
+            self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
         for number, file in enumerate(part.files, start=first):
             self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
         self._skipped_words += part.skipped_words
@@ -298,7 +303,8 @@ class Merging:
         order = self._ordered()
         spelled = self._numbers.spelled(0)
         if not self._numbers.are_in_order(order):
-            spelled = spelled_out(self._numbers.words_of(order))
+            words = self._numbers.words_of(order)
+            spelled = spelled_out(words() if callable(words) else words)
         return dataclasses.replace(self._in_order(order), words=spelled[0], ends=spelled[1])
 
     def word_counts(self, pipeline: Pipeline, names: Sequence[str], **others: Any) -> WordCounts:
@@ -336,10 +342,11 @@ class Merging:
         self._counts = with_room(self._counts, size)
         self._is_in_first = with_room(self._is_in_first, size)
         self._last_files = with_room(self._last_files, size)
-        new = rows[self._counts[rows] == 0]
+        before = self._counts[rows]
+        new = rows[before == 0]
         if len(new):
             self._order.append(new)
-        self._counts[rows] += counts
+        self._counts[rows] = before + counts
         distinct = int(np.count_nonzero(self._last_files[in_first] != first + 1))
         if first == self._first_file:
             self._is_in_first[in_first] = True

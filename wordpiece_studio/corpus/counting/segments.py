@@ -108,13 +108,13 @@ def divided(
     largest
         How many bytes a segment should have at most; it may have half as much again.
     """
-    left = sum(sizes)
+    left, smallest = sum(sizes), max(SMALLEST_SEGMENT, largest // 8)
     segments: list[Segment] = []
     for number, (file, size) in enumerate(zip(files, sizes, strict=True)):
         start = 0
-        if size > 2 * SMALLEST_SEGMENT and is_divisible(file):
-            while size - start > SMALLEST_SEGMENT * 3 // 2:
-                step = max(SMALLEST_SEGMENT, min(largest, left // (4 * parts)))
+        if size > 2 * smallest and is_divisible(file):
+            while size - start > smallest * 3 // 2:
+                step = max(smallest, min(largest, left // (3 * parts)))
                 if size - start <= step * 3 // 2:
                     break
                 segments.append(Segment(number, start, start + step))

@@ -54,7 +54,7 @@ class Table(NamedTuple):
 
     entries: Any  # int64 (capacity + 1, ENTRY_COLUMNS)
     store: Any  # uint8 (capacity in bytes + 2 * LANE,)
-    slots: Any  # uint64 (power of two, at least twice the capacity,)
+    slots: Any  # uint64 (power of two, at least 4/3 of the capacity,)
     touched: Any  # int32 (capacity + 1,): the rows whose count is not 0, in the order in which it became so
     pending: Any  # int64 (PENDING, 3): begin, length and tag of the chunks being processed
     key: Any  # uint64 (2,): what hashes start from, and an odd factor
@@ -169,6 +169,18 @@ def add_all(t: Table, source: Any, ends: Any, first: int, rows: Any) -> int:
             rows[first + index] = row
         first += found
     return ends.size
+
+
+@kernel(INT(TABLE, I4, U1))
+def join(t: Table, rows: Any, joined: Any) -> int:
+    """Write the entries in `rows` one after the other, a blank after each; return how many bytes that takes."""
+    place = 0
+    for row in rows:
+        first, end = t.entries[row, SHAPE] >> LENGTH_BITS, t.entries[row + 1, SHAPE] >> LENGTH_BITS
+        for index in range(0, end - first, LANE):
+            put_lane(joined, place + index, lane(t.store, first + index))
+        place += end - first
+    return place
 
 
 @kernel(INT(TABLE, BYTES, INT, INT, INT, I4))
