@@ -207,3 +207,14 @@ def test_qt_accepts_the_model(scene: Scene, qtmodeltester: ModelTester) -> None:
     table.forget()
     table.show_step()
     table.close()
+
+
+def test_a_token_is_looked_for_in_the_words_of_another_run_too(hug: Scene, hugs: WordCounts) -> None:
+    hug.seek(2)
+    hug.table.set_filter(WordsFilter(token="p"))
+    hug.settle()
+    assert set(hug.words()) == {"pug", "pun"}
+    hug.model.start(hugs, TrainingConfig(vocab_size=None, max_merges=2, objective="count"))
+    hug.qtbot.waitUntil(lambda: hug.model.state is TrainerState.FINISHED, timeout=20_000)
+    hug.seek(1)
+    assert set(hug.words()) == {"pug", "pun"}

@@ -201,10 +201,10 @@ def test_a_run_of_an_earlier_text_brings_that_text_back(three: Studio) -> None:
     three.wait(lambda: window.model.run not in (None, *runs.all[:3]))
     three.wait(lambda: not button.isVisible())  # the preview is of this text
     runs.show(runs.all[0])
-    assert button.isVisible()
+    three.wait(button.isVisible)
     QTest.mouseClick(button, _LEFT)
     assert window.session.document.text == text
-    assert not button.isVisible()
+    three.wait(lambda: not button.isVisible())
     assert runs.current is runs.all[0]
     assert window.session.counting.counts is runs.current.counts
     window.actions_.undo.trigger()
@@ -223,7 +223,7 @@ def test_a_run_of_another_corpus_brings_that_back(three: Studio) -> None:
     assert (window.session.document.text, window.session.corpus_name) == (text, name)
     assert runs.current is runs.all[0]
     assert "from" not in window.bar.progress_text
-    assert not window.run_strip._button.isVisible()
+    three.wait(lambda: not window.run_strip._button.isVisible())
 
 
 def test_with_no_run_there_is_nothing_to_close(empty_studio: Studio) -> None:

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QHelpEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
@@ -234,3 +234,17 @@ def test_it_follows_the_theme_and_stays_where_it_was_read(
         assert bar.value() == place
     finally:
         qapp.setPalette(before)
+
+
+def test_a_page_keeps_its_size_under_the_wheel_and_ctrl(help_window: HelpWindow) -> None:
+    help_window.begin(help_pages()[0].path)
+    viewport, size = help_window.browser.viewport(), help_window.browser.font().pointSizeF()
+    for _ in range(30):
+        place = QPointF(20, 20)
+        down, none = QPoint(0, -120), Qt.MouseButton.NoButton
+        wheel = QWheelEvent(
+            place, viewport.mapToGlobal(place), QPoint(), down, none, Qt.KeyboardModifier.ControlModifier,
+            Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QApplication.sendEvent(viewport, wheel)
+    assert help_window.browser.font().pointSizeF() == size
