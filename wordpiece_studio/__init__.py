@@ -65,7 +65,7 @@ if TYPE_CHECKING:
         encode_texts,
         write_ids,
     )
-    from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped, UnknownReason
+    from wordpiece_studio.tokenizer.encoding import Encoding, EncodingStopped, UnknownReason, UnknownToken
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordTrace
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
@@ -113,6 +113,7 @@ __all__ = [
     "UnicodeForm",
     "UnicodePunctuation",
     "UnknownReason",
+    "UnknownToken",
     "Vocabulary",
     "Whitespace",
     "WhitespaceSplit",
@@ -188,7 +189,7 @@ _HOMES = {
         "encode_texts",
         "write_ids",
     ),
-    "tokenizer.encoding": ("Encoding", "EncodingStopped", "UnknownReason"),
+    "tokenizer.encoding": ("Encoding", "EncodingStopped", "UnknownReason", "UnknownToken"),
     "tokenizer.tokenizer": ("Tokenizer", "WordTrace"),
     "tokenizer.vocabulary": ("Vocabulary",),
     "training.config": ("TrainingConfig",),

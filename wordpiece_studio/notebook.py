@@ -13,6 +13,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.system.printable import visible_character
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.training.engine import Merge
 from wordpiece_studio.training.formula import RULES, formula_of, number_text, ratio_of, value_text
 
@@ -46,11 +47,11 @@ def encoding_html(encoding: Encoding) -> str:
         for index in group:
             start, end = encoding.offsets[index]
             place = f"{start}–{end}" if end > start else ""  # a token that was added has none
-            tip, reason = f"id {encoding.ids[index]}", encoding.unknown.get(index)
-            if reason is not None:
-                tip += f": {_reason(reason)}"
-                notes.append(f"{_visible(encoding.tokens[index])} at {place}: {_reason(reason)}")
-            chip = _chip(encoding.tokens[index], is_unknown=reason is not None)
+            token, tip = encoding.tokens[index], f"id {encoding.ids[index]}"
+            if isinstance(token, UnknownToken):
+                tip += f": {_reason(token.reason)}"
+                notes.append(f"{_visible(token)} at {place}: {_reason(token.reason)}")
+            chip = _chip(token)
             below = _element("span", place or "&nbsp;", _SMALL)
             tokens.append(_element("span", f"{chip}<br>{below}", _TOKEN, tip))
         words.append(_element("span", "".join(tokens), _WORD))
@@ -69,7 +70,7 @@ def trace_html(trace: WordTrace) -> str:
         ]
         more = "… " if len(position.tried) > len(tried) else ""
         rows.append((str(position.start), more + "".join(tried)))
-    chips = " ".join(_chip(token, is_unknown=trace.unknown is not None) for token in trace.tokens[:_MOST_TOKENS])
+    chips = " ".join(_chip(token) for token in trace.tokens[:_MOST_TOKENS])
     notes = [] if trace.unknown is None else [_reason(trace.unknown)]
     table = _table(("at", "pieces tried, longest first"), rows)
     return _body([f"<div>{_text(trace.word)} → {chips}</div>", table], notes, len(trace.positions) - len(rows), "place")
@@ -91,7 +92,7 @@ def merge_html(merge: Merge) -> str:
     return _body([f"<div>Merge {number_text(merge.step)}: {_pair(merge)}</div>", f"<div>{value}</div>"], notes)
 
 
-def pairs_html(pairs: Sequence[Merge] | Sequence[Candidate], more: int = 0) -> str:
+def pairs_html(pairs: Sequence[Merge | Candidate], more: int = 0) -> str:
     """Return merges or candidates as a table; `more`: how many there are besides."""
     if not pairs:
         return "<div>No pairs</div>"
@@ -126,10 +127,14 @@ def _pair(pair: Merge | Candidate) -> str:
     return f"{_chip(pair.left)} + {_chip(pair.right)} → {_chip(pair.token)}"
 
 
-def _chip(token: str, *, is_unknown: bool = False) -> str:
+def _chip(token: str) -> str:
     # The same colour as in the window, where the symbols of a small corpus are an exception.
     color = CHIP_COLORS[zlib.crc32(token.encode("utf-8", "surrogatepass")) % len(CHIP_COLORS)]
-    return _element("span", _text(token), _UNKNOWN if is_unknown else f"{_CHIP};background:{color};color:{CHIP_INK}")
+    return _element(
+        "span",
+        _text(token),
+        _UNKNOWN if isinstance(token, UnknownToken) else f"{_CHIP};background:{color};color:{CHIP_INK}",
+    )
 
 
 def _visible(text: str) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import json
+import pickle
 import random
 
 import tokenizers
@@ -9,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
+from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -101,6 +105,17 @@ def test_an_overlong_word_is_unknown() -> None:
     assert word.unknown is not None
     assert word.unknown.kind == "too-long"
     assert [piece.token for piece in word.pieces] == ["[UNK]"]
+
+
+def test_the_token_of_an_unknown_word_has_the_reason() -> None:
+    tokens = Tokenizer(Vocabulary(["[UNK]", "a"], ["[UNK]"]), max_word_length=5).encode("a [UNK] ab aaaaaa").tokens
+    assert tokens == ["a", "[UNK]", "[UNK]", "[UNK]"]
+    assert type(tokens[1]) is str  # spelled out in the text
+    reasons = [UnknownReason("symbol", 1, "##b"), UnknownReason("too-long", 0, "")]
+    for copied in (tokens, copy.deepcopy(tokens), pickle.loads(pickle.dumps(tokens))):
+        assert copied == tokens
+        assert [token.reason for token in copied if isinstance(token, UnknownToken)] == reasons
+    assert json.dumps(tokens[2:]) == '["[UNK]", "[UNK]"]'
 
 
 def test_unknown_token_missing_from_the_vocabulary() -> None:

@@ -10,9 +10,9 @@ import operator
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, TypeVar, get_args, overload
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
@@ -69,6 +69,21 @@ class UnknownReason:
     symbol: str
 
 
+class UnknownToken(str):
+    """The unknown token in place of a word: equal to its text, and with the `reason` why the word is unknown."""
+
+    __slots__ = ("reason",)
+    reason: UnknownReason
+
+    def __new__(cls, token: str, reason: UnknownReason) -> Self:  # noqa: D102
+        unknown = super().__new__(cls, token)
+        unknown.reason = reason
+        return unknown
+
+    def __getnewargs__(self) -> tuple[str, UnknownReason]:  # type: ignore[override]  # str has no second argument
+        return str(self), self.reason
+
+
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """A tokenized text, or a pair of texts; all lists have one entry per token.
@@ -77,6 +92,7 @@ class Encoding:
     ----------
     tokens, ids
         The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
+        The token of an unknown word is an `UnknownToken`, which has the reason.
     offsets
         (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for an added token.
     words
@@ -85,8 +101,6 @@ class Encoding:
         What truncation cut off, in encodings of the same form; each repeats the last `stride` tokens of the one before.
     stretches
         What the masks and type ids are made of; empty for a text to which nothing was added.
-    unknown
-        Why a word is unknown, by the index of its token.
 
     >>> encoding = Encoding(["hug", "##s"], [7, 3], [(0, 3), (3, 4)], [0, 0])
     >>> encoding.attention_mask, encoding.special_tokens_mask
@@ -99,7 +113,6 @@ class Encoding:
     words: Sequence[int | None]
     overflowing: tuple[Encoding, ...] = ()
     stretches: tuple[Stretch, ...] = ()
-    unknown: dict[int, UnknownReason] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -481,7 +494,6 @@ class _Shape:
             list(chain.from_iterable(part.offsets for part in parts)),
             list(chain.from_iterable(part.words for part in parts)),
             stretches=tuple(stretches),
-            unknown=_reasons_in(parts),
         )
 
 
@@ -521,20 +533,7 @@ def _windows(encoding: Encoding, length: int, stride: int) -> list[Encoding]:
 
 def _part(encoding: Encoding, start: int, end: int) -> Encoding:
     part = slice(start, end)
-    unknown = {index - start: reason for index, reason in encoding.unknown.items() if start <= index < end}
-    return Encoding(
-        encoding.tokens[part], encoding.ids[part], encoding.offsets[part], encoding.words[part], unknown=unknown
-    )
-
-
-def _reasons_in(parts: Iterable[Encoding]) -> dict[int, UnknownReason]:
-    """Return why words of adjacent encodings are unknown."""
-    found: dict[int, UnknownReason] = {}
-    before = 0
-    for part in parts:
-        found |= {before + index: reason for index, reason in part.unknown.items()}
-        before += len(part)
-    return found
+    return Encoding(encoding.tokens[part], encoding.ids[part], encoding.offsets[part], encoding.words[part])
 
 
 def _padded(encoding: Encoding, length: int, special: _Special) -> Encoding:
@@ -546,5 +545,4 @@ def _padded(encoding: Encoding, length: int, special: _Special) -> Encoding:
         [*encoding.words, *padding.words],
         tuple(_padded(more, length, special) for more in encoding.overflowing),
         (*(encoding.stretches or (Stretch(len(encoding)),)), Stretch(len(padding), 0, True, True)),
-        encoding.unknown,
     )

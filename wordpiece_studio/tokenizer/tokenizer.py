@@ -14,7 +14,7 @@ from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
 
 if TYPE_CHECKING:
     import os
@@ -154,8 +154,6 @@ class Tokenizer(Encoder):
         words: list[int] = []
         encoding = Encoding([], [], [], words)
         for index, word in enumerate(self.tokenize_words(text)):
-            if word.unknown is not None:
-                encoding.unknown[len(encoding)] = word.unknown
             for piece in word.pieces:
                 encoding.tokens.append(piece.token)
                 encoding.ids.append(piece.id)
@@ -370,7 +368,7 @@ class Tokenizer(Encoder):
         return _Match(tuple(tokens), None)
 
     def _unknown(self, word: str, reason: UnknownReason) -> _Match:
-        return _Match(((self.vocabulary.unk_token, 0, len(word)),), reason)
+        return _Match(((UnknownToken(self.vocabulary.unk_token, reason), 0, len(word)),), reason)
 
     def _units(self, word: str) -> list[str]:
         """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""

@@ -329,11 +329,12 @@ class MergeHistory(Sequence[Merge]):
     def _merges(self, indices: range) -> Iterator[Merge]:
         for start in range(0, len(indices), _ROWS_AT_ONCE):
             part = indices[start : start + _ROWS_AT_ONCE]
-            rows = np.arange(part.start, part.stop, part.step)
+            rows = slice(part.start, part.stop if part.stop >= 0 else None, part.step)
             columns = (column[rows].tolist() for column in self._columns.values())
             for index, left, right, new, *numbers in zip(part, *columns, strict=True):
-                tokens = self.token(left), self.token(right), self.token(new)
-                yield Merge(index + 1, *tokens, *numbers, self.config.objective)
+                tokens = map(self.token, (left, right, new))
+                row: list[Any] = [index + 1, *tokens, *numbers, self.config.objective]
+                yield Merge(*row)
 
     def column(self, name: str) -> NDArray[Any]:
         """Return the column called `name`, shape (len(self),), as a view that must not be written to."""

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QPoint, Qt, QUrl
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QTextCursor, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
@@ -166,6 +166,11 @@ class _PageBrowser(QTextBrowser):
         if isinstance(name, QUrl) and name.fileName() == _INTRODUCTION:
             return introduction()
         return super().loadResource(kind, name)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Keep the size of the text: Qt would make it smaller until there is none."""
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
 
 
 class HelpWindow(QDialog):

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.runs import COLORS
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.input_events import keep
@@ -335,6 +336,7 @@ class RunStrip(QFrame):
         self.setObjectName("run_strip")
         self._session = session
         self._action = actions.bring_text_back
+        self._is_other = False  # the run was trained on another text than the one here
         self.tabs = RunTabs(session, theme, self)
         self._button = QToolButton(self)
         self._button.setDefaultAction(self._action)
@@ -360,7 +362,8 @@ class RunStrip(QFrame):
         changes = self._session.changes_since_run()
         run = self._session.runs.current
         is_other = run is not None and (changes.is_other_corpus or changes.corpus)
-        self._button.setVisible(is_other)
+        self._is_other = is_other
+        later(self, 0, self._place_button)  # it lays out panes that may not know the run yet
         self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
         words = self.tr("&Bring back its text")
         if run is not None and is_other:
@@ -368,6 +371,9 @@ class RunStrip(QFrame):
             other = self.tr("trained on “{name}”").format(name=menu_text(name))
             words = other if changes.is_other_corpus else self.tr("trained on an earlier text")
         self._action.setText(words)
+
+    def _place_button(self) -> None:
+        self._button.setVisible(self._is_other)
 
     def _on_counts_changed(self, counts: object) -> None:
         if counts is not None:

@@ -278,7 +278,7 @@ class VocabularyPane(Pane):
 
     def _show_heading(self) -> None:
         history, items = self._model.history, self._table.items
-        if history is None or items is None:
+        if history is None or items is None or items.history is not history:  # the last: of the run shown before
             self.set_heading(self.tr("Vocabulary"))
             return
         numbers = items.numbers(history.vocabulary_size(self._model.step))
