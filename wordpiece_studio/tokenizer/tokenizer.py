@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 
 if TYPE_CHECKING:
     import os
@@ -254,7 +254,8 @@ class Tokenizer:
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
 
-        `cleanup` removes the space before punctuation and English contractions.
+        `cleanup` removes the space before punctuation and English contractions. After `ByteLevel` the tokens are bytes,
+        blanks among them, and the text is what these spell.
 
         Raises
         ------
@@ -266,8 +267,10 @@ class Tokenizer:
             tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
         suffix = self.vocabulary.end_of_word_suffix
         prefix = self.vocabulary.continuing_subword_prefix
+        bare = [token.removeprefix(prefix) for token in tokens]
+        if self.pre_tokenizer.is_byte_level:
+            return text_of_letters(token.removesuffix(suffix or "") for token in bare)
         if suffix:
-            bare = (token.removeprefix(prefix) for token in tokens)
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
 
