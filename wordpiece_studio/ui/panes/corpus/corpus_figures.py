@@ -199,7 +199,7 @@ class CorpusFiguresView(QWidget):
             (self.tr("White space and runs of punctuation"), "whitespace"),
             (self.tr("White space only"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
-            (self.tr("Byte level, as GPT-2"), "byte-level"),
+            (self.tr("Byte level"), "byte-level"),
             (self.tr("White space, then byte level"), "whitespace-split+byte-level"),
             (self.tr("Other…"), ""),
         ]
