@@ -170,6 +170,11 @@ class PreTokenizer(ABC):
         return False
 
     @property
+    def growth(self) -> int:
+        """The most letters that one character can become; as for normalizers."""
+        return 1
+
+    @property
     def is_byte_level(self) -> bool:
         """Whether the letters of a word stand for the bytes of its UTF-8, see `ByteLevel`."""
         return False

@@ -7,6 +7,7 @@ splitting by the user's own regular expression (`patterns`), and what happens to
 from __future__ import annotations
 
 import codecs
+import math
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -216,6 +217,11 @@ class ByteLevel(PreTokenizer):
         if self.add_prefix_space:
             return "byte-level" if self.use_regex else "byte-level:no-regex"
         return "byte-level:no-prefix" if self.use_regex else "byte-level:bytes-only"
+
+    @property
+    def growth(self) -> int:
+        """Five: the bytes of a character, and the blank before it."""
+        return 5
 
     @property
     def is_byte_level(self) -> bool:
@@ -444,6 +450,11 @@ class PreTokenizerSequence(PreTokenizer):
     def is_by_character(self) -> bool:
         """Whether all of them are."""
         return all(pre_tokenizer.is_by_character for pre_tokenizer in self.pre_tokenizers)
+
+    @property
+    def growth(self) -> int:
+        """The product of theirs."""
+        return math.prod(pre_tokenizer.growth for pre_tokenizer in self.pre_tokenizers)
 
     @property
     def is_byte_level(self) -> bool:
