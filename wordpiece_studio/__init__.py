@@ -46,10 +46,12 @@ if TYPE_CHECKING:
         StripAccents,
         Unchanged,
     )
-    from wordpiece_studio.text.patterns import PatternPreTokenizer
+    from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.text.pre_tokenizers import (
         BertPreTokenizer,
+        ByteLevel,
+        Digits,
         PreTokenizerSequence,
         Punctuation,
         UnicodePunctuation,
@@ -78,10 +80,12 @@ __all__ = [
     "BertNormalizer",
     "BertPreTokenizer",
     "BpeTokenizer",
+    "ByteLevel",
     "Candidate",
     "CorpusFile",
     "CorpusStatistics",
     "CountingStopped",
+    "Digits",
     "DividedCorpus",
     "EncodedTexts",
     "Encoding",
@@ -103,6 +107,7 @@ __all__ = [
     "RemoveCharacters",
     "Sequence",
     "SkippedWord",
+    "Split",
     "StripAccents",
     "StudioError",
     "Tokenizer",
@@ -170,10 +175,12 @@ _HOMES = {
         "StripAccents",
         "Unchanged",
     ),
-    "text.patterns": ("PatternPreTokenizer",),
+    "text.patterns": ("PatternPreTokenizer", "Split"),
     "text.pipeline": ("Normalizer", "PreTokenizer"),
     "text.pre_tokenizers": (
         "BertPreTokenizer",
+        "ByteLevel",
+        "Digits",
         "PreTokenizerSequence",
         "Punctuation",
         "UnicodePunctuation",

@@ -55,6 +55,8 @@ OTHER_NORMALIZERS = (
 )  # fmt: skip
 PRE_TOKENIZERS = (
     "bert", "whitespace", "whitespace-split", "punctuation", "whitespace-split+punctuation", "punctuation+whitespace",
+    "digits", "bert+digits-single", "byte-level", "bert+byte-level:no-prefix", r"split:merged-with-next:\s+|(?i:the)",
+    r"split:isolated:\p{N}{1,3}| ?\p{L}+|\s+(?!\S)+byte-level:bytes-only",
 )  # fmt: skip
 _SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _MERGES = 250

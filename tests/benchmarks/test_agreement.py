@@ -39,11 +39,11 @@ def _no_network_and_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
             for settings in (
                 [Setting("language-friendly", "whitespace-split+punctuation", "count")],
                 [Setting("nfd", "punctuation", "likelihood")],
-                *groups_of_settings()[::45],
+                *groups_of_settings()[::90],
                 *([setting] for setting in unusual_settings()),
             )
         ),
-        *(pytest.param(settings, marks=pytest.mark.exhaustive) for settings in groups_of_settings()[::9]),
+        *(pytest.param(settings, marks=pytest.mark.exhaustive) for settings in groups_of_settings()[::18]),
     ],
     ids=lambda settings: ascii(settings[0].group + ", " + settings[0].pre_tokenizer)[1:-1],
 )

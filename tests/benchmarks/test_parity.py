@@ -16,7 +16,7 @@ from tests.benchmarks.parity import (
     random_differences,
     random_texts,
 )
-from tests.benchmarks.unicode_tables import read_off
+from tests.benchmarks.unicode_tables import forms, patterns
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.text.normalizers import Lowercase
 from wordpiece_studio.text.pipeline import Pipeline
@@ -63,4 +63,5 @@ def test_a_difference_is_found() -> None:
 
 @pytest.mark.slow
 def test_the_tables_are_the_librarys() -> None:
-    assert read_off() == json.loads(resource_path("unicode/forms.json").read_text(encoding="ascii"))
+    for name, tables in (("forms", forms()), ("patterns", patterns())):
+        assert tables == json.loads(resource_path(f"unicode/{name}.json").read_text(encoding="ascii"))

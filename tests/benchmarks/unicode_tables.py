@@ -1,7 +1,7 @@
-"""Reads the character tables of ``resources/unicode/forms.json`` off the `tokenizers` library, for every code point.
+"""Reads the tables ``forms.json`` and ``patterns.json`` of ``resources/unicode`` off the `tokenizers` library.
 
-``python -m tests.benchmarks.unicode_tables`` writes the file. Not here: the tables of BERT's own classes, in
-``bert.json``, on which these build.
+``python -m tests.benchmarks.unicode_tables`` tries every code point and writes the files. Not here: the tables of
+BERT's own classes, in ``bert.json``, on which these build.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import tokenizers
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import Regex, normalizers, pre_tokenizers
 
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.text.character_tables import bert_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 SCALARS = [code_point for code_point in range(0x110000) if not 0xD800 <= code_point <= 0xDFFF]
 _ABOUT = (
@@ -28,8 +28,15 @@ _ABOUT = (
 )
 
 
-def read_off() -> dict[str, Any]:
-    """Return the tables as the file holds them."""
+_ABOUT_PATTERNS = (
+    f"Character classes of the patterns and digits of Hugging Face tokenizers {tokenizers.__version__}, read off it for"
+    " every code point by tests/benchmarks/unicode_tables.py. Hexadecimal. digit: what Digits takes for one; letter,"
+    " number, unassigned: \\p{L}, \\p{N} and \\p{Cn} of its regular expressions."
+)
+
+
+def forms() -> dict[str, Any]:
+    """Return the content of ``forms.json``."""
     tables = bert_tables()
     strip, compose = normalizers.StripAccents(), normalizers.NFC()
     canonical, compatible = normalizers.NFD(), normalizers.NFKD()
@@ -47,7 +54,27 @@ def read_off() -> dict[str, Any]:
     }
 
 
-_whitespace = pre_tokenizers.Whitespace()
+def patterns() -> dict[str, Any]:
+    """Return the content of ``patterns.json``."""
+    characters = map(chr, SCALARS)
+    return {
+        "about": _ABOUT_PATTERNS,
+        "digit": _ranges(ord(c) for c in characters if len(_digits.pre_tokenize_str(f"a{c}a")) == 3),
+        **{
+            name: _ranges(class_members(rf"\p{{{short}}}"))
+            for name, short in (("letter", "L"), ("number", "N"), ("unassigned", "Cn"))
+        },
+    }
+
+
+def class_members(expression: str, codes: Sequence[int] = SCALARS) -> set[int]:
+    """Return the code points that an expression for one character matches in the library."""
+    splitter = pre_tokenizers.Split(Regex(expression), "removed", invert=True)
+    texts = ("".join(map(chr, codes[start : start + 4096])) for start in range(0, len(codes), 4096))
+    return {ord(word) for text in texts for word, _ in splitter.pre_tokenize_str(text)}
+
+
+_whitespace, _digits = pre_tokenizers.Whitespace(), pre_tokenizers.Digits()
 
 
 def _is_word_character(character: str) -> bool:
@@ -65,9 +92,10 @@ def _ranges(code_points: Iterable[int]) -> str:
 
 
 def main() -> None:
-    """Write the file."""
-    path = resource_path("unicode/bert.json").with_name("forms.json")
-    path.write_text(json.dumps(read_off(), indent=1) + "\n", encoding="ascii", newline="\n")
+    """Write the files."""
+    for name, tables in (("forms", forms()), ("patterns", patterns())):
+        path = resource_path("unicode/bert.json").with_name(f"{name}.json")
+        path.write_text(json.dumps(tables, indent=1) + "\n", encoding="ascii", newline="\n")
 
 
 if __name__ == "__main__":

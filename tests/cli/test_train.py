@@ -190,6 +190,7 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
         ("punctuation", "none", "cannot appear in a vocab.txt: ' ' (white space", "tokenizer.json", 4),
         ("punctuation", "bert-cased", "words would continue from one line to the next", "vocab.txt", 0),
         ("unicode-punctuation", "none", 'cannot express the pre-tokenizer "unicode-punctuation"', "vocab.txt", 2),
+        (r"split:removed,invert:\b\w+", "none", r'cannot express the pattern "\b\w+"', "vocab.txt", 2),
         ("pattern:[a-z]+", "nfc", 'cannot express the pre-tokenizer "[a-z]+"', "vocab.txt", 2),
     ],
 )

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 from itertools import product
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.sampling import one_example_in
+from wordpiece_studio.storage.huggingface.tokenizer_json import pre_tokenizer_value
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit, resolve_pre_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 from tokenizers import Regex, normalizers, pre_tokenizers  # noqa: E402 (only if it is installed)
@@ -68,8 +73,13 @@ def test_every_code_point_is_normalized_alike(texts: list[str], flags: tuple[boo
 
 @SWEPT
 def test_every_code_point_is_split_alike(texts: list[str]) -> None:
-    ours = [BertPreTokenizer(), WhitespaceSplit()]
+    ours = [
+        BertPreTokenizer(),
+        WhitespaceSplit(),
+        *map(resolve_pre_tokenizer, ("digits", "digits-single", "byte-level")),
+    ]
     theirs = [pre_tokenizers.BertPreTokenizer(), pre_tokenizers.WhitespaceSplit()]
+    theirs += [pre_tokenizers.Digits(), pre_tokenizers.Digits(True), pre_tokenizers.ByteLevel()]
     for mine, other in zip(ours, theirs, strict=True):
         for text in texts:
             expected = [(word, start, end) for word, (start, end) in other.pre_tokenize_str(text)]
@@ -109,3 +119,74 @@ def test_words_and_their_offsets_are_alike(lowercase: bool, count: int) -> None:
         words = pipeline.aligned_words(text)
         assert [(word.text, word.start, word.end) for word in words] == expected, ascii(text)
         assert pipeline.words(text) == [word for word, _, _ in expected]
+
+
+PATTERN = r"\s|\p{P}+"
+PARTS = (
+    *[
+        "a",
+        "Z",
+        "é",
+        "e\u0301",
+        "7",
+        "12",
+        "½",
+        "Ⅳ",
+        "٣",
+        " ",
+        "  ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\xa0",
+        "\u3000",
+        "\x85",
+        "\x1c",
+        ".",
+    ],
+    *[
+        "...",
+        "—",
+        "'s",
+        "'LL",
+        "n't",
+        "_",
+        "[",
+        "中文",
+        "が",
+        "한",
+        "ﬁ",
+        "👍🏽",
+        "\u200d",
+        "\u0301",
+        "\x00",
+        "\ufeff",
+        "𞗰",
+        "㍿",
+    ],
+)
+BEHAVIORS = ("removed", "isolated", "merged-with-previous", "merged-with-next", "contiguous")
+NAMED = [
+    *["digits", "digits-single", "byte-level", "byte-level:no-prefix", "byte-level:no-regex", "byte-level:bytes-only"],
+    *["whitespace-split+digits", "bert+digits-single", "digits+byte-level", "punctuation+byte-level:no-regex"],
+    *(f"split:{behavior}{invert}:{PATTERN}" for behavior in BEHAVIORS for invert in ("", ",invert")),
+    *["split:isolated: ?[^\\s\\p{N}]+|\\p{N}+byte-level:no-regex", "split:removed:(?<=\\p{L})(?=\\p{N})+digits"],
+]
+
+
+@pytest.mark.parametrize("name", NAMED)
+@one_example_in(2)
+@given(text=st.lists(st.one_of(st.sampled_from(PARTS), st.characters(codec="utf-8")), max_size=15).map("".join))
+def test_digits_splits_and_bytes_are_those_of_the_library(name: str, text: str) -> None:
+    """As they are written to a file, after a normalizer that changes the text, with the line ends split off."""
+    ours = Pipeline(resolve_normalizer("nfkc"), resolve_pre_tokenizer(name))
+    theirs = tokenizers.Tokenizer(tokenizers.models.WordPiece({"[UNK]": 0}, unk_token="[UNK]"))
+    value = json.loads(theirs.to_str())
+    value["normalizer"], value["pre_tokenizer"] = {"type": "NFKC"}, pre_tokenizer_value(ours.pre_tokenizer, Unchanged())
+    theirs = tokenizers.Tokenizer.from_str(json.dumps(value))
+    pieces = tokenizers.PreTokenizedString(text)
+    pieces.normalize(theirs.normalizer.normalize)
+    theirs.pre_tokenizer.pre_tokenize(pieces)
+    expected = [(word, *offsets) for word, offsets, _ in pieces.get_splits("original", "char")]
+    assert [(word.text, word.start, word.end) for word in ours.aligned_words(text)] == expected
+    assert ours.words(text) == [word for word, _, _ in expected]

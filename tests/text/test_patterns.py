@@ -9,9 +9,9 @@ import pytest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import Unchanged
-from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern
+from wordpiece_studio.text.patterns import PatternPreTokenizer, SearchPattern, Split
 from wordpiece_studio.text.pipeline import PatternOverrunError, Pipeline
-from wordpiece_studio.text.pre_tokenizers import PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
+from wordpiece_studio.text.pre_tokenizers import ByteLevel, PreTokenizerSequence, WhitespaceSplit, resolve_pre_tokenizer
 
 RUNAWAY = r"(?:\w|\w\w)+!"
 LINE = "x" * 40 + " !"
@@ -93,6 +93,45 @@ def test_a_runaway_pattern_is_stopped_and_its_line_reported() -> None:
 def test_a_pattern_that_holds_itself_ends() -> None:
     with pytest.raises(PatternOverrunError):
         PatternPreTokenizer("(?R)?a|(?R)", timeout=0.05).split("aaaa" * 99)
+
+
+def test_a_split_ends_in_a_name_where_the_next_step_begins() -> None:
+    parts = Split("[a-z]+digital|:", "merged_with_next", invert=True), ByteLevel(use_regex=False)
+    name = "split:merged-with-next,invert:[a-z]+digital|:+byte-level:no-regex"
+    assert resolve_pre_tokenizer(name) == PreTokenizerSequence(parts)
+    assert PreTokenizerSequence(parts).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("split:", "empty"),
+        ("split:removed", "empty"),
+        ("split:a", "empty"),
+        ("split:cut:a", "'cut' is not what can become of a match"),
+        ("split:removed:(", "not a valid regular expression"),
+    ],
+)
+def test_splits_that_cannot_be(name: str, told: str) -> None:
+    with pytest.raises(StudioError, match=told):
+        resolve_pre_tokenizer(name)
+
+
+def test_a_split_whose_name_would_be_another() -> None:
+    for pattern in ("a+digits", "a+digits+b", "a+split:", "a+pattern:b"):
+        with pytest.raises(StudioError, match="follows a plus sign at character 2"):
+            Split(pattern)
+    assert Split("(?:a+)digits").split("aadigits") == ["aadigits"]
+    with pytest.raises(StudioError, match="A pattern is not 7"):
+        Split(7)  # type: ignore[arg-type]
+
+
+def test_a_split_uses_what_only_we_understand() -> None:
+    assert Split(r"\b", "removed").split("a b") == ["a", " ", "b"]
+    assert Split(r"(?r)\d").split("1a2") == ["1", "a", "2"]
+    assert Split("x*", "isolated").split("axxb") == ["a", "xx", "b"]
+    with pytest.raises(PatternOverrunError):
+        Split(RUNAWAY, timeout=0.05).split(LINE)
 
 
 def test_it_travels_to_other_processes() -> None:

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
+import pickle
 
 import pytest
 import regex
@@ -11,10 +13,12 @@ from hypothesis import strategies as st
 from tests.sampling import one_example_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import RemoveCharacters, Unchanged, resolve_normalizer
-from wordpiece_studio.text.patterns import PatternPreTokenizer
+from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
 from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span
 from wordpiece_studio.text.pre_tokenizers import (
     BertPreTokenizer,
+    ByteLevel,
+    Digits,
     PreTokenizerSequence,
     Punctuation,
     UnicodePunctuation,
@@ -22,6 +26,7 @@ from wordpiece_studio.text.pre_tokenizers import (
     WhitespaceSplit,
     from_spec,
     resolve_pre_tokenizer,
+    text_of_letters,
     to_spec,
 )
 
@@ -34,6 +39,14 @@ BUILT_IN = [
     PatternPreTokenizer(r"\p{L}+|(\d)|\+"),
     PreTokenizerSequence([Punctuation(), WhitespaceSplit()]),
     PreTokenizerSequence([UnicodePunctuation(), Whitespace(), PatternPreTokenizer(".b?")]),
+    Digits(),
+    Digits(individual_digits=True),
+    Split(r"\s+|\+", "merged_with_next", invert=True),
+    PreTokenizerSequence([WhitespaceSplit(), Digits(individual_digits=True)]),
+    ByteLevel(),
+    ByteLevel(add_prefix_space=False, use_regex=False),
+    PreTokenizerSequence([UnicodePunctuation(), Split("a+"), ByteLevel(use_regex=False)]),
+    PreTokenizerSequence([ByteLevel(), Split("Ġ", "merged_with_previous"), Digits()]),
 ]
 TEXTS = st.text(
     st.one_of(st.characters(), st.sampled_from("ab .,-'\t\n\r\x0b\x1c\x85\xa0中ひカ한。、々〇ー·")), max_size=30
@@ -65,23 +78,23 @@ def test_names_and_specs_lead_back(pre_tokenizer: PreTokenizer) -> None:
 @pytest.mark.parametrize("pre_tokenizer", BUILT_IN)
 def test_a_subclass_of_a_built_in_one_is_not_written(pre_tokenizer: PreTokenizer) -> None:
     derived = type("Derived", (type(pre_tokenizer),), {"__slots__": ()})
-    copy = object.__new__(derived)
+    other = object.__new__(derived)
     for field in dataclasses.fields(pre_tokenizer):  # type: ignore[arg-type]
-        object.__setattr__(copy, field.name, getattr(pre_tokenizer, field.name))
+        object.__setattr__(other, field.name, getattr(pre_tokenizer, field.name))
     with pytest.raises(StudioError, match="not built in"):
-        to_spec(copy)
+        to_spec(other)
 
 
 def test_unknown_names_are_rejected() -> None:
-    with pytest.raises(
-        StudioError, match="bert, whitespace, whitespace-split, punctuation, unicode-punctuation and pattern:REGEX"
-    ):
+    names = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits, digits-single, byte-level, "
+    with pytest.raises(StudioError, match=names):
         resolve_pre_tokenizer("spaces")
     for spec in (
         None,
         {"type": "spaces"},
         {"type": "bert", "more": 1},
         {"type": "pattern", "pattern": 1},
+        {"type": "split", "pattern": "a", "behavior": "removed", "invert": 1},
         {"type": "sequence", "pre_tokenizers": []},
         {"type": "sequence", "pre_tokenizers": [{}]},
     ):
@@ -98,7 +111,8 @@ def test_spans_are_the_words(pre_tokenizer: PreTokenizer, text: str) -> None:
     assert [span.text for span in spans] == pre_tokenizer.split(text)
     for span in spans:
         positions = span.positions or range(span.start, span.end)
-        assert "".join(text[position] for position in positions) == span.text != ""
+        assert len(positions) == len(span.text) > 0
+        assert pre_tokenizer.is_byte_level or "".join(text[position] for position in positions) == span.text
         assert (positions[0], positions[-1] + 1) == (span.start, span.end)
 
 
@@ -136,10 +150,17 @@ def test_the_four_ways_to_split() -> None:
 
 def test_which_are_local() -> None:
     names = ["whitespace", "punctuation", "pattern:a", "punctuation+whitespace-split", "punctuation+whitespace"]
-    names += ["whitespace+pattern:a", "unicode-punctuation+punctuation"]
+    names += ["whitespace+pattern:a", "unicode-punctuation+punctuation", "digits", "digits-single", "byte-level"]
+    names += [
+        "bert+digits",
+        "digits-single+whitespace-split",
+        "split:removed: ",
+        "whitespace+split:isolated:a+byte-level",
+    ]
     flags = [(it.is_local, it.is_by_character) for it in map(resolve_pre_tokenizer, names)]
     assert flags == [
-        *[(True, False), (False, True), (False, False), (True, True), (False, False), (True, False), (True, True)]
+        *[(True, False), (False, True), (False, False), (True, True), (False, False), (True, False), (True, True)],
+        *[(False, False), (False, True), (False, False), (True, False), (True, True), (False, False), (True, False)],
     ]  # fmt: skip
 
 
@@ -173,3 +194,21 @@ def test_a_text_is_read_line_by_line() -> None:
     pipeline = Pipeline(RemoveCharacters("\n,"), WhitespaceSplit())
     assert pipeline.words("a,\nb") == ["a", "b"]
     assert [word.start for word in pipeline.aligned_words("a,\nb")] == [0, 3]
+
+
+def test_byte_letters_spell_the_text_again() -> None:
+    assert ByteLevel().split("naïve  x\t\ud800") == ["ĠnaÃ¯ve", "Ġ", "Ġx", "ĉ", "íłĢ"]
+    for text in ("naïve 日本\t👍 x", "".join(map(chr, range(0x300)))):
+        assert text_of_letters(ByteLevel(add_prefix_space=False).split(text)) == text
+    words = Pipeline(Unchanged(), ByteLevel()).aligned_words("é\n b")
+    assert [(word.text, word.starts, word.ends) for word in words] == [
+        ("ĠÃ©", (0, 0, 0), (1, 1, 1)),
+        ("Ġb", (2, 3), (3, 4)),
+    ]
+
+
+@pytest.mark.parametrize("pre_tokenizer", BUILT_IN)
+def test_all_can_be_copied_and_shown(pre_tokenizer: PreTokenizer) -> None:
+    assert pickle.loads(pickle.dumps(pre_tokenizer)) == pre_tokenizer
+    assert eval(repr(pre_tokenizer)) == pre_tokenizer
+    assert len({pre_tokenizer, copy.deepcopy(pre_tokenizer)}) == 1

@@ -6,6 +6,7 @@ import pytest
 from tokenizers import models
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
 VOCAB = {
@@ -72,3 +73,13 @@ def test_the_same_as_the_library(seed: int) -> None:
 
 def test_a_very_long_word() -> None:
     assert len(made().encode("hug" * 10_000)) == 10_000
+
+
+@pytest.mark.parametrize("suffix", ["", "</w>"])
+def test_bytes_become_text_again(suffix: str) -> None:
+    letters = ByteLevel.alphabet()
+    vocab = {
+        token: number for number, token in enumerate([*letters, *(letter + suffix for letter in letters if suffix)])
+    }
+    tokenizer = BpeTokenizer(vocab, [], "none", "byte-level:no-prefix", end_of_word_suffix=suffix)
+    assert tokenizer.decode(tokenizer.ids("naïve  日本 👍")) == "naïve  日本 👍"

@@ -40,7 +40,7 @@ def wait_counted(studio: Studio) -> None:
 # -- names
 
 
-@pytest.mark.parametrize("name", ["punctuation", "whitespace-split+punctuation", "pattern:[a-z]+|."])
+@pytest.mark.parametrize("name", ["punctuation", "split:isolated:a+byte-level", "pattern:[a-z]+|."])
 def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name: str) -> None:
     figures = CorpusFiguresView()
     qtbot.addWidget(figures)

@@ -45,7 +45,11 @@ _NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
     " none; joined by +."
 )
-_PRE_TOKENIZERS = "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, pattern:REGEX; joined by +."
+_PRE_TOKENIZERS = (
+    "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits, digits-single, byte-level,"
+    " byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only, split:BEHAVIOR:REGEX, pattern:REGEX; joined by"
+    " +."
+)
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
 JUDGING = "Judging the vocabulary"
 

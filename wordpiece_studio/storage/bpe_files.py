@@ -26,6 +26,7 @@ from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
 if TYPE_CHECKING:
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
 
 _VERSION = "#version"
 _FIRST_LINE = "#version: 0.2"
-_ITSELF = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-_BYTE_CHARACTERS = frozenset(map(chr, (*_ITSELF, *range(0x100, 0x100 + 256 - len(_ITSELF)))))
-"""GPT-2's characters for the 256 bytes: printable ones stand for themselves, the others are those from 256 on."""
 
 
 def write_bpe_files(
@@ -179,7 +177,7 @@ def read_bpe_files(
             unk_token=manifest.unk_token if manifest.unk_token in vocab else None,
             end_of_word_suffix=manifest.end_of_word_suffix or "",
         )
-    if normalizer is None and pre_tokenizer is None and vocab.keys() >= _BYTE_CHARACTERS:
+    if normalizer is None and pre_tokenizer is None and vocab.keys() >= {*ByteLevel.alphabet()}:
         return ImportedTokenizer(path)
     return BpeTokenizer(
         vocab,

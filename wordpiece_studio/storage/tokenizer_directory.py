@@ -94,7 +94,9 @@ def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
     if is_berts(tokenizer):
         return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
     others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
-    further = {"additional_special_tokens": others} if others else {}
+    further: dict[str, Any] = {"additional_special_tokens": others} if others else {}
+    if tokenizer.pre_tokenizer.is_byte_level:
+        further["clean_up_tokenization_spaces"] = False  # version 4 would remove blanks that the tokens spell
     return {**roles, **further, **flags, "model_input_names": _INPUTS, "tokenizer_class": "PreTrainedTokenizerFast"}
 
 

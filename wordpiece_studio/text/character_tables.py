@@ -2,7 +2,7 @@
 
 They are tables rather than calls of `unicodedata` because BERT's classes come from old Unicode versions with a few
 faults of their own, and must not change with the Python version. The classes that the normalization forms, accent
-stripping and `Whitespace` use are the library's own, and build on BERT's.
+stripping and `Whitespace` use are the library's own, and build on BERT's; its digits and patterns have others again.
 """
 
 from __future__ import annotations
@@ -262,3 +262,30 @@ def _composites(excluded: CodePoints) -> dict[tuple[str, str], str]:
             composed[parts] = chr(code_point)
             pairs[composed.get(parts[:-1], parts[0]), parts[-1]] = chr(code_point)
     return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTables:
+    r"""The classes of the `tokenizers` library's digits and regular expressions.
+
+    Attributes
+    ----------
+    digit
+        What counts as a digit; fractions, superscripts and Roman numerals too.
+    letter, number, unassigned
+        ``\p{L}``, ``\p{N}``, and ``\p{Cn}``, what is in no class because its version of Unicode lacks it.
+    """
+
+    digit: CodePoints
+    letter: CodePoints
+    number: CodePoints
+    unassigned: CodePoints
+
+
+@cache
+def pattern_tables() -> PatternTables:
+    """Return the tables, which are read on first use."""
+    data: dict[str, str] = json.loads(resource_path("unicode/patterns.json").read_text(encoding="ascii"))
+    return PatternTables(
+        **{name: CodePoints(data[name]) for name in ("digit", "letter", "number", "unassigned")},
+    )

@@ -130,7 +130,8 @@ class Span:
     start, end
         Its first code point in the normalized text, and the one after its last.
     positions
-        The position of each character of the word, if characters between them were dropped; else None.
+        The position of each character of the word, if characters between them were dropped, or several of them stand
+        for one of the text; else None.
     """
 
     text: str
@@ -166,6 +167,16 @@ class PreTokenizer(ABC):
 
         If so, the role of each character need be found out only once. Leave it False when in doubt.
         """
+        return False
+
+    @property
+    def growth(self) -> int:
+        """The most letters that one character can become; as for normalizers."""
+        return 1
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Whether the letters of a word stand for the bytes of its UTF-8, see `ByteLevel`."""
         return False
 
     @abstractmethod

@@ -1,11 +1,13 @@
 """The built-in pre-tokenizers, by name and as plain data: they split a normalized text into words.
 
-They split by character class: white space, punctuation, letters. Not here: splitting by the user's own regular
-expression (`patterns`), and what happens to the text before (`normalizers`).
+They split by character class: white space, punctuation, letters, digits; one also turns a text into bytes. Not here:
+splitting by the user's own regular expression (`patterns`), and what happens to the text before (`normalizers`).
 """
 
 from __future__ import annotations
 
+import codecs
+import math
 import re
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -15,8 +17,22 @@ from typing import TYPE_CHECKING, Any
 import regex
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.character_tables import bert_tables, form_tables, one_pattern, ranges_outside, run_pattern
-from wordpiece_studio.text.patterns import PATTERN_PREFIX, PatternPreTokenizer
+from wordpiece_studio.text.character_tables import (
+    bert_tables,
+    form_tables,
+    one_pattern,
+    pattern_tables,
+    ranges_outside,
+    run_pattern,
+)
+from wordpiece_studio.text.patterns import (
+    PATTERN_PREFIX,
+    SPLIT_PREFIX,
+    STEP_NAMES,
+    PatternPreTokenizer,
+    Split,
+    split_named,
+)
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span
 
 if TYPE_CHECKING:
@@ -134,6 +150,168 @@ class Punctuation(_Matching):
     @property
     def _pattern(self) -> re.Pattern[str]:
         return _punctuation_separated_words()
+
+
+@dataclass(frozen=True, slots=True)
+class Digits(_Matching):
+    """Separates digits from everything else, and splits nowhere else: words may hold blanks.
+
+    Digits are those of the `tokenizers` library, which counts fractions, superscripts and Roman numerals among them.
+    Most useful in a sequence with others.
+
+    Parameters
+    ----------
+    individual_digits
+        Whether every digit is a word of its own; otherwise digits beside each other are one.
+
+    >>> Digits().split("Call 911!"), Digits(individual_digits=True).split("Call 911!")
+    (['Call ', '911', '!'], ['Call ', '9', '1', '1', '!'])
+    """
+
+    individual_digits: bool = False
+
+    @property
+    def name(self) -> str:
+        """``"digits"``, or ``"digits-single"``."""
+        return "digits-single" if self.individual_digits else "digits"
+
+    @property
+    def is_local(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether every digit is a word of its own."""
+        return self.individual_digits
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        return _digits(self.individual_digits)
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLevel(PreTokenizer):
+    """Splits as GPT-2 does, and turns every byte of a word's UTF-8 into a letter: 256 letters are enough for any text.
+
+    Blanks stay part of the words, as the letter Ġ, so that decoded text has them where the text had them. After a
+    pre-tokenizer that drops blanks only `add_prefix_space` shows where words begin.
+
+    Parameters
+    ----------
+    add_prefix_space
+        Whether a blank is put before a text, or before a word of the pre-tokenizer before this one, that has none.
+    use_regex
+        Whether to split, into contractions, letters, digits and the rest, each with the blank before it.
+
+    >>> ByteLevel().split("Café, 7 o'clock")
+    ['ĠCafÃ©', ',', 'Ġ7', 'Ġo', "'", 'clock']
+    """
+
+    add_prefix_space: bool = True
+    use_regex: bool = True
+
+    @property
+    def name(self) -> str:
+        """``"byte-level"``, and after a colon ``"no-prefix"``, ``"no-regex"``, or ``"bytes-only"`` for neither."""
+        if self.add_prefix_space:
+            return "byte-level" if self.use_regex else "byte-level:no-regex"
+        return "byte-level:no-prefix" if self.use_regex else "byte-level:bytes-only"
+
+    @property
+    def growth(self) -> int:
+        """Five: the bytes of a character, and the blank before it."""
+        return 5
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Always."""
+        return True
+
+    @staticmethod
+    def alphabet() -> tuple[str, ...]:
+        """Return the 256 letters; given as the initial alphabet of a training, they leave no text unknown.
+
+        >>> len(ByteLevel.alphabet())
+        256
+        """
+        return tuple(sorted(_BYTE_LETTERS))
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the words of `text` and their positions."""
+        padded = self._padded(text)
+        added = len(padded) - len(text)
+        spans, start = [], 0
+        for word in self._words(padded):
+            letters = _letters_of(word)
+            # The blank that was put before the text stands where its first character does.
+            places = [max(place - added, 0) for place in range(start, start + len(word))]
+            if len(letters) > len(word):
+                sizes = (len(_letters_of(character)) for character in word)
+                places = [place for place, size in zip(places, sizes, strict=True) for _ in range(size)]
+            spans.append(_span(letters, places))
+            start += len(word)
+        return spans
+
+    def split(self, text: str) -> list[str]:
+        """Return the words of `text`."""
+        return list(map(_letters_of, self._words(self._padded(text))))
+
+    def _padded(self, text: str) -> str:
+        return f" {text}" if self.add_prefix_space and text and text[0] != " " else text
+
+    def _words(self, text: str) -> list[str]:
+        """Return the words, which together are the whole text, before their bytes become letters."""
+        if not self.use_regex:
+            return [text] if text else []
+        words: list[str] = _gpt2_words().findall(text)
+        return words
+
+
+def _byte_letters() -> str:
+    """Return the letter of each byte: its Latin-1 character if that can be seen, else one from U+0100 on."""
+    seen = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    unseen = [byte for byte in range(256) if byte not in seen]
+    return "".join(chr(byte) if byte in seen else chr(0x100 + unseen.index(byte)) for byte in range(256))
+
+
+_BYTE_LETTERS = _byte_letters()
+_BYTES_OF_LETTERS = {letter: byte for byte, letter in enumerate(_BYTE_LETTERS)}
+
+
+def _letters_of(word: str) -> str:
+    return codecs.charmap_decode(word.encode("utf-8", "surrogatepass"), "strict", _BYTE_LETTERS)[0]
+
+
+def text_of_letters(parts: Iterable[str]) -> str:
+    """Return the text whose bytes the letters stand for; a part with any other letter stands for itself.
+
+    >>> text_of_letters(["Caf", "Ã", "©Ġ", "日"])
+    'Café 日'
+    """
+    joined = bytearray()
+    for part in parts:
+        try:
+            joined += bytes(map(_BYTES_OF_LETTERS.__getitem__, part))
+        except KeyError:
+            joined += part.encode("utf-8", "surrogatepass")
+    return joined.decode("utf-8", "replace")
+
+
+@cache
+def _digits(are_single: bool) -> re.Pattern[str]:
+    digit = pattern_tables().digit
+    digits = one_pattern(digit.ranges) if are_single else run_pattern(digit.ranges)
+    return re.compile(f"{run_pattern(ranges_outside(digit))}|{digits}")
+
+
+@cache
+def _gpt2_words() -> re.Pattern[str]:
+    tables, whitespace = pattern_tables(), bert_tables().whitespace
+    others = ranges_outside(tables.letter, tables.number, whitespace)
+    runs = "|".join(f" ?(?:{run_pattern(ranges)})" for ranges in (tables.letter.ranges, tables.number.ranges, others))
+    blank = whitespace.pattern()
+    return re.compile(f"'(?:[stmd]|re|ve|ll)|{runs}|[{blank}]+(?![^{blank}])|[{blank}]+")
 
 
 @cache
@@ -273,6 +451,16 @@ class PreTokenizerSequence(PreTokenizer):
         """Whether all of them are."""
         return all(pre_tokenizer.is_by_character for pre_tokenizer in self.pre_tokenizers)
 
+    @property
+    def growth(self) -> int:
+        """The product of theirs."""
+        return math.prod(pre_tokenizer.growth for pre_tokenizer in self.pre_tokenizers)
+
+    @property
+    def is_byte_level(self) -> bool:
+        """Whether any of them is."""
+        return any(pre_tokenizer.is_byte_level for pre_tokenizer in self.pre_tokenizers)
+
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and their positions."""
         spans = [Span(text, 0, len(text))]
@@ -298,7 +486,8 @@ class PreTokenizerSequence(PreTokenizer):
 def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
     """Return the pre-tokenizer that `value` is or names; several names are joined by ``+``.
 
-    Everything after ``pattern:`` is a regular expression.
+    Everything after ``pattern:`` is a regular expression; after ``split:BEHAVIOR:``, everything up to a plus sign with
+    another name.
 
     Raises
     ------
@@ -307,22 +496,34 @@ def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
 
     >>> resolve_pre_tokenizer("whitespace-split+pattern:[a-z]+|.").split("to B2B")
     ['to', 'B', '2', 'B']
+    >>> resolve_pre_tokenizer("split:isolated:[0-9]+digits-single").split("B12")
+    ['B', '1', '2']
     """
     if isinstance(value, PreTokenizer):
         return value
-    before, has_pattern, pattern = f"+{value}".partition(f"+{PATTERN_PREFIX}")
-    parts: list[PreTokenizer] = [_pre_tokenizer_named(name) for name in before.split("+")[1:]]
-    if has_pattern:
-        parts.append(PatternPreTokenizer(pattern))
+    parts: list[PreTokenizer] = []
+    part: PreTokenizer
+    rest = f"+{value}"
+    while rest:
+        rest = rest[1:]
+        if rest.startswith(PATTERN_PREFIX):
+            parts.append(PatternPreTokenizer(rest.removeprefix(PATTERN_PREFIX)))
+            break
+        if rest.startswith(SPLIT_PREFIX):
+            part, rest = split_named(rest)
+        else:
+            name = rest.partition("+")[0]
+            part, rest = _pre_tokenizer_named(name), rest[len(name) :]
+        parts.append(part)
     return parts[0] if len(parts) == 1 else PreTokenizerSequence(parts)
 
 
 def _pre_tokenizer_named(name: str) -> PreTokenizer:
     if name in _BUILT_IN:
-        return _BUILT_IN[name]()
+        return _BUILT_IN[name]
     raise StudioError(
         'There is no pre-tokenizer called "{name}"',
-        "The pre-tokenizers are {names} and pattern:REGEX; several are joined by a plus sign.",
+        "The pre-tokenizers are {names}, split:BEHAVIOR:REGEX and pattern:REGEX; several are joined by a plus sign.",
         name=name,
         names=", ".join(_BUILT_IN),
     )
@@ -341,7 +542,9 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
             return {"type": "sequence", "pre_tokenizers": [to_spec(part) for part in parts]}
         case PatternPreTokenizer(pattern=pattern) if type(pre_tokenizer) is PatternPreTokenizer:
             return {"type": "pattern", "pattern": pattern}
-    if type(pre_tokenizer) in _BUILT_IN.values():
+        case Split(pattern=pattern, behavior=behavior, invert=invert) if type(pre_tokenizer) is Split:
+            return {"type": "split", "pattern": pattern, "behavior": behavior, "invert": invert}
+    if pre_tokenizer in _BUILT_IN.values():
         return {"type": pre_tokenizer.name}
     raise StudioError(
         'The pre-tokenizer "{name}" is not built in, so it cannot be written to a file',
@@ -363,29 +566,47 @@ def from_spec(spec: Any) -> PreTokenizer:
             return PreTokenizerSequence(map(from_spec, parts))
         case {"type": "pattern", "pattern": str(pattern)} if len(spec) == 2:
             return PatternPreTokenizer(pattern)
+        case {"type": "split", "pattern": str(pattern), "behavior": behavior, "invert": bool(invert)} if len(spec) == 4:
+            return Split(pattern, behavior, invert)
         case {"type": str(name)} if len(spec) == 1 and name in _BUILT_IN:
-            return _BUILT_IN[name]()
+            return _BUILT_IN[name]
     raise StudioError("{spec} does not describe a pre-tokenizer", spec=repr(spec)[:200])
 
 
-_BUILT_IN: Mapping[str, type[PreTokenizer]] = {
-    "bert": BertPreTokenizer,
-    "whitespace": Whitespace,
-    "whitespace-split": WhitespaceSplit,
-    "punctuation": Punctuation,
-    "unicode-punctuation": UnicodePunctuation,
-}
+_BUILT_IN: Mapping[str, PreTokenizer] = dict(
+    zip(
+        STEP_NAMES,
+        (
+            BertPreTokenizer(),
+            Whitespace(),
+            WhitespaceSplit(),
+            Punctuation(),
+            UnicodePunctuation(),
+            Digits(),
+            Digits(individual_digits=True),
+            ByteLevel(),
+            ByteLevel(add_prefix_space=False),
+            ByteLevel(use_regex=False),
+            ByteLevel(add_prefix_space=False, use_regex=False),
+        ),
+        strict=True,
+    )
+)
 
 
 def _within(outer: Span, inner: Span) -> Span:
     """Return a span within the text of `outer` as a span of the text that contains `outer`."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
-    positions = None
-    if outer.positions is not None or inner.positions is not None:
-        inside = range(inner.start, inner.end) if inner.positions is None else inner.positions
-        positions = tuple(places[position] for position in inside)
-    start, end = places[inner.start], places[inner.end - 1] + 1
-    return Span(inner.text, start, end, positions if len(inner.text) < end - start else None)
+    if outer.positions is None and inner.positions is None:
+        return Span(inner.text, places[inner.start], places[inner.end - 1] + 1)
+    inside = range(inner.start, inner.end) if inner.positions is None else inner.positions
+    return _span(inner.text, [places[position] for position in inside])
+
+
+def _span(text: str, positions: list[int]) -> Span:
+    """Return the span of a word whose characters come from the given positions."""
+    start, end = positions[0], positions[-1] + 1
+    return Span(text, start, end, None if positions == list(range(start, end)) else tuple(positions))
 
 
 def _iterated(pre_tokenizer: PreTokenizer, words: Iterable[str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
 if TYPE_CHECKING:
@@ -129,6 +129,8 @@ class BpeTokenizer(Encoder):
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in self.special_tokens]
         suffix = self.end_of_word_suffix
+        if self.pipeline.pre_tokenizer.is_byte_level:
+            return text_of_letters(token.removesuffix(suffix) for token in tokens)
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
 
 if TYPE_CHECKING:
@@ -241,7 +241,8 @@ class Tokenizer(Encoder):
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
 
-        `cleanup` removes the space before punctuation and English contractions.
+        `cleanup` removes the space before punctuation and English contractions. After `ByteLevel` the tokens are bytes,
+        blanks among them, and the text is what these spell.
 
         Raises
         ------
@@ -253,8 +254,10 @@ class Tokenizer(Encoder):
             tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
         suffix = self.vocabulary.end_of_word_suffix
         prefix = self.vocabulary.continuing_subword_prefix
+        bare = [token.removeprefix(prefix) for token in tokens]
+        if self.pre_tokenizer.is_byte_level:
+            return text_of_letters(token.removesuffix(suffix or "") for token in bare)
         if suffix:
-            bare = (token.removeprefix(prefix) for token in tokens)
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
 

@@ -40,7 +40,9 @@ NORMALIZERS = [
     "bert-uncased:keep-controls",
     "lowercase+remove:,.",
 ]
-PRE_TOKENIZERS = ["bert", "whitespace-split", "unicode-punctuation"]
+PRE_TOKENIZERS = [
+    "bert", "whitespace-split", "unicode-punctuation", "digits-single+whitespace-split", "whitespace-split+byte-level",
+]  # fmt: skip
 NOTHING = np.zeros(0, np.int32), np.zeros(0, np.int64)
 NASTY = (
     "aΣσéÉİ,.- \n\r\t\x0b\x1c\x85\xa0\u2028中한글\ufdfaﬃ\u1112\u1161\u11ab\u0301\u0323\u1baa\ua9c0\u200b\u3000\ufeff😀"

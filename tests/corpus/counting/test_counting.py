@@ -131,10 +131,18 @@ def test_length_counts_after_normalization() -> None:
 
 
 @pytest.mark.parametrize(
-    ("character", "pre_tokenizer", "length"), [("\u3316", "whitespace-split", 30), ("\ufdfa", "pattern:[^a]+", 90)]
+    ("character", "normalizer", "pre_tokenizer", "length"),
+    [
+        ("\u3316", "nfkd", "whitespace-split", 30),
+        ("\ufdfa", "nfkd", "pattern:[^a]+", 90),
+        ("日", "none", "byte-level", 16),
+        ("日", "none", "whitespace-split+byte-level", 16),
+    ],
 )
-def test_a_short_stretch_may_become_a_long_word(character: str, pre_tokenizer: str, length: int) -> None:
-    counts = count_texts([f"a\na\n{character * 5}\n"], "nfkd", pre_tokenizer, max_word_length=length - 1)
+def test_a_short_stretch_may_become_a_long_word(
+    character: str, normalizer: str, pre_tokenizer: str, length: int
+) -> None:
+    counts = count_texts([f"a\na\n{character * 5}\n"], normalizer, pre_tokenizer, max_word_length=length - 1)
     assert counts.skipped == (SkippedWord("text 1", 3, 4, length),)
 
 

@@ -66,6 +66,16 @@ def test_any_division_merged_in_any_tree(
     assert rare.statistics == reference.at_least(2).statistics
 
 
+def test_figures_are_in_one_order(tmp_path: Path) -> None:
+    files = [CorpusFile(str(tmp_path / name)) for name in ("a.txt", "b.txt")]
+    for file, text in zip(files, ("[UNK] [SEP]", "[MASK]"), strict=True):
+        Path(file.path).write_text(text)
+    parts = [counted(files, [Segment(number)], 1000) for number in range(2)]
+    counts = merged(parts, is_compiled=False).word_counts(PIPELINE, [file.path for file in files])
+    assert repr(counts.statistics) == repr(count_words(files).statistics)
+    assert list(counts.statistics.spelled_out) == ["[MASK]", "[SEP]", "[UNK]"]
+
+
 def test_a_summary_needs_only_the_header(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one two\none\n")
     part = counted([CorpusFile(str(tmp_path / "a.txt"))], [Segment(0)], 1000)

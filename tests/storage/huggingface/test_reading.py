@@ -40,6 +40,12 @@ def written(path: Path, tokenizer: Tokenizer, **changes: Any) -> Path:
         ("none", "punctuation"),  # whose words would continue across line ends
         ("nfkc+lowercase+remove:,.", "punctuation"),
         ("lowercase+remove:" + "".join(map(chr, range(0x4E00, 0x4E00 + 1000))), "bert"),
+        ("none", "digits"),
+        ("bert-cased", "whitespace+digits-single"),
+        ("nfc", "byte-level"),
+        ("bert-uncased", "bert+byte-level:no-prefix"),
+        ("none", r"split:merged-with-previous:\.|[^\s'\"]+byte-level:bytes-only"),
+        ("none", "split:removed,invert:ab+split:isolated:b+byte-level:no-regex"),
     ],
 )
 def test_what_is_written_here_is_read_as_what_it_was(tmp_path: Path, normalizer: str, pre_tokenizer: str) -> None:
@@ -53,9 +59,37 @@ def test_what_is_written_here_is_read_as_what_it_was(tmp_path: Path, normalizer:
 
 
 @pytest.mark.parametrize(
+    ("step", "name"),
+    [
+        ({"type": "Split", "pattern": {"String": "."}, "behavior": "Isolated", "invert": False}, r"split:isolated:\."),
+        ({"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Removed", "invert": True}, "split:removed,invert:a"),
+        ({"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False}, "byte-level:no-prefix"),
+    ],
+)
+def test_other_ways_to_write_a_step(tmp_path: Path, step: dict[str, Any], name: str) -> None:
+    line_end = {"type": "Split", "pattern": {"String": "\n"}, "behavior": "Removed", "invert": False}
+    path = written(tmp_path, ours("none"), pre_tokenizer={"type": "Sequence", "pretokenizers": [line_end, step]})
+    found = read_tokenizer_json(path)
+    assert isinstance(found, Tokenizer)
+    assert found.pre_tokenizer.name == name
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"pre_tokenizer": None},
+        {"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}},
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": r"\s"}, "behavior": "Removed", "invert": False}},
+        {
+            "normalizer": None,
+            "pre_tokenizer": {
+                "type": "Sequence",
+                "pretokenizers": [
+                    {"type": "WhitespaceSplit"},
+                    {"type": "Split", "pattern": {"Regex": r"\b"}, "behavior": "Removed", "invert": False},
+                ],
+            },
+        },
         {"pre_tokenizer": {"type": "Punctuation"}},
         {"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}},
         {"normalizer": {"type": "Prepend", "prepend": "x"}},

@@ -15,7 +15,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
 )
 from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase, RemoveCharacters, Sequence
 from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, ByteLevel
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -58,6 +58,11 @@ def theirs(tokenizer: Tokenizer) -> Any:
         ("nfkc", "bert"),
         ("nfkd+none", "bert"),
         ("remove:.[]^-\\#&~ \"", "whitespace-split"),
+        ("none", "digits"),
+        ("bert-cased", "bert+digits-single"),
+        ("nfc", "split:merged-with-next,invert:\\p{N}{1,3}| ?[^\\s\"中]+byte-level:bytes-only"),
+        ("bert-uncased", "whitespace+split:contiguous:(?i:ab)|-+byte-level:no-regex"),
+        ("bert-cased:keep-controls", "byte-level:no-prefix"),
     ],
 )  # fmt: skip
 def test_the_library_would_save_the_same_bytes(normalizer: str, pre_tokenizer: str) -> None:
@@ -127,6 +132,30 @@ def test_lines_are_parted_where_the_pre_tokenizer_would_not(text: str) -> None:
     assert (found.ids, found.tokens, found.offsets) == (ours.ids, ours.tokens, ours.offsets)
 
 
+@pytest.mark.parametrize("prefix", ["##", "", "é(+"])
+@pytest.mark.parametrize("pre_tokenizer", ["byte-level", "whitespace-split+byte-level", "byte-level:bytes-only"])
+@given(text=TEXTS, cut=st.integers(0, 9))
+def test_bytes_are_decoded_alike(pre_tokenizer: str, prefix: str, text: str, cut: int) -> None:
+    letters = [*ByteLevel.alphabet(), *(prefix + letter for letter in ByteLevel.alphabet() if prefix)]
+    tokenizer = made("none", pre_tokenizer, Vocabulary([*SPECIAL, "é [", *letters], [*SPECIAL, "é ["], prefix))
+    library = theirs(tokenizer)
+    ids = tokenizer.encode(f"[CLS]{text} é [日本\n {text}").ids
+    assert library.encode(f"[CLS]{text} é [日本\n {text}", add_special_tokens=False).ids == ids
+    assert tokenizer.vocabulary.unk_token not in tokenizer.encode(text).tokens
+    for part in (ids, ids[cut:], ids[::-1]):
+        for skips in (True, False):
+            expected = library.decode(part, skip_special_tokens=skips)
+            assert tokenizer.decode(part, skip_special_tokens=skips) == expected
+
+
+def test_a_text_comes_back_from_its_bytes() -> None:
+    letters = ByteLevel.alphabet()
+    vocabulary = Vocabulary([*SPECIAL, *letters, *(f"##{letter}" for letter in letters)], SPECIAL)
+    for text in ("naïve  日本 👍\tx", " don't."):
+        tokenizer = made("none", "byte-level:no-prefix", vocabulary)
+        assert tokenizer.decode(tokenizer.encode(text).ids) == text
+
+
 class Own(Normalizer):
     name = "my own"
 
@@ -156,6 +185,9 @@ class OwnBert(BertPreTokenizer):
         ("nfc", "pattern:[a-z]+", r'express the pre-tokenizer "\[a-z\]\+": where a regular expression matches'),
         ("nfc", "whitespace-split+pattern:x", 'express the pre-tokenizer "x"'),
         ("bert-cased", "punctuation", 'pre-tokenizer "punctuation" after the normalizer "bert-cased", which removes'),
+        ("bert-cased", "byte-level", "words would continue from one line to the next"),
+        ("bert-cased", "split:removed: +whitespace-split", "words would continue from one line to the next"),
+        ("nfc", r"split:removed:\b", r'the pattern "\\b": other programs may read "\\b" differently'),
         ("remove:\n", "bert", "words would continue from one line to the next"),
         (Own(), "bert", 'the normalizer "my own": it is not built in'),
         (Sequence([BertNormalizer(), OwnLowercase()]), "bert", "it is not built in"),

@@ -193,7 +193,7 @@ class PartCounts:
         statistics = CorpusStatistics.summed(
             files,
             skipped_words=self.skipped_words,
-            spelled_out=self.spelled_out,
+            spelled_out=dict(sorted(self.spelled_out.items())),  # in one order however the text was divided
             files=files,
             rare_words=self.rare_words,
             rare_occurrences=self.rare_occurrences,

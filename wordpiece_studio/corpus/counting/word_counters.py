@@ -76,7 +76,7 @@ class WordCounter(ABC):
         self._pipeline = pipeline
         self._longest = longest
         # A stretch of at most this length contains no overlong word. For longer ones the position must be known.
-        self._longest_stretch = max(longest // pipeline.normalizer.growth, 1)
+        self._longest_stretch = max(longest // (pipeline.normalizer.growth * pipeline.pre_tokenizer.growth), 1)
         self._check_stop = check_stop
         self._skipped: list[SkippedWord] = []
         self._skipped_words = 0

@@ -6,13 +6,18 @@ only where there is an exact equivalent. ``python -m tests.benchmarks.agreement`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.common_patterns import foreign_part, literal_pattern
 from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.patterns import Behavior, Split
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,9 +54,27 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "whitespace": {"type": "Whitespace"},
     "whitespace-split": {"type": "WhitespaceSplit"},
     "punctuation": {"type": "Punctuation", "behavior": "Isolated"},
+    "digits": {"type": "Digits", "individual_digits": False},
+    "digits-single": {"type": "Digits", "individual_digits": True},
+    **{
+        f"byte-level{option}": {
+            "type": "ByteLevel",
+            "add_prefix_space": has_prefix,
+            "trim_offsets": True,
+            "use_regex": has_regex,
+        }
+        for option, has_prefix, has_regex in (
+            ("", True, True),
+            (":no-prefix", False, True),
+            (":no-regex", True, False),
+            (":bytes-only", False, False),
+        )
+    },
 }
+_BEHAVIORS: Mapping[Behavior, str] = {name: name.title().replace("_", "") for name in get_args(Behavior)}
 _REFUSED = {
-    "pattern": "where a regular expression matches depends on the program that searches",
+    "pattern": "where a regular expression matches depends on the program that searches; what all understand alike can "
+    "be given to split:removed,invert:",
     "unicode-punctuation": "other programs cannot drop characters inside a word, and use another version of Unicode",
 }
 
@@ -94,13 +117,13 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
         If it is not built in, behaves differently there, or words would continue across line ends.
     """
     values = _pre_tokenizer_values(pre_tokenizer)
-    # Every normalizer treats a line end alike in every text.
     line_end = normalizer.normalize("\n")
-    if not line_end or pre_tokenizer.split(f"a{line_end}b") != ["a", "b"]:
+    if not _separates_lines(pre_tokenizer, line_end):
         if line_end != "\n":
             raise StudioError(
                 'A tokenizer.json cannot express the pre-tokenizer "{name}" after the normalizer "{normalizer}", which '
-                "removes line ends: words would continue from one line to the next",
+                "removes line ends (bert-cased:keep-controls, for one, keeps them): words would continue from one line "
+                "to the next",
                 VOCABULARY_ALONE_ADVICE,
                 name=pre_tokenizer.name,
                 normalizer=normalizer.name,
@@ -155,18 +178,55 @@ def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | Non
     splits_lines = values[:1] == [LINE_SPLIT]
     own: list[PreTokenizer] = []
     for step in values[splits_lines:]:
-        step = {"behavior": "Isolated", **step} if step == {"type": "Punctuation"} else step
-        name = next((name for name, written in _PRE_TOKENIZERS.items() if written == step), None)
-        if name is None:
+        part = _read_split(step) if isinstance(step, dict) and step.get("type") == "Split" else _read_named(step)
+        if part is None:
             return None
-        own.append(pre_tokenizers.resolve_pre_tokenizer(name))
+        own.append(part)
     if not own:
         return None
     pre_tokenizer = own[0] if len(own) == 1 else pre_tokenizers.PreTokenizerSequence(own)
     line_end = normalizer.normalize("\n")
-    if splits_lines:
-        return pre_tokenizer if line_end == "\n" else None
-    return pre_tokenizer if line_end and pre_tokenizer.split(f"a{line_end}b") == ["a", "b"] else None
+    is_alike = line_end == "\n" if splits_lines else _separates_lines(pre_tokenizer, line_end)
+    return pre_tokenizer if is_alike else None
+
+
+def _read_named(step: Any) -> PreTokenizer | None:
+    """Return our pre-tokenizer equivalent to a step without a pattern; None if there is none."""
+    match step:
+        case {"type": "Punctuation"} if len(step) == 1:
+            step = {**step, "behavior": "Isolated"}
+        case {"type": "ByteLevel", "trim_offsets": bool()}:
+            step = {"use_regex": True, **step, "trim_offsets": True}  # it matters only after the model
+    name = next((name for name, written in _PRE_TOKENIZERS.items() if written == step), None)
+    return None if name is None else pre_tokenizers.resolve_pre_tokenizer(name)
+
+
+def _read_split(step: dict[str, Any]) -> PreTokenizer | None:
+    """Return our `Split` equivalent to one of the library; None if there is none."""
+    behaviors = {written: behavior for behavior, written in _BEHAVIORS.items()}
+    match step:
+        case {"pattern": {"String": str(text)}, "behavior": str(behavior), "invert": bool(invert)}:
+            pattern = literal_pattern(text)
+        case {"pattern": {"Regex": str(pattern)}, "behavior": str(behavior), "invert": bool(invert)}:
+            pass
+        case _:
+            return None
+    if len(step) > 4 or len(step["pattern"]) > 1 or behavior not in behaviors:
+        return None
+    try:
+        split = Split(pattern, behaviors[behavior], invert)
+    except StudioError:
+        return None
+    return split if foreign_part(pattern) is None else None
+
+
+def _separates_lines(pre_tokenizer: PreTokenizer, line_end: str) -> bool:
+    """Return whether words end at line ends anyway, which the normalizer leaves as `line_end`, in every text."""
+    parts = getattr(pre_tokenizer, "pre_tokenizers", (pre_tokenizer,))
+    # What regards the context may treat the next line end differently.
+    regardless = list(takewhile(lambda part: isinstance(part, CharacterPreTokenizer), parts))
+    words = pre_tokenizers.PreTokenizerSequence(regardless).split(f"a{line_end}b") if regardless and line_end else []
+    return words == ["a", "b"]
 
 
 def steps_of(value: Any, list_key: str) -> list[Any]:
@@ -228,6 +288,9 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
         ) from None
     values = []
     for part in spec["pre_tokenizers"] if spec["type"] == "sequence" else [spec]:
+        if part["type"] == "split":
+            values.append(_split_value(part))
+            continue
         if part["type"] in _REFUSED:
             raise StudioError(
                 'A tokenizer.json cannot express the pre-tokenizer "{name}": {reason}',
@@ -237,6 +300,19 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
             )
         values.append(_PRE_TOKENIZERS[part["type"]])
     return values
+
+
+def _split_value(spec: Mapping[str, Any]) -> dict[str, Any]:
+    foreign = foreign_part(spec["pattern"])
+    if foreign is not None:
+        raise StudioError(
+            'A tokenizer.json cannot express the pattern "{pattern}": other programs may read "{part}" differently',
+            VOCABULARY_ALONE_ADVICE,
+            pattern=printable(spec["pattern"][:200]),
+            part=printable(foreign[:50]),
+        )
+    behavior, invert = _BEHAVIORS[spec["behavior"]], spec["invert"]
+    return {"type": "Split", "pattern": {"Regex": spec["pattern"]}, "behavior": behavior, "invert": invert}
 
 
 TOKENIZER_FILE = "tokenizer.json"
@@ -281,8 +357,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": _post_processor(vocabulary),
-        # With an empty prefix, its decoder would join all words into one.
-        "decoder": {"type": "WordPiece", "prefix": prefix, "cleanup": True} if prefix else None,
+        "decoder": _decoder(prefix, is_byte_level=tokenizer.pre_tokenizer.is_byte_level),
         "model": {
             "type": "WordPiece",
             "unk_token": vocabulary.unk_token,
@@ -345,6 +420,17 @@ def _added_tokens(vocabulary: Vocabulary) -> list[dict[str, Any]]:
     flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
     numbers = {number for token in vocabulary.special_tokens if (number := vocabulary.id_of(token)) is not None}
     return [{"id": number, "content": vocabulary[number], **flags} for number in sorted(numbers)]
+
+
+def _decoder(prefix: str, *, is_byte_level: bool) -> dict[str, Any] | None:
+    if not is_byte_level:
+        # With an empty prefix, its decoder would join all words into one.
+        return {"type": "WordPiece", "prefix": prefix, "cleanup": True} if prefix else None
+    to_text = _PRE_TOKENIZERS["byte-level"]
+    if not prefix:
+        return to_text
+    without_prefix = {"type": "Replace", "pattern": {"Regex": rf"\A{literal_pattern(prefix)}"}, "content": ""}
+    return {"type": "Sequence", "decoders": [without_prefix, to_text]}
 
 
 def _post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:

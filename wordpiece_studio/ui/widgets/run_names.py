@@ -29,7 +29,10 @@ _NORMALIZERS = (
     "language-friendly:keep-chinese", "lowercase", "nfc", "nfkc", "none",
 )  # fmt: skip
 _LINE = QPoint(0, 3)  # below the disc
-_PRE_TOKENIZERS = ("bert", "whitespace", "whitespace-split", "unicode-punctuation")
+_PRE_TOKENIZERS = (
+    "bert", "bert+digits-single", "whitespace", "whitespace-split", "unicode-punctuation", "byte-level",
+    "whitespace-split+byte-level",
+)  # fmt: skip
 
 
 def _tr(text: str) -> str:

@@ -195,9 +195,12 @@ class CorpusFiguresView(QWidget):
     def _make_pre_tokenizer_box(self) -> QComboBox:
         items = [
             (self.tr("BERT"), "bert"),
+            (self.tr("BERT, digits singly"), "bert+digits-single"),
             (self.tr("White space and runs of punctuation"), "whitespace"),
             (self.tr("White space only"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
+            (self.tr("Byte level"), "byte-level"),
+            (self.tr("White space, then byte level"), "whitespace-split+byte-level"),
             (self.tr("Other…"), ""),
         ]
         box = self._make_box(self.tr("Pre-tokenizer"), items)
@@ -249,9 +252,11 @@ class CorpusFiguresView(QWidget):
             )
             if box is self._normalizer_box
             else self.tr(
-                "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation,\n"
-                "and, as the last step, pattern: followed by a regular expression that matches words, such as\n"
-                "pattern:[a-z]+|."
+                "Steps joined by +: bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits,\n"
+                "digits-single, byte-level, byte-level:no-prefix, byte-level:no-regex, byte-level:bytes-only,\n"
+                "split:isolated: (or removed, merged-with-previous, merged-with-next, contiguous) followed by a\n"
+                "regular expression that matches between words, and, as the last step, pattern: followed by one\n"
+                "that matches words, such as pattern:[a-z]+|."
             )
         )
         dialog.setTextValue(box.currentData())
