@@ -143,6 +143,8 @@ def _value(parameter: inspect.Parameter, spelling: str, text: str) -> Any:
     type_, least = _type_of(parameter), _metadata(parameter).settings.get("min")
     if type_ is str:
         return text
+    if type_ not in (int, float):
+        raise _Unclear
     try:
         value = type_(text)
     except ValueError:
