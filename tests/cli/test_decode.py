@@ -47,6 +47,7 @@ def test_what_encode_wrote_comes_back(course: Path, tmp_path: Path, capsys: pyte
     assert run(capsys, "encode", tmp_path / "a.txt", *written)[0] == 0
     assert run(capsys, "decode", "--vocab", course, ids, "--offsets", lines)[1] == "This is the\n\nFace course\n"
     assert run(capsys, "decode", "--vocab", course, ids)[1] == "This is the Face course\n"
+    assert "ids.npy: nothing could be compared" in run(capsys, "verify", ids, tmp_path / "a.txt")[1]
     np.save(lines, [0, 1])
     assert "lines.npy does not belong to " in fails(capsys, "decode", "--vocab", course, ids, "--offsets", lines)
 

@@ -54,4 +54,7 @@ def test_stdin_is_examined_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.parquet").write_bytes(b"no table")
     assert "a.parquet" in fails(capsys, "lint", tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    assert "has no column with text" in fails(capsys, "lint", tmp_path / "a.csv")
+    assert "--column: " in fails(capsys, "lint", tmp_path / "a.csv", "--column", "text")
     assert "does not exist" in fails(capsys, "lint", tmp_path / "no.txt")

@@ -17,14 +17,21 @@ UNDERSTOOD = [
     "count a.txt", "count a.txt -o b.tsv --top 3 --json c", "count --top=3 -- --json a", "count - --min-count 1",
     "train a b --output=x --min-value 0.5 --max-seconds 2 --vocab-size 70 --held-out --remove= ",
     "train a -o x --special-tokens=<s> -o y --column text --bpe --objective count --force",
-    "verify x", "verify x y z --processes 2", "tokenize", "tokenize hug --ids --vocab v", "explain -- -hug",
-    "decode", "decode 1 2 3 --keep-special-tokens", "encode a -o b --add-special-tokens --dtype uint16", "prepare",
+    "train a -o b --min-value -1", "train a -o b --min-value .5", "verify x", "verify x y z --processes 2", "tokenize",
+    "tokenize hug --ids --vocab v", "explain -- -hug", "decode", "decode 1 2 3 --keep-special-tokens",
+    "encode a -o b --add-special-tokens --dtype uint16", "lint a b --encoding detect", "prepare",
 ]  # fmt: skip
 LEFT_TO_TYPER = [
-    "count", "count --help", "count a -h", "count a --top x", "count a --top -1", "count a --top", "count a -ob.tsv",
-    "count a --json=1", "count a --nonsense", "train a", "tokenize a b", "count a -o --json",
-    "train a -o b --min-value -1", "train a -o b --min-value .5", "encode a -o b --top 1", "explain",
+    "count", "count --help", "count a -h", "count a --top", "count a -ob.tsv", "count a --json=1", "count a --nonsense",
+    "train a", "count a -o --json", "encode a -o b --top 1", "explain",
 ]  # fmt: skip
+WRONG = {
+    "count a --top x": "--top must be a whole number, not x",
+    "count a --top=-1": "--top must be at least 0, not -1",
+    "train a -o b --max-seconds 1s": "--max-seconds must be a number, not 1s",
+    "prepare now": "now is one argument too many",
+    "tokenize a b": "b is one argument too many; put a text with spaces in quotation marks",
+}
 
 
 def as_typer_reads(words: list[str], monkeypatch: pytest.MonkeyPatch) -> dict[str, Any] | None:
@@ -57,6 +64,13 @@ def test_what_is_understood_is_what_typer_reads(call: str, monkeypatch: pytest.M
 def test_what_is_not_understood_is_left_to_typer(call: str) -> None:
     name, *words = call.split(" ")
     assert values_in(cli._command(name), words) is None
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG.items())
+def test_what_is_wrong_is_said(call: str, message: str) -> None:
+    name, *words = call.split(" ")
+    with pytest.raises(WrongCall, match=message):
+        values_in(cli._command(name), words)
 
 
 def test_typer_and_rich_are_not_loaded_for_nothing() -> None:

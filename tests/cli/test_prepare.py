@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cli.calls import COURSE, POSIX, run
+from tests.cli.calls import POSIX, run
 from wordpiece_studio.cli.messages import progress
 from wordpiece_studio.compiled import kernel_cache
 
@@ -28,16 +28,12 @@ def test_what_is_compiled_is_not_compiled_again(capsys: pytest.CaptureFixture[st
     assert [(each["name"], each["compiled"]) for each in engines] == [("training", False), ("text", False)]
 
 
-def test_without_a_terminal_compiling_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(kernel_cache, "_loaded", set())
-    monkeypatch.setattr(kernel_cache, "cache_folder", lambda _: COURSE)
-    monkeypatch.setattr(kernel_cache, "_import_kernels", lambda package, _: [
-        kernel_cache._report(package, done, 2) for done in range(3)  # type: ignore[misc]
-    ])  # fmt: skip
+def test_without_a_terminal_compiling_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     with progress():
-        kernel_cache.load_kernels("training")
+        assert kernel_cache._report is not None
+        for done in range(3):
+            kernel_cache._report("training", done, 2)
+    assert kernel_cache._report is None
     assert capsys.readouterr() == ("", f"wordpiece-studio: {LINE}.\n")
 
 

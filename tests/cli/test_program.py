@@ -39,6 +39,8 @@ def test_bad_places(tmp_path: Path, capsys: pytest.CaptureFixture[str], course: 
     assert "does not exist" in fails(capsys, "train", tmp_path / "no.txt", "-o", tmp_path / "out")
     (tmp_path / "empty").mkdir()
     assert "no file in the folder" in fails(capsys, "train", tmp_path / "empty", "-o", tmp_path / "out")
+    for command in (["count", COURSE], ["encode", COURSE, "--vocab", course, "--force"]):
+        assert "empty is a folder. Name a file in it." in fails(capsys, *command, "-o", tmp_path / "empty")
     assert "is not a folder" in fails(capsys, "train", COURSE, "-o", course / "vocab.txt")
     assert "does not exist" in fails(capsys, "tokenize", "--vocab", tmp_path / "no", "a")
     assert "There is no word" in fails(capsys, "explain", "--vocab", course, " ")

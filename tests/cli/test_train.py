@@ -90,7 +90,8 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ("--max-word-length", "0", "--max-word-length: The longest word must have at least one character"),
     ]:
         assert message in fails(capsys, "train", COURSE, option, value, "-o", tmp_path / "out")
-    assert "'--vocab-size'" in fails(capsys, "train", COURSE, "--vocab-size", "x", "-o", tmp_path / "out", code=2)
+    wrong = fails(capsys, "train", COURSE, "--vocab-size", "x", "-o", tmp_path / "out", code=2)
+    assert "--vocab-size must be a whole number, not x" in wrong
     assert not (tmp_path / "out").exists()
 
 

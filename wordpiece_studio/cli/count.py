@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 def count_command(
     options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
     output: Annotated[
         str | None, Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
     ] = None,

@@ -30,7 +30,7 @@ def decode_command(
     ids: Annotated[
         list[str] | None,
         Argument(
-            metavar="[ID]...|FILE",
+            metavar="ID|FILE",
             help="The ids of one text; or a .npy file that encode wrote; - or nothing for stdin, one text per line.",
             show_default=False,
         ),

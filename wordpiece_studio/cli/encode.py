@@ -28,6 +28,7 @@ from wordpiece_studio.cli.options import (
     KindOption,
     RemoveOption,
     VocabOption,
+    check_results,
     listed_sources,
     loaded_tokenizer,
     opened_stdin,
@@ -52,7 +53,7 @@ _IDS = "Writing the ids"
 
 def encode_command(
     options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES...")],
+    files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES")],
     output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
     vocab: VocabOption = ".",
     as_json: JsonOption = False,
@@ -79,6 +80,7 @@ def encode_command(
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     outputs = [path for path in (output, offsets) if path is not None]
     _check_outputs(outputs, vocab)
+    check_results(outputs, force=force)
     sources = listed_sources(options)
     opened = opened_stdin(options) if sources is None else nullcontext(sources)
     with opened as source, progress(of_bytes=True) as report, results(force=force):

@@ -11,7 +11,6 @@ from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
     EncodingOption,
-    ErrorsOption,
     JsonOption,
     KindOption,
     NormalizerOption,
@@ -26,24 +25,28 @@ from wordpiece_studio.cli.parameters import Argument
 from wordpiece_studio.corpus.linter.evidence import LARGEST_SAMPLE
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.linter.linter import lint
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Example, Finding
+
+_MOST_CHECKED = 64
+_MOST_CHARACTERS = 60
 
 
 def lint_command(
     options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
     column: ColumnOption = None,
     encoding: EncodingOption = None,
-    errors: ErrorsOption = "strict",
     normalizer: NormalizerOption = "bert-cased",
     pre_tokenizer: PreTokenizerOption = "bert",
     remove: RemoveOption = "",
@@ -54,10 +57,12 @@ def lint_command(
     """
     started = time.monotonic()
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
+    options["errors"] = "replace"  # what cannot be decoded is a finding
     sources = listed_sources(options)
     if sources is None:
         found = lint((), normalizing, pre_tokenizer, texts=[_beginning_of_stdin(options)])
     else:
+        _check(sources.files[:_MOST_CHECKED])
         found = lint(sources, normalizing, pre_tokenizer)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
@@ -71,6 +76,19 @@ def lint_command(
         notes = number_of(len(found) - warnings, "note")
         print_line(f"{number_of(warnings, 'warning')} and {notes} about {number_of(number, 'file')}")
     return 1 if warnings else 0
+
+
+def _check(files: Sequence[CorpusFile]) -> None:
+    """Check that there is text in the files where it is looked for, such as in a column.
+
+    Raises
+    ------
+    StudioError
+        If one cannot be read.
+    """
+    for file in files:
+        if file.kind != "word-counts":
+            next(iter(opened(file).pieces()), None)
 
 
 def _beginning_of_stdin(options: Mapping[str, Any]) -> str:
@@ -91,8 +109,8 @@ def _lines(finding: Finding, options: Mapping[str, Any]) -> Iterator[str]:
     first = next((f"{place}: " for place in places if place), "")
     yield f"{first}{finding.severity}: {finding}"
     for example, place in zip(finding.examples, places, strict=True):
-        becomes = f" → {example.after}" if example.after else ""
-        yield printable(f"    {place + ': ' if place else ''}{example.before}{becomes}")
+        becomes = f" → {example.after[:_MOST_CHARACTERS]}" if example.after else ""
+        yield printable(f"    {place + ': ' if place else ''}{example.before[:_MOST_CHARACTERS]}{becomes}")
     if fix := _fix(finding, options):
         yield f"    {finding.fix_name}: {fix}"
 

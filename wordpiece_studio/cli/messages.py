@@ -17,7 +17,6 @@ from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
 from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE
 from wordpiece_studio.stopping import finished, undo_if_stopped
 from wordpiece_studio.storage.manifest import REPLACE_ADVICE
 from wordpiece_studio.system.printable import display_name, printable
@@ -59,6 +58,7 @@ _OPTIONS = {
     "The corpus has too few lines": "--held-out",
     "The ids of": "--dtype",
     "The longest word": "--max-word-length",
+    "The pattern": "--pre-tokenizer",
     "The scheduler {address}": "--cluster",
     "The special token": "--special-tokens",
     "The unknown token {token}": "--dtype",
@@ -72,20 +72,6 @@ _OPTIONS = {
     '{path} has no column "': "--column",
     "There is no type of ids": "--dtype",
     "{path} does not begin with a byte order mark": "--encoding",
-}
-_ADVICE_WITH_OPTIONS = {
-    UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
-    BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
-    "--errors skip-line.",
-    SKIP_ADVICE: "Fix it, or skip such lines with --errors skip-line.",
-    CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to skip such "
-    "lines.",
-    QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
-    "--errors skip-line.",
-    NAME_COLUMN_ADVICE: "Name the one to read with --column.",
-    NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
-    HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
-    REPLACE_ADVICE: "Replace it with --force, or write to another place.",
 }
 _ADVICE_WITHOUT = {
     UNDECODABLE_ADVICE: "Convert the text to UTF-8.",
@@ -198,7 +184,7 @@ class _Bars:
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
     has_options = command in ("train", "count", "encode", "lint")
-    advice = (_ADVICE_WITH_OPTIONS if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
+    advice = (_advice_with_options() if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
     if has_options and (guess := error.values.get("guess")):
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
     what = error.what
@@ -208,6 +194,26 @@ def error_words(error: StudioError, command: str = "") -> str:
         if error.what_template.startswith(beginning):
             what = f"{option}: {what}"
     return " ".join(f"{what}. {advice}".split())
+
+
+def _advice_with_options() -> dict[str, str]:
+    """Return the advice in errors that names options, by the advice that does not."""
+    from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE  # with it comes the trainer
+
+    return {
+        UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
+        BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
+        "--errors skip-line.",
+        SKIP_ADVICE: "Fix it, or skip such lines with --errors skip-line.",
+        CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to skip such "
+        "lines.",
+        QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines "
+        "with --errors skip-line.",
+        NAME_COLUMN_ADVICE: "Name the one to read with --column.",
+        NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
+        HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
+        REPLACE_ADVICE: "Replace it with --force, or write to another place.",
+    }
 
 
 def place_of(error: StudioError) -> dict[str, object]:

@@ -170,11 +170,14 @@ def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> No
     Raises
     ------
     StudioError
-        If a file exists that only `force` may replace.
+        If a file exists that only `force` may replace, or a folder.
     """
-    for path in () if force else paths:
-        check_replaceable(side_manifest(path))  # first: without it, nothing is known about the file
-        check_replaceable(path)
+    for path in paths:
+        if Path(path).is_dir():
+            raise StudioError("{path} is a folder", "Name a file in it.", path=display_name(path))
+        if not force:
+            check_replaceable(side_manifest(path))  # first: without it, nothing is known about the file
+            check_replaceable(path)
 
 
 def results(*, force: bool) -> AbstractContextManager[object]:

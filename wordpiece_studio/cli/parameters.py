@@ -7,13 +7,15 @@ is wrong with a call: see `typer_help`.
 from __future__ import annotations
 
 import inspect
-import re
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Command = Callable[..., int | None]
+
+
+_HELP = frozenset({"-h", "--help"})
 
 
 class Option:
@@ -41,7 +43,7 @@ class WrongCall(Exception):
 
 
 class _Unclear(Exception):
-    """A call that is not well-formed, or not as simple as expected here."""
+    """A call that asks for help, is not well-formed, or is not as simple as expected here."""
 
 
 def declared(command: Command) -> dict[str, inspect.Parameter]:
@@ -57,9 +59,17 @@ def called(command: Command, values: Mapping[str, Any]) -> int | None:
 
 
 def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms."""
+    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms.
+
+    Raises
+    ------
+    WrongCall
+        If a number is wrong, or there are too many arguments.
+    """
     parameters = declared(command)
     try:
+        if not _HELP.isdisjoint(words):
+            raise _Unclear
         given, others = _options_in(parameters, iter(words))
         given |= _arguments_in(parameters, others)
     except _Unclear:
@@ -92,14 +102,14 @@ def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str
             is_flag = _type_of(parameters[name]) is bool
             if is_flag and equals:
                 raise _Unclear
-            values[name] = is_flag or _value(parameters[name], text if equals else _next(words))
+            values[name] = is_flag or _value(parameters[name], spelling, text if equals else _next(words))
     return values, others
 
 
 def _next(words: Iterable[str]) -> str:
     """Return the value of an option, the next word."""
     word = next(iter(words), "--")
-    if word.startswith("-") and word != "-":
+    if word.startswith("-") and word != "-" and not word[1:2].isdecimal():
         raise _Unclear
     return word
 
@@ -113,7 +123,8 @@ def _arguments_in(parameters: Mapping[str, inspect.Parameter], words: list[str])
             else:
                 values[name], *words = words
     if words:
-        raise _Unclear
+        text = "; put a text with spaces in quotation marks" if "text" in values or "word" in values else ""
+        raise WrongCall(f"{words[0]} is one argument too many{text}")
     return values
 
 
@@ -128,13 +139,17 @@ def _type_of(parameter: inspect.Parameter) -> Any:
     return next(each for each in types if each is not type(None)) if type(None) in types else type_
 
 
-def _value(parameter: inspect.Parameter, text: str) -> Any:
+def _value(parameter: inspect.Parameter, spelling: str, text: str) -> Any:
     type_, least = _type_of(parameter), _metadata(parameter).settings.get("min")
     if type_ is str:
         return text
-    if not re.fullmatch(r"[+-]?[0-9]+" if type_ is int else r"[+-]?[0-9]+(\.[0-9]+)?", text):
+    if type_ not in (int, float):
         raise _Unclear
-    value = type_(text)
+    try:
+        value = type_(text)
+    except ValueError:
+        kind = "a whole number" if type_ is int else "a number"
+        raise WrongCall(f"{spelling} must be {kind}, not {text}") from None
     if least is not None and value < least:
-        raise _Unclear
+        raise WrongCall(f"{spelling} must be at least {least}, not {text}")
     return value

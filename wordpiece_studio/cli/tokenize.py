@@ -33,7 +33,7 @@ _MOST_CHARACTERS = 1 << 18
 
 
 def tokenize_command(
-    text: Annotated[str, Argument(help="The text; - or nothing for stdin, line by line.", metavar="[TEXT]")] = "-",
+    text: Annotated[str, Argument(help="The text; - or nothing for stdin, line by line.", metavar="TEXT")] = "-",
     vocab: VocabOption = ".",
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,

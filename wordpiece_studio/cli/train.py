@@ -118,7 +118,7 @@ _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably b
 
 def train_command(
     options: dict[str, Any],
-    files: Annotated[list[str], Argument(help=FILES, metavar="FILES...")],
+    files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
     output: Annotated[str, Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
     as_json: JsonOption = False,
     normalizer: NormalizerOption = "bert-cased",

@@ -76,4 +76,5 @@ def _for_typer(command: Command) -> Callable[..., int | None]:
 def _as_typer_has_it(parameter: inspect.Parameter) -> inspect.Parameter:
     type_, (given,) = parameter.annotation.__origin__, parameter.annotation.__metadata__
     kind = typer.Argument if isinstance(given, Argument) else typer.Option
-    return parameter.replace(annotation=Annotated[type_, kind(*given.names, **given.settings)])
+    settings = {"metavar": ""} | given.settings if type_ is bool else given.settings
+    return parameter.replace(annotation=Annotated[type_, kind(*given.names, **settings)])

@@ -26,7 +26,7 @@ def verify_command(
     sources: Annotated[
         list[str] | None,
         Argument(
-            metavar="[FROM]...",
+            metavar="FROM",
             help="A project, an exported table of word counts, or the files of the corpus. By default the table in "
             "DIR, or the files that the manifest names.",
             show_default=False,
@@ -74,6 +74,8 @@ def _print(result: Verification, place: str, seconds: float) -> None:
     differing = sum(check.outcome == "differs" for check in result.checks)
     compared = sum(check.outcome != "unchecked" for check in result.checks)
     outcome = f"all {compared} agree" if result.agrees else f"{differing} of {compared} differ"
+    if not compared:
+        outcome = "nothing could be compared"
     learned = f"{result.tokens:,} tokens after {result.merges:,} merges, " if result.tokens else ""
     print_line(f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)")
 

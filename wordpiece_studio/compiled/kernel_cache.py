@@ -20,7 +20,6 @@ import sys
 import tempfile
 import threading
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -77,6 +76,8 @@ def cache_folder(package: KernelPackage) -> Path:
 
 @cache  # asked for each of many short texts
 def _digest(root: Path, package: KernelPackage) -> str:
+    from importlib.metadata import version  # takes 20 ms to load
+
     files = [*(root / name for name in _SHARED), *sorted((root / package / "kernels").glob("*.py"))]
     # numba also looks up compiled code by the location of its source.
     key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))

@@ -169,6 +169,8 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
     if not os.path.exists(folder):  # also False for an invalid name
         raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
     check_folder(folder)
+    if os.path.isdir(path):
+        raise StudioError("{path} is a folder", "Name a file in it.", path=name)
     if os.path.exists(path):
         regular_file_status(path)
     if kind_of_name(name) == "parquet":

@@ -69,7 +69,7 @@ def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline
 
 
 def lint(
-    paths: Path | Iterable[Path] = (),
+    paths: Path | Iterable[Path] | Listing = (),
     normalizer: str | Normalizer | None = "bert-cased",
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
