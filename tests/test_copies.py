@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import wordpiece_studio as wps
+from wordpiece_studio.text.pipeline import PatternOverrunError
 from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
 
 if TYPE_CHECKING:
@@ -112,6 +113,15 @@ def test_a_history_can_be_pickled_while_it_grows() -> None:
     assert again.segmentation("hugs", 3) == trainer.history.segmentation("hugs", 3)
 
 
+@copies
+def test_errors(copied: Callable[[Any], Any]) -> None:
+    errors: list[wps.StudioError] = [wps.EncodingStopped(), wps.CountingStopped(), wps.PreparationStopped()]
+    errors += [wps.StudioError("{path} is empty", "Choose another.", path="a"), PatternOverrunError("x", "a+", "aa")]
+    for error in errors:
+        again = copied(error)
+        assert (type(again), str(again), again.values) == (type(error), str(error), error.values)
+
+
 def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)
@@ -123,3 +133,7 @@ def test_new_processes(tmp_path: Any) -> None:
         assert pool.apply(training.history.segmentation, ("hugs", 3)) == training.history.segmentation("hugs", 3)
         assert pool.apply(type(training).tokenizer, (training,)).encode("hug") == training.tokenizer().encode("hug")
         assert pool.apply(training.vocabulary.id_of, ("hu",)) == training.vocabulary.id_of("hu")
+        with pytest.raises(wps.StudioError, match="Text 2 is not a text but 3"):
+            pool.apply(training.tokenizer().encode, (["a", 3],))
+        with pytest.raises(wps.EncodingStopped):
+            pool.apply(training.tokenizer().encode, (["a"],), {"should_stop": "x".isalpha})

@@ -123,13 +123,14 @@ def test_a_length_truncates_unless_only_padding_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((None,), {}, r"None is neither a text nor a list of texts\. Give a str"),
-        ((b"a",), {}, r"b'a' is neither a text nor a list.*decode"),
-        (({"a": 1},), {}, "neither a text nor"),
+        ((None,), {}, r"Texts are expected, not None\. Give a str"),
+        ((b"a",), {}, r"Texts are expected, not b'a'.*decode"),
+        (({"a": 1},), {}, "Texts are expected, not {'a': 1}"),
         ((["a", None],), {}, "Text 2 is not a text but None"),
         ((["a", b"b"],), {}, "Text 2 is not a text but b'b'.*decode"),
         (("a", 3), {}, "Text 1 is not a text but 3"),
-        ((["a", "b"], "a"), {}, "one second text for several texts"),
+        ((["a", "b"], "a"), {}, "One text was given where several are expected"),
+        (([("a", "b"), "c"],), {}, "'c' is not a pair of texts, as others are"),
         ((["a", "b"], ["a"]), {}, "2 texts and 1 second texts"),
         (("a",), {"truncation": True}, "needs a length.*max_length"),
         (("a",), {"padding": "max_length"}, "needs a length.*max_length"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
@@ -25,7 +26,7 @@ from wordpiece_studio.corpus.rows import RowSource
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_text, watched
+from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_texts, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
@@ -133,11 +134,8 @@ def encode_texts(
         If the vocabulary does not fit `dtype` or lacks a special token; or if `texts` is itself a text, or contains
         something that is not a text.
     """
-    if isinstance(texts, str):
-        raise StudioError("One text was given where several are expected", "Put it into a list.")
     run = _Run(tokenizer, dtype, add_special_tokens)
-    all_texts = watched(texts, progress, should_stop)
-    checked = (checked_text(text, number) for number, text in enumerate(all_texts, start=1))
+    checked = watched(checked_texts(texts), progress, should_stop, len(texts) if isinstance(texts, Sized) else None)
     if tokenizer.is_local:
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
