@@ -310,7 +310,6 @@ def _encoded(
         )
 
     padding_token = None if pads == "do_not_pad" else special_token("pad_token")
-
     is_one = isinstance(text, str)
     pairs = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
     encodings = [
