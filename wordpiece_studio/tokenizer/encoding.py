@@ -128,7 +128,15 @@ class EncodingOptions(TypedDict, total=False):
 
 
 class Encoder(ABC):
-    """What makes encodings of texts in the form that a model expects."""
+    """What makes encodings of texts in the form that a model expects.
+
+    Attributes
+    ----------
+    model_max_length
+        The most tokens that the model takes, and the length to use where none is given; None if it is unknown.
+    """
+
+    model_max_length: int | None = None
 
     @abstractmethod
     def id_of(self, token: str) -> int | None:
@@ -173,7 +181,7 @@ class Encoder(ABC):
             or ``"only_first"``, or ``"only_second"``. What is cut off goes to `Encoding.overflowing`. If it is not
             given, a `max_length` without padding truncates too.
         max_length : int, optional
-            The most tokens, special ones included.
+            The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0
             How many tokens each overflowing encoding repeats of the one before.
         padding : bool or str, default False
@@ -201,6 +209,8 @@ class Encoder(ABC):
         """
         if pair is None and not options and isinstance(text, str):
             return self._encoding_of(text)
+        if options.get("max_length") is None and _needs_length(options):
+            options["max_length"] = self.model_max_length
         return _encoded(self._encoding_of, self._special_token, text, pair, **options)
 
     def _token_with(self, role: Role) -> str | None:
@@ -321,6 +331,11 @@ def _encoded(
         length += -length % multiple
         encodings = [_padded(encoding, length, padding_token) for encoding in encodings]
     return encodings[0] if is_one else encodings
+
+
+def _needs_length(options: EncodingOptions) -> bool:
+    """Return whether there must be a length to truncate or to pad to."""
+    return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
 def _whole(name: str, value: object, least: int) -> int:
