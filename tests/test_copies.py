@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import multiprocessing
 import pickle
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import wordpiece_studio as wps
+from wordpiece_studio.text.pipeline import PatternOverrunError
 from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
 
 if TYPE_CHECKING:
@@ -38,9 +40,10 @@ def bpe() -> wps.BpeTokenizer:
 @copies
 def test_tokenizers_and_vocabularies(copied: Callable[[Any], Any]) -> None:
     for tokenizer in (run().tokenizer(), bpe()):
-        size = len(pickle.dumps(tokenizer))
         expected = tokenizer.encode(TEXTS)
-        assert len(pickle.dumps(tokenizer)) == size  # what it remembers of the texts is left out
+        size = len(pickle.dumps(tokenizer))
+        tokenizer.encode(" ".join(map("".join, itertools.product("hugs", repeat=5))))
+        assert len(pickle.dumps(tokenizer)) == size  # what it remembers of texts is left out
         assert copied(tokenizer).encode(TEXTS) == expected
         assert copied(expected) == expected
     vocabulary = run().vocabulary.first(14)
@@ -112,6 +115,15 @@ def test_a_history_can_be_pickled_while_it_grows() -> None:
     assert again.segmentation("hugs", 3) == trainer.history.segmentation("hugs", 3)
 
 
+@copies
+def test_errors(copied: Callable[[Any], Any]) -> None:
+    errors: list[wps.StudioError] = [wps.EncodingStopped(), wps.CountingStopped(), wps.PreparationStopped()]
+    errors += [wps.StudioError("{path} is empty", "Choose another.", path="a"), PatternOverrunError("x", "a+", "aa")]
+    for error in errors:
+        again = copied(error)
+        assert (type(again), str(again), again.values) == (type(error), str(error), error.values)
+
+
 def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)
@@ -123,3 +135,7 @@ def test_new_processes(tmp_path: Any) -> None:
         assert pool.apply(training.history.segmentation, ("hugs", 3)) == training.history.segmentation("hugs", 3)
         assert pool.apply(type(training).tokenizer, (training,)).encode("hug") == training.tokenizer().encode("hug")
         assert pool.apply(training.vocabulary.id_of, ("hu",)) == training.vocabulary.id_of("hu")
+        with pytest.raises(wps.StudioError, match="Text 2 is not a text but 3"):
+            pool.apply(training.tokenizer().encode, (["a", 3],))
+        with pytest.raises(wps.EncodingStopped):
+            pool.apply(training.tokenizer().encode, (["a"],), {"should_stop": "x".isalpha})

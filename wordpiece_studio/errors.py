@@ -29,6 +29,10 @@ class StudioError(Exception):
         self.advice_template = advice
         self.values = values
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Without the constructor, whose parameters are others in subclasses."""
+        return Exception.__new__, (type(self), *self.args), self.__dict__
+
     @property
     def what(self) -> str:
         """What happened, with the values filled in."""

@@ -120,19 +120,26 @@ def test_a_length_truncates_unless_only_padding_is_asked_for() -> None:
         assert len(WORDPIECE.encode("a b", **arguments)) == tokens  # type: ignore[arg-type]
 
 
+def test_a_length_that_is_not_given_is_that_of_the_model() -> None:
+    tokenizer = wps.Tokenizer(WORDPIECE.vocabulary)
+    tokenizer.model_max_length = 3
+    assert len(tokenizer.encode("a b a b", truncation=True)) == len(tokenizer.encode("a", padding="max_length")) == 3
+    assert len(tokenizer.encode("a b a b", padding=True)) == 4
+    assert len(tokenizer.encode("a b a b", truncation=True, max_length=2)) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((None,), {}, r"None is neither a text nor a list of texts\. Give a str"),
-        ((b"a",), {}, r"b'a' is neither a text nor a list.*decode"),
-        (({"a": 1},), {}, "neither a text nor"),
+        ((None,), {}, r"Texts are expected, not None\. Give a list"),
+        ((b"a",), {}, r"Bytes were given .* Decode"),
+        (({"a": 1},), {}, "A mapping was given"),
         ((["a", None],), {}, "Text 2 is not a text but None"),
-        ((["a", b"b"],), {}, "Text 2 is not a text but b'b'.*decode"),
+        ((["a", b"b"],), {}, "Text 2 is not a text but b'b'\\. Decode"),
         (("a", 3), {}, "Text 1 is not a text but 3"),
-        ((["a", "b"], "a"), {}, "one second text for several texts"),
+        ((["a", "b"], "a"), {}, "One text was given where several are expected"),
+        (([("a", "b"), "c"],), {}, "'c' is not a pair of texts, as others are"),
         ((["a", "b"], ["a"]), {}, "2 texts and 1 second texts"),
-        (("a",), {"truncation": True}, "needs a length.*max_length"),
-        (("a",), {"padding": "max_length"}, "needs a length.*max_length"),
         (("a",), {"padding": "left"}, "padding is 'left'.*longest, max_length, do_not_pad, True or False"),
         (("a",), {"max_length": 0}, "max_length is 0.*at least 1"),
         (("a",), {"max_length": 2.0}, r"max_length is 2\.0"),
@@ -151,6 +158,12 @@ def test_a_length_truncates_unless_only_padding_is_asked_for() -> None:
 def test_what_is_impossible_is_explained(arguments: Any, options: Any, message: str) -> None:
     with pytest.raises(wps.StudioError, match=message):
         WORDPIECE.encode(*arguments, **options)
+
+
+def test_a_length_must_be_known() -> None:
+    for options in ({"truncation": True}, {"padding": "max_length"}):
+        with pytest.raises(wps.StudioError, match=r"needs a length.*max_length"):
+            BPE.encode("a", **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("options", "token"), [({"padding": True}, "PAD"), ({"add_special_tokens": True}, "CLS")])

@@ -139,8 +139,7 @@ def encode_texts(
         contains something that is not a text.
     """
     run = _Run(tokenizer, dtype, add_special_tokens)
-    checked = checked_texts(texts)
-    checked = watched(checked, len(texts) if isinstance(texts, Sized) else None, progress, should_stop)
+    checked = watched(checked_texts(texts), progress, should_stop, len(texts) if isinstance(texts, Sized) else None)
     if tokenizer.is_local:
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)

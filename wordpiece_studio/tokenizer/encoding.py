@@ -9,16 +9,16 @@ from __future__ import annotations
 import operator
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, TypeVar, get_args, overload
 
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
 _T = TypeVar("_T")
@@ -166,7 +166,15 @@ class EncodingOptions(TypedDict, total=False):
 
 
 class Encoder(ABC):
-    """What makes encodings of texts in the form that a model expects."""
+    """What makes encodings of texts in the form that a model expects.
+
+    Attributes
+    ----------
+    model_max_length
+        The most tokens that the model takes, and the length to use where none is given; None if it is unknown.
+    """
+
+    model_max_length: int | None = None
 
     @abstractmethod
     def id_of(self, token: str) -> int | None:
@@ -200,7 +208,7 @@ class Encoder(ABC):
         Parameters
         ----------
         text
-            A text, or several: a list, a generator, a column of a table. Each may be a tuple of two texts.
+            A text, or several: a list, a generator, a column of a table; or a list of tuples of two texts.
         pair
             The second text, or as many second texts as there are texts.
         add_special_tokens : bool, default False
@@ -211,7 +219,7 @@ class Encoder(ABC):
             or ``"only_first"``, or ``"only_second"``. What is cut off goes to `Encoding.overflowing`. If it is not
             given, a `max_length` without padding truncates too.
         max_length : int, optional
-            The most tokens, special ones included.
+            The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0
             How many tokens each overflowing encoding repeats of the one before.
         padding : bool or str, default False
@@ -239,6 +247,8 @@ class Encoder(ABC):
         """
         if pair is None and not options and isinstance(text, str):
             return self._encoding_of(text)
+        if options.get("max_length") is None and _needs_length(options):
+            options["max_length"] = self.model_max_length
         return _encoded(self._encoding_of, self._special_token, text, pair, **options)
 
     def _token_with(self, role: Role) -> str | None:
@@ -266,18 +276,18 @@ class _Special(NamedTuple):
 
 def watched(
     texts: Iterable[_T],
-    total: int | None,
     progress: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
+    total: int | None,
 ) -> Iterator[_T]:
-    """Yield texts; now and then report how many were taken of how many, if that is known, and ask whether to stop.
+    """Yield texts; now and then report how many of `total`, if that is known, were taken, and ask whether to stop.
 
     Raises
     ------
     EncodingStopped
         If `should_stop` returned True.
     """
-    next_look, done = 0.0, 0
+    next_look = 0.0
     for done, text in enumerate(texts):
         if time.monotonic() >= next_look:
             if should_stop is not None and should_stop():
@@ -290,10 +300,9 @@ def watched(
         progress(total, total)
 
 
-def checked_text(text: object, number: int) -> str:
-    """Return `text` if it is one; otherwise raise a `StudioError` with its number, from 1."""
+def _checked(text: object, number: int) -> str:
     if not isinstance(text, str):
-        raise StudioError("Text {number} is not a text but {entry}", _A_TEXT, number=number, entry=_shown(text))
+        raise StudioError("Text {number} is not a text but {item}", _A_TEXT, number=number, item=_shown(text))
     return text
 
 
@@ -334,18 +343,22 @@ def _encoded(
         )
 
     padding_token = None if pads == "do_not_pad" else special_token("pad_token")
-
     is_one = isinstance(text, str)
-    pairs = _checked_pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
+    pairs = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
     encodings = [
         shape.of(encoding_of(first), None if second is None else encoding_of(second))
-        for first, second in watched(pairs, len(pairs), progress, should_stop)
+        for first, second in watched(pairs, progress, should_stop, len(pairs))
     ]
     if padding_token is not None and encodings:
         length = most if pads == "max_length" and most is not None else max(map(len, encodings))
         length += -length % multiple
         encodings = [_padded(encoding, length, padding_token) for encoding in encodings]
     return encodings[0] if is_one else encodings
+
+
+def _needs_length(options: EncodingOptions) -> bool:
+    """Return whether there must be a length to truncate or to pad to."""
+    return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
 def _whole(name: str, value: object, least: int) -> int:
@@ -373,34 +386,30 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
     )
 
 
-def _checked_pairs(texts: object, pairs: object) -> list[tuple[str, str | None]]:
-    """Return texts and second texts, or None for those without one."""
-    entries = _entries(texts)
-    if pairs is not None:
-        if isinstance(pairs, str):
-            raise StudioError("There is one second text for several texts", "Give a list of as many.")
-        seconds = _entries(pairs)
-        if len(entries) != len(seconds):
-            raise StudioError(
-                "There are {texts:,} texts and {pairs:,} second texts",
-                "Give as many of both.",
-                texts=len(entries),
-                pairs=len(seconds),
-            )
-        entries = list(zip(entries, seconds, strict=True))
-    checked: list[tuple[str, str | None]] = []
-    for number, entry in enumerate(entries, start=1):
-        if isinstance(entry, tuple) and len(entry) == 2:
-            checked.append((checked_text(entry[0], number), checked_text(entry[1], number)))
-        else:
-            checked.append((checked_text(entry, number), None))
-    return checked
+def _pairs(texts: object, seconds: object) -> list[tuple[str, str | None]]:
+    """Return texts with their second texts, or None for those without one."""
+    if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
+        texts, seconds = zip(*map(_parts, texts), strict=True)
+    firsts = list(checked_texts(texts))
+    if seconds is None:
+        return [(text, None) for text in firsts]
+    others = list(checked_texts(seconds))
+    if len(firsts) != len(others):
+        raise StudioError(
+            "There are {texts:,} texts and {pairs:,} second texts",
+            "Give as many of both.",
+            texts=len(firsts),
+            pairs=len(others),
+        )
+    return list(zip(firsts, others, strict=True))
 
 
-def _entries(texts: object) -> list[object]:
-    if isinstance(texts, bytes | bytearray | Mapping) or not isinstance(texts, Iterable):
-        raise StudioError("{value} is neither a text nor a list of texts", _A_TEXT, value=_shown(texts))
-    return texts.to_pylist() if hasattr(texts, "to_pylist") else list(texts)  # the items of Arrow are no texts
+def _parts(pair: object) -> tuple[object, object]:
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        raise StudioError(
+            "{value} is not a pair of texts, as others are", "Give only texts, or only pairs.", value=_shown(pair)
+        )
+    return pair
 
 
 def _shown(value: object) -> str:
