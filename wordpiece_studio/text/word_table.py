@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _CHUNKS_AT_ONCE = 20_000
+_LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, at most this as signed numbers, continue a character
 _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
 
 
@@ -175,6 +176,26 @@ class ChunkTable:
             arrays = arrays._replace(entries=entries, slots=slots, touched=with_room(arrays.touched, len(entries)))
         needed = self.begin_of(len(self)) + int(arrays.scalars[chunk_kernels.NEEDED]) + 2 * LANE + 1
         self.arrays = arrays._replace(store=with_room(arrays.store, needed))
+
+
+def keys_of(
+    joined: bytes, words: int, continues: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return a key for each character of words that a blank each follows, -1 before, between and after the words.
+
+    And the length of each word, and the keys that occur, ascending. A key is the code point times 4, plus `continues`
+    unless the character begins a word.
+    """
+    text = np.frombuffer(joined, dtype=np.uint8)
+    keys = np.empty(1 + np.count_nonzero(text.view(np.int8) > _LAST_CONTINUATION), dtype=np.int32)
+    lengths, occurs = np.empty(words, dtype=np.int64), np.zeros(4 * _CODE_POINTS, dtype=np.uint8)
+    word_kernels.spell_out(text, continues, keys, lengths, occurs)
+    return keys, lengths, np.flatnonzero(occurs)
+
+
+def rename(numbers: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
+    word_kernels.rename(numbers, table)
 
 
 def _padded(block: bytes) -> NDArray[np.uint8]:
