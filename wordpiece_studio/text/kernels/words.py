@@ -8,8 +8,8 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernels import BOOL, BYTES, I4, I8, INT, NONE, U1, kernel
 from wordpiece_studio.text.kernels.chunks import BLANK as BLANK_BYTE
-from wordpiece_studio.text.kernels.chunks import COUNT, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
-from wordpiece_studio.text.kernels.lanes import LANE, lane, put_lane
+from wordpiece_studio.text.kernels.chunks import COUNT, ENTRY_COLUMNS, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
+from wordpiece_studio.text.kernels.lanes import LANE, lane, prefetch, put_lane
 
 LONGEST_TEXT = 2 * LANE
 
@@ -18,6 +18,7 @@ UNKNOWN, LETTERS, ALONE, BLANK, NOTHING, HARD = range(6)
 # An entry of `actions`: one of these, the length of the text in characters, in bytes, and its place in `texts`.
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, TEXT_SHIFT = 7, 3, 8, 16
 _SHORT_BITS = 31
+_AHEAD = 8  # chunks
 
 # Entries of `cursor`.
 (
@@ -122,7 +123,14 @@ def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, co
     that have a count, in order of first appearance, and ``places[word]`` the place of a word among them, from 1.
     Returns how many there are now.
     """
-    for index in range(chunks.scalars[TOUCHED]):
+    count_touched = chunks.scalars[TOUCHED]
+    for index in range(count_touched):
+        # Chunks come back in any order: what the next ones need is fetched into the processor's cache meanwhile.
+        if index + 2 * _AHEAD < count_touched:
+            row = chunks.touched[index + 2 * _AHEAD]
+            prefetch(chunks.entries, row * ENTRY_COLUMNS)
+            prefetch(chunk_ends, row)
+            prefetch(words, chunk_ends[chunks.touched[index + _AHEAD]])
         row = chunks.touched[index]
         count = chunks.entries[row, COUNT]
         chunks.entries[row, COUNT] = 0
