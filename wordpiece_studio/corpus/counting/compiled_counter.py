@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_table import WordTable
 
 _BRACKET = ord("[")
+_BEHIND_BRACKET = [ord(token[1]) for token in BERT_SPECIAL_TOKENS]
 _MOST_BRACKETS = 100_000
 
 
@@ -203,6 +204,7 @@ class CompiledCounter(WordCounter):
         begin = self._chunks.begin_of(first)
         joined = self._chunks.joined[begin:]
         brackets = np.flatnonzero(joined == _BRACKET)
+        brackets = brackets[np.isin(joined[brackets + 1], _BEHIND_BRACKET)]  # a blank, at least, is behind each
         text = joined.tobytes() if len(brackets) else b""
         places: list[tuple[int, str]] = []
         for token in BERT_SPECIAL_TOKENS:
