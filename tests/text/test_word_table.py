@@ -86,7 +86,7 @@ def test_the_words_are_the_pipelines(
 ) -> None:
     pipeline = Pipeline(normalizer, pre_tokenizer)
     assert pipeline.is_by_character
-    for table in (CompiledWordTable(pipeline, longest, capacity=capacity), PlainWordTable(pipeline, longest)):
+    for table in (CompiledWordTable(pipeline, longest, TableWordNumbers(capacity)), PlainWordTable(pipeline, longest)):
         assert list(taken(table, text, capacity).items()) == expected(pipeline, text, longest)
 
 

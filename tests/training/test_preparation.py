@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+from wordpiece_studio.text.word_numbers import JoinedWords
 from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
 
 if TYPE_CHECKING:
@@ -128,3 +133,19 @@ def test_pairs_counted_in_parts_are_the_same(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(compiled, "_CELLS_AT_ONCE", size)
         parts = wps.train(counts, wps.TrainingConfig(max_merges=300), engine="compiled")
         assert list(parts.history) == list(whole.history)
+
+
+@pytest.mark.parametrize("settings", [{}, {"continuing_subword_prefix": ""}, {"alphabet": "huggingface"}])
+def test_words_in_one_piece_are_laid_out_like_texts(settings: dict[str, Any]) -> None:
+    texts = ["a", "né", "中文", "x\U0001f600b", "\U0001f600", "\0\x7f\x80\u07ff\u0800\uffff\U0010ffff"]
+    joined = JoinedWords("".join(f"{text} " for text in texts).encode())
+    config = wps.TrainingConfig(**settings)
+    one, other = (
+        prepare(wps.WordCounts(words, range(1, 7), BertNormalizer(), BertPreTokenizer()), config)
+        for words in (joined, texts)
+    )
+    for field in dataclasses.fields(one):
+        found, expected = getattr(one, field.name), getattr(other, field.name)
+        if field.name != "counts":
+            assert np.array_equal(found, expected) if isinstance(found, np.ndarray) else found == expected
+            assert getattr(found, "dtype", None) == getattr(expected, "dtype", None)

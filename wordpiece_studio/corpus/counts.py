@@ -291,6 +291,12 @@ class WordCounts:
             self._words = words
         return self._words
 
+    @property
+    def joined(self) -> bytes | None:
+        """The words in UTF-8, a blank after each, if compiled kernels counted them and no one asked for texts."""
+        words = self._words
+        return words.joined if isinstance(words, JoinedWords) else None
+
     def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the code points of all words, one after the other: int32; and the length of each word: int64."""
         words = self._words
@@ -311,11 +317,11 @@ class WordCounts:
         """
         found: dict[str, list[int]] = {text: [] for text in texts}
         words = self._words
-        sought = [text for text in texts if words.may_contain(text)] if isinstance(words, JoinedWords) else texts
-        for part in slices(len(self) if sought else 0):
+        is_sought = not isinstance(words, JoinedWords) or words.may_contain(texts)
+        for part in slices(len(self) if is_sought else 0):
             some = self.words[part]
             joined = "\n".join(some)
-            for text in sought:
+            for text in texts:
                 if text in joined:
                     found[text] += (part.start + index for index, word in enumerate(some) if text in word)
         return found
@@ -371,9 +377,9 @@ class WordCounts:
     def digest(self) -> str:
         """Return a SHA-256 in hexadecimal of the words, their order and their counts; it is computed once."""
         if not self._digest:
-            words = self._words
-            if isinstance(words, JoinedWords):
-                spelled = words.joined.replace(b" ", b"")
+            joined = self.joined
+            if joined is not None:
+                spelled = joined.replace(b" ", b"")
             else:
                 spelled = "".join(self.words).encode("utf-8", "surrogatepass")
             # With the lengths, no two different lists give the same bytes.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,16 +36,23 @@ class JoinedWords:
         """Return the words."""
         return self.joined.decode("utf-8", "surrogatepass").split(" ")[:-1]
 
-    def may_contain(self, text: str) -> bool:
-        """Return whether one of the words may contain `text`; if not, none does."""
-        return text.encode("utf-8", "surrogatepass") in self.joined
+    def may_contain(self, texts: Iterable[str]) -> bool:
+        """Return whether one of the words may contain one of the texts; if not, none does."""
+        sought = [text.encode("utf-8", "surrogatepass") for text in texts]
+        # Most of them begin with a bracket, of which distinct words have few.
+        places = {first: self._places_of(first) for first in {text[:1] for text in sought}}
+        return any(self.joined.startswith(text, place) for text in sought for place in places[text[:1]])
+
+    def _places_of(self, byte: bytes) -> list[int]:
+        return np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == ord(byte)).tolist() if byte else [0]
 
     def sample(self, stride: int) -> list[str]:
         """Return every word whose number is a multiple of `stride`."""
         ends = np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == _BLANK)
         begins = (np.append(-1, ends[:-1]) + 1)[::stride] if len(ends) else ends
         bounds = zip(begins.tolist(), ends[::stride].tolist(), strict=True)
-        return [self.joined[begin:end].decode("utf-8", "surrogatepass") for begin, end in bounds]
+        some = b" ".join([self.joined[begin:end] for begin, end in bounds])
+        return some.decode("utf-8", "surrogatepass").split(" ") if some else []
 
     def characters(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the code points of all words, one after the other, and how many each word has."""

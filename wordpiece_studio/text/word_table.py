@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _CHUNKS_AT_ONCE = 20_000
+_LAST_CONTINUATION = np.int8(-65)  # bytes 0x80 to 0xBF, at most this as signed numbers, continue a character
 _SPELLED_BYTES, _SPELLED_WORDS = 1 << 16, 1 << 13
 
 
@@ -177,6 +178,26 @@ class ChunkTable:
         self.arrays = arrays._replace(store=with_room(arrays.store, needed))
 
 
+def keys_of(
+    joined: bytes, words: int, continues: int
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return a key for each character of words that a blank each follows, -1 before, between and after the words.
+
+    And the length of each word, and the keys that occur, ascending. A key is the code point times 4, plus `continues`
+    unless the character begins a word.
+    """
+    text = np.frombuffer(joined, dtype=np.uint8)
+    keys = np.empty(1 + np.count_nonzero(text.view(np.int8) > _LAST_CONTINUATION), dtype=np.int32)
+    lengths, occurs = np.empty(words, dtype=np.int64), np.zeros(4 * _CODE_POINTS, dtype=np.uint8)
+    word_kernels.spell_out(text, continues, keys, lengths, occurs)
+    return keys, lengths, np.flatnonzero(occurs)
+
+
+def rename(numbers: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
+    word_kernels.rename(numbers, table)
+
+
 def _padded(block: bytes) -> NDArray[np.uint8]:
     """Return `block` followed by the padding that kernels need."""
     return np.frombuffer(block + bytes(BEHIND_BLOCK), dtype=np.uint8)
@@ -306,10 +327,11 @@ class PlainWordTable(WordTable):
 
 
 class TableWordNumbers(WordNumbers):
-    """The words in a table of the kernels; no word may hold a blank."""
+    """The words in a table of the kernels, to which several threads may add; no word may hold a blank."""
 
     def __init__(self, capacity: int) -> None:
         self.table = ChunkTable(capacity=capacity)
+        self._adding = threading.Lock()
 
     def __len__(self) -> int:
         return len(self.table)
@@ -336,15 +358,20 @@ class TableWordNumbers(WordNumbers):
 
     def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the numbers of words."""
-        return self.table.rows_of(np.frombuffer(spelled + bytes(BEHIND_BLOCK), dtype=np.uint8), ends)
+        return self.rows_of(np.frombuffer(spelled + bytes(BEHIND_BLOCK), dtype=np.uint8), ends)
+
+    def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the numbers of words, which are followed by `BEHIND_BLOCK` more bytes."""
+        with self._adding:
+            return self.table.rows_of(source, ends)
 
 
 class CompiledWordTable(WordTable):
-    """A table for pipelines that work character by character, with initial room for `capacity` words."""
+    """A table for pipelines that work character by character; others may use the same `numbers`."""
 
-    def __init__(self, pipeline: Pipeline, longest: int, *, capacity: int = 1 << 12) -> None:
+    def __init__(self, pipeline: Pipeline, longest: int, numbers: TableWordNumbers | None = None) -> None:
         super().__init__(pipeline, longest)
-        self._numbers = TableWordNumbers(capacity)
+        self._numbers = TableWordNumbers(1 << 12) if numbers is None else numbers
         self._actions = CharacterActions.shared(pipeline)
         self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
         self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
@@ -398,7 +425,7 @@ class CompiledWordTable(WordTable):
         """Number the words that are spelled out."""
         size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
         self._words = with_room(self._words, used + size)
-        self._words[used : used + size] = self._numbers.table.rows_of(self._spelled, self._ends[:size])
+        self._words[used : used + size] = self._numbers.rows_of(self._spelled, self._ends[:size])
         self._cursor[[word_kernels.SPELLED, word_kernels.BASE]] = 0, used + size
 
     def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

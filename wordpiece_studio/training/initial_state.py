@@ -31,6 +31,7 @@ MOST_CELLS = (2**31 - 1) // 3
 MOST_SYMBOLS = 2**63 - 1
 """N is an int64, and no other count is larger."""
 _CODE_POINTS = 0x110000
+_INSIDE_KEY = 2  # see `_symbol_keys`
 
 
 class PreparationStopped(StudioError):
@@ -139,24 +140,15 @@ def prepare(
     """
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that contains words.")
-    characters, lengths = counts.characters()
-    _check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
+    joined = counts.joined
+    if joined is not None and config.alphabet_limit is None and config.end_of_word_suffix is None:
+        input_, present = _laid_out_at_once(counts, joined, config)
+    else:
+        input_, present = _laid_out(counts, config, should_stop)
     stop_if_asked(should_stop)
-    kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
-    if config.alphabet_limit is not None:
-        kept = _kept_characters(characters, repeated(counts.counts, lengths), config)
-    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-    is_attached = bool(suffix) and config.end_of_word == "attached"
-    keys = _symbol_keys(characters, lengths, bool(prefix), is_attached)
-    stop_if_asked(should_stop)
-    if not kept.all():
-        keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
-        counts = counts.chosen(trained)
-    input_ = _lay_out(counts, keys, lengths, config)
-    stop_if_asked(should_stop)
-    present = _occurring(characters)
-    tokens = _initial_vocabulary(input_, {chr(code) for code in present[kept[present]].tolist()})
+    tokens = _initial_vocabulary(input_, present)
     ids = {token: index for index, token in enumerate(tokens)}
+    prefix = config.continuing_subword_prefix
     symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in input_.symbols], dtype=np.int64)
     input_ = dataclasses.replace(input_, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
     smallest = len(input_.vocabulary_tokens)
@@ -169,6 +161,41 @@ def prepare(
             minimum=smallest,
         )
     return input_
+
+
+def _laid_out_at_once(counts: WordCounts, joined: bytes, config: TrainingConfig) -> tuple[TrainingInput, set[str]]:
+    """Return what `_laid_out` does, made by kernels, for symbols that are single characters and all kept."""
+    from wordpiece_studio.text.word_table import keys_of, rename
+
+    keys, lengths, occurring = keys_of(joined, len(counts), _INSIDE_KEY * bool(config.continuing_subword_prefix))
+    _check_sizes(counts.counts, lengths, "")
+    symbols, table = _initial_symbols(occurring, "")
+    rename(keys, np.append(np.int32(SEPARATOR), table))
+    starts = np.cumsum(lengths + 1) - lengths
+    input_ = TrainingInput(config, counts, keys, starts, lengths, lengths, symbols, [], np.empty(0, dtype=np.int64))
+    return input_, {symbol.text for symbol in symbols}
+
+
+def _laid_out(
+    counts: WordCounts, config: TrainingConfig, should_stop: Callable[[], bool] | None
+) -> tuple[TrainingInput, set[str]]:
+    """Return the words in cells, with an empty vocabulary, and the characters that the alphabet limit keeps."""
+    characters, lengths = counts.characters()
+    _check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
+    stop_if_asked(should_stop)
+    kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
+    if config.alphabet_limit is not None:
+        kept = _kept_characters(characters, repeated(counts.counts, lengths), config)
+    is_attached = config.end_of_word_suffix is not None and config.end_of_word == "attached"
+    keys = _symbol_keys(characters, lengths, bool(config.continuing_subword_prefix), is_attached)
+    stop_if_asked(should_stop)
+    if not kept.all():
+        keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
+        counts = counts.chosen(trained)
+    input_ = _lay_out(counts, keys, lengths, config)
+    stop_if_asked(should_stop)
+    present = _occurring(characters)
+    return input_, {chr(code) for code in present[kept[present]].tolist()}
 
 
 def stop_if_asked(should_stop: Callable[[], bool] | None) -> None:
@@ -232,8 +259,8 @@ def _symbol_keys(
     ends = np.cumsum(lengths)
     keys = characters * 4
     if continue_words:
-        keys += 2
-        keys[ends - lengths] -= 2
+        keys += _INSIDE_KEY
+        keys[ends - lengths] -= _INSIDE_KEY
     if attach_suffix:
         keys[ends - 1] += 1
     return keys
@@ -266,7 +293,7 @@ def _lay_out(
     """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is left empty."""
     suffix = config.end_of_word_suffix or ""
     own = bool(suffix) and config.end_of_word == "symbol"
-    symbols, symbol_of_key = _initial_symbols(keys, suffix)
+    symbols, symbol_of_key = _initial_symbols(_occurring(keys), suffix)
     sizes = per_word
     if suffix:
         widths = 1 + (keys & 1) * len(suffix)
@@ -307,12 +334,13 @@ def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.flatnonzero(occurs)
 
 
-def _initial_symbols(keys: NDArray[np.int32], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
-    """Return the symbols that occur, and a table from keys to symbols."""
-    occurring = _occurring(keys)
+def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
+    """Return the symbols of the keys that occur, and a table from keys to symbols."""
     table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
     table[occurring] = np.arange(len(occurring))
-    return [Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & 2)) for key in occurring.tolist()], table
+    return [
+        Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & _INSIDE_KEY)) for key in occurring.tolist()
+    ], table
 
 
 def _write_symbols(

@@ -273,15 +273,17 @@ class CompiledEngine:
         """Count all pairs of the initial segmentation and list their occurrences."""
         cell = 0
         rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
+        lengths = self._state.symbols[:, columns.LENGTH].astype(np.int32)
         for end in _ends_of_parts(self._input):
             stop_if_asked(should_stop)
-            while (cell := pairs.count_pairs(self._state._replace(cells=self._state.cells[:end]), cell, rows)) < end:
+            cells = self._state.cells[:end]
+            while (cell := pairs.count_pairs(self._state._replace(cells=cells), cell, lengths, rows)) < end:
                 self._state.scalars[columns.NEEDED_PAIRS] = self._scalar(columns.PAIRS) + 1
                 self._grow()
         stop_if_asked(should_stop)
-        scalars, adjacent = self._state.scalars, int((rows != columns.NOTHING).sum())
-        arena = _grown(self._state.arena, adjacent)
-        scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, int(scalars[columns.PAIRS]))
+        count = self._scalar(columns.PAIRS)
+        arena = _grown(self._state.arena, int(self._state.pairs[:count, columns.SIZE].sum()))
+        self._state.scalars[columns.ARENA] = pairs.fill_blocks(self._state.pairs, arena, rows, count)
         self._state = self._state._replace(arena=arena)
 
 

@@ -236,6 +236,8 @@ def initial_boundaries(input_: TrainingInput) -> NDArray[np.int32]:
     """Return NEVER for every cell, but 0 inside initial symbols with a suffix, where there never was a boundary."""
     boundaries = np.full(len(input_.cells), NEVER, dtype=np.int32)
     widths = np.array([len(symbol.text) for symbol in input_.symbols])
+    if widths.max() == 1:
+        return boundaries
     ends = input_.word_starts + input_.word_lengths
     last = widths[input_.cells[ends - 1]]
     for offset in range(1, int(last.max())):

@@ -16,7 +16,13 @@ from wordpiece_studio.corpus.counting.word_counters import WordCounter
 from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
-from wordpiece_studio.text.word_table import ChunkTable, CompiledWordTable, PlainWordTable, likely_words
+from wordpiece_studio.text.word_table import (
+    ChunkTable,
+    CompiledWordTable,
+    PlainWordTable,
+    TableWordNumbers,
+    likely_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_table import WordTable
 
 _BRACKET = ord("[")
+_BEHIND_BRACKET = [ord(token[1]) for token in BERT_SPECIAL_TOKENS]
 _MOST_BRACKETS = 100_000
 
 
@@ -46,6 +53,8 @@ class CompiledCounter(WordCounter):
         When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
     bytes_to_come
         About how much text there will be; the tables have room for that much from the start.
+    numbers
+        The words and their numbers, if others use them too.
     """
 
     def __init__(
@@ -57,6 +66,7 @@ class CompiledCounter(WordCounter):
         block_bytes: int = 1 << 20,
         most_chunk_bytes: int = 48 << 20,
         bytes_to_come: int = 0,
+        numbers: TableWordNumbers | None = None,
     ) -> None:
         super().__init__(pipeline, longest, check_stop)
         self._block_bytes = block_bytes
@@ -67,7 +77,9 @@ class CompiledCounter(WordCounter):
         self._chunks = ChunkTable(capacity=2 * capacity)
         self._words: WordTable
         if pipeline.is_by_character:
-            self._words = CompiledWordTable(pipeline, longest, capacity=capacity)
+            self._words = CompiledWordTable(
+                pipeline, longest, TableWordNumbers(capacity) if numbers is None else numbers
+            )
         else:
             self._words = PlainWordTable(pipeline, longest)
         # The lengths of the overlong words in each chunk that is long enough to contain any.
@@ -192,6 +204,7 @@ class CompiledCounter(WordCounter):
         begin = self._chunks.begin_of(first)
         joined = self._chunks.joined[begin:]
         brackets = np.flatnonzero(joined == _BRACKET)
+        brackets = brackets[np.isin(joined[brackets + 1], _BEHIND_BRACKET)]  # a blank, at least, is behind each
         text = joined.tobytes() if len(brackets) else b""
         places: list[tuple[int, str]] = []
         for token in BERT_SPECIAL_TOKENS:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_table import TableWordNumbers
 
     Place = str | bytes | os.PathLike[str]
 
@@ -403,7 +403,7 @@ class _FileCounting:
         self._workers = Workers(order, count, numbers, are_children=not self._in_threads)
         return True
 
-    def _new_numbers(self) -> WordNumbers:
+    def _new_numbers(self) -> PlainWordNumbers | TableWordNumbers:
         if not self._in_threads:
             return PlainWordNumbers()
         from wordpiece_studio.text.word_table import TableWordNumbers, likely_words  # loads the kernels

@@ -286,10 +286,11 @@ class Merging:
         """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
         lines_before = self.lines_of(first)
-        in_first = part.numbers if first == last else part.numbers[part.places & IN_FIRST != 0]
-        distinct = self._add_words(part.numbers, part.counts, in_first, first)
+        rows = part.numbers.astype(np.intp)  # once, instead of each time that they index an array
+        in_first = rows if first == last else rows[part.places & IN_FIRST != 0]
+        distinct = self._add_words(rows, part.counts, in_first, first)
         if first != last:
-            self._last_files[part.numbers[part.places & IN_LAST != 0]] = last + 1
+            self._last_files[rows[part.places & IN_LAST != 0]] = last + 1
         for number, file in enumerate(part.files, start=first):
             self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
         self._skipped_words += part.skipped_words
@@ -332,7 +333,7 @@ class Merging:
         )
 
     def _add_words(
-        self, rows: NDArray[np.int32], counts: NDArray[np.int64], in_first: NDArray[np.int32], first: int
+        self, rows: NDArray[np.intp], counts: NDArray[np.int64], in_first: NDArray[np.intp], first: int
     ) -> int:
         """Add words by their numbers; those `in_first` are in the file `first`.
 
@@ -345,7 +346,7 @@ class Merging:
         before = self._counts[rows]
         new = rows[before == 0]
         if len(new):
-            self._order.append(new)
+            self._order.append(new.astype(np.int32))
         self._counts[rows] = before + counts
         distinct = int(np.count_nonzero(self._last_files[in_first] != first + 1))
         if first == self._first_file:

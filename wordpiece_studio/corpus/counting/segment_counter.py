@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.counts import FileStatistics
     from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_table import TableWordNumbers
 
 
 def written_order(
@@ -67,7 +68,11 @@ def written_order(
 
 
 def counter_for(
-    order: dict[str, Any], check_stop: Callable[[], None] = lambda: None, *, sends_words: bool = True
+    order: dict[str, Any],
+    check_stop: Callable[[], None] = lambda: None,
+    *,
+    sends_words: bool = True,
+    numbers: TableWordNumbers | None = None,
 ) -> SegmentCounter:
     """Return a counter for an order of `written_order`; `check_stop` is called now and then, and may raise."""
     wanted = dict(order)
@@ -76,7 +81,13 @@ def counter_for(
         normalizers.from_spec(wanted.pop("normalizer")), pre_tokenizers.from_spec(wanted.pop("pre_tokenizer"))
     )
     return SegmentCounter(
-        files, pipeline, **wanted, sends_words=sends_words, on_block=lambda _: check_stop(), check_stop=check_stop
+        files,
+        pipeline,
+        **wanted,
+        sends_words=sends_words,
+        numbers=numbers,
+        on_block=lambda _: check_stop(),
+        check_stop=check_stop,
     )
 
 
@@ -97,6 +108,8 @@ class SegmentCounter:
         About how much text there will be.
     sends_words
         Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
+    numbers
+        The words and their numbers, if other compiled counters use them too.
     on_block
         Called before each block of text with the bytes on disk read for the current part; it may raise.
     check_stop
@@ -113,6 +126,7 @@ class SegmentCounter:
         part_bytes: int,
         bytes_to_come: int = 0,
         sends_words: bool = False,
+        numbers: TableWordNumbers | None = None,
         on_block: Callable[[int], None] = lambda _: None,
         check_stop: Callable[[], None] = lambda: None,
     ) -> None:
@@ -125,7 +139,7 @@ class SegmentCounter:
         if is_compiled:
             from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
 
-            compiled = CompiledCounter(pipeline, longest, check_stop, bytes_to_come=bytes_to_come)
+            compiled = CompiledCounter(pipeline, longest, check_stop, bytes_to_come=bytes_to_come, numbers=numbers)
             self._counter, self._add_raw = compiled, compiled.add_raw
         else:
             self._counter = PlainCounter(pipeline, longest, check_stop)

@@ -21,12 +21,13 @@ from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess, read_error, written_error
+from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wordpiece_studio.system.child_process import ParentConnection
-    from wordpiece_studio.text.word_numbers import WordNumbers
+    from wordpiece_studio.text.word_table import TableWordNumbers
 
 _AT_ONCE = 2  # segments that a worker has, one of them in progress
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
@@ -65,12 +66,19 @@ class Workers:
     count
         How many.
     numbers
-        The numbers of words used here.
+        The numbers of words used here; workers use a table too, and must then be threads.
     are_children
         Whether each runs in a child process.
     """
 
-    def __init__(self, order: dict[str, Any], count: int, numbers: WordNumbers, *, are_children: bool) -> None:
+    def __init__(
+        self,
+        order: dict[str, Any],
+        count: int,
+        numbers: PlainWordNumbers | TableWordNumbers,
+        *,
+        are_children: bool,
+    ) -> None:
         self._order = order
         self._numbers = numbers
         self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
@@ -113,7 +121,8 @@ class Workers:
             return Answer(worker.segments.pop(0))
         elif isinstance(said, PartCounts):
             worker.waiting_parts.release()
-            return Answer(worker.segments[0], part=worker.renumbering.renumbered(said))
+            part = said if worker.renumbering is None else worker.renumbering.renumbered(said)
+            return Answer(worker.segments[0], part=part)
         elif isinstance(said, StudioError):
             return Answer(worker.segments.pop(0), fault=said)
         elif isinstance(said, LostChildError):
@@ -129,7 +138,9 @@ class Workers:
             worker.end()
 
     def _begin(self, *, is_child: bool) -> None:
-        worker = Worker(self._order, self._said, self._stop, Renumbering(self._numbers), is_child=is_child)
+        shared = None if isinstance(self._numbers, PlainWordNumbers) else self._numbers
+        renumbering = Renumbering(self._numbers) if shared is None else None
+        worker = Worker(self._order, self._said, self._stop, renumbering, is_child=is_child, numbers=shared)
         worker.start()
         self._all.append(worker)
 
@@ -154,7 +165,7 @@ class Worker(threading.Thread):
     memory
         How many bytes of memory its process holds; 0 if it is this one.
     renumbering
-        Converts its word numbers.
+        Converts its word numbers; None if they are those used here.
     waiting_parts
         To be released when a part was received: until then it pauses.
     """
@@ -164,9 +175,10 @@ class Worker(threading.Thread):
         order: dict[str, Any],
         said: SimpleQueue[tuple[Worker, object]],
         stop: threading.Event,
-        renumbering: Renumbering,
+        renumbering: Renumbering | None,
         *,
         is_child: bool,
+        numbers: TableWordNumbers | None = None,
     ) -> None:
         super().__init__(daemon=True, name="counting")
         self.segments: list[int] = []
@@ -178,6 +190,7 @@ class Worker(threading.Thread):
         self._said = said
         self._stop_event = stop
         self._is_child = is_child
+        self._numbers = numbers
         self._given: SimpleQueue[Segment | None] = SimpleQueue()
 
     def give(self, number: int, segment: Segment) -> None:
@@ -205,7 +218,7 @@ class Worker(threading.Thread):
 
     def _counter(self, stack: contextlib.ExitStack) -> SegmentCounter | ChildCounter:
         if not self._is_child:
-            return counter_for(self._order, self._check_stop)
+            return counter_for(self._order, self._check_stop, sends_words=self._numbers is None, numbers=self._numbers)
         child = ChildCounter(self._order, self._stop_event)
         stack.callback(child.end)
         child.wait_until_ready()

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from wordpiece_studio.compiled.kernels import BOOL, BYTES, I4, I8, INT, U1, kernel
-from wordpiece_studio.text.kernels.chunks import COUNT, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
-from wordpiece_studio.text.kernels.lanes import LANE, lane, put_lane
+import numpy as np
+
+from wordpiece_studio.compiled.kernels import BOOL, BYTES, I4, I8, INT, NONE, U1, kernel
+from wordpiece_studio.text.kernels.chunks import BLANK as BLANK_BYTE
+from wordpiece_studio.text.kernels.chunks import COUNT, ENTRY_COLUMNS, LENGTH_BITS, SHAPE, TABLE, TOUCHED, Table
+from wordpiece_studio.text.kernels.lanes import LANE, lane, prefetch, put_lane
 
 LONGEST_TEXT = 2 * LANE
 
@@ -15,6 +18,7 @@ UNKNOWN, LETTERS, ALONE, BLANK, NOTHING, HARD = range(6)
 # An entry of `actions`: one of these, the length of the text in characters, in bytes, and its place in `texts`.
 KIND_BITS, CHARACTERS_SHIFT, BYTES_SHIFT, TEXT_SHIFT = 7, 3, 8, 16
 _SHORT_BITS = 31
+_AHEAD = 8  # chunks
 
 # Entries of `cursor`.
 (
@@ -119,7 +123,14 @@ def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, co
     that have a count, in order of first appearance, and ``places[word]`` the place of a word among them, from 1.
     Returns how many there are now.
     """
-    for index in range(chunks.scalars[TOUCHED]):
+    count_touched = chunks.scalars[TOUCHED]
+    for index in range(count_touched):
+        # Chunks come back in any order: what the next ones need is fetched into the processor's cache meanwhile.
+        if index + 2 * _AHEAD < count_touched:
+            row = chunks.touched[index + 2 * _AHEAD]
+            prefetch(chunks.entries, row * ENTRY_COLUMNS)
+            prefetch(chunk_ends, row)
+            prefetch(words, chunk_ends[chunks.touched[index + _AHEAD]])
         row = chunks.touched[index]
         count = chunks.entries[row, COUNT]
         chunks.entries[row, COUNT] = 0
@@ -133,3 +144,43 @@ def tally(chunks: Table, words: Any, chunk_ends: Any, places: Any, rows: Any, co
                 counts[places[word] - 1] += count
     chunks.scalars[TOUCHED] = 0
     return size
+
+
+@kernel(NONE(BYTES, INT, I4, I8, U1))
+def spell_out(joined: Any, continues: int, keys: Any, lengths: Any, occurs: Any) -> None:
+    """Write a key for each character of words in UTF-8, each followed by a blank; `occurs` marks those written.
+
+    A key is the code point times 4, plus `continues` unless it begins a word. -1 stands before, between and after the
+    words; there must be room for it and for all characters. `lengths` receives the number of characters of each word.
+    """
+    keys[0] = -1
+    position, place, begin, word, added = 0, 1, 1, 0, 0
+    while position < joined.size:
+        code_point, width = np.int64(joined[position]), 1
+        if code_point == BLANK_BYTE:
+            keys[place] = -1
+            lengths[word] = place - begin
+            begin, added = place + 1, 0
+            word += 1
+        else:
+            if code_point >= 0xF0:
+                high = (code_point & 7) << 18 | (joined[position + 1] & 63) << 12
+                code_point, width = high | (joined[position + 2] & 63) << 6 | joined[position + 3] & 63, 4
+            elif code_point >= 0xE0:
+                high = (code_point & 15) << 12 | (joined[position + 1] & 63) << 6
+                code_point, width = high | joined[position + 2] & 63, 3
+            elif code_point >= 0x80:
+                code_point, width = (code_point & 31) << 6 | joined[position + 1] & 63, 2
+            key = code_point << 2 | added
+            keys[place] = key
+            occurs[key] = 1
+            added = continues
+        place += 1
+        position += width
+
+
+@kernel(NONE(I4, I4))
+def rename(numbers: Any, table: Any) -> None:
+    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
+    for index in range(numbers.size):
+        numbers[index] = table[numbers[index] + 1]

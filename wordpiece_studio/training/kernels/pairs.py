@@ -22,13 +22,19 @@ def pair_value(objective: int, n: int, left: int, right: int, total: int) -> flo
     return float(n) * ln((float(n) * float(total)) / (float(left) * float(right)))
 
 
+@kernel(INT(INT, INT, INT), inline=True)
+def home_of(left: int, right: int, mask: int) -> int:
+    """Return the place of a table where a pair is looked for first."""
+    mixed = np.uint64(left) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return int(mixed >> np.uint64(32)) & mask
+
+
 @kernel(INT(I4_2, I4, INT, INT))
 def find(pairs: Any, table: Any, left: int, right: int) -> int:
     """Return the place of a pair in `table`, or the empty place where it belongs."""
     mask = len(table) - 1
-    mixed = np.uint64(left) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(right)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    place = int(mixed >> np.uint64(32)) & mask
+    place = home_of(left, right, mask)
     while True:
         row = table[place]
         if row == NOTHING or (pairs[row, LEFT] == left and pairs[row, RIGHT] == right):
@@ -59,32 +65,37 @@ def rehash(pairs: Any, table: Any, rows: int) -> None:
         table[find(pairs, table, pairs[row, LEFT], pairs[row, RIGHT])] = row
 
 
-@kernel(INT(STATE, INT, I4))
-def count_pairs(s: State, cell: int, rows: Any) -> int:
+@kernel(INT(STATE, INT, I4, I4))
+def count_pairs(s: State, cell: int, lengths: Any, rows: Any) -> int:
     """Count f, N, and the n and occurrences of every pair from `cell` on; return the cell where room ran out.
 
-    `rows` receives the row of the pair that starts at each cell; where none does, it keeps NOTHING.
+    `lengths` has those of the symbols. `rows` receives the row of the pair that starts at each cell; where none does,
+    it keeps NOTHING.
     """
+    pairs, table, mask, total = s.pairs, s.table, len(s.table) - 1, 0
     while cell < len(s.cells):
         left = s.cells[cell]
         length = 1
         if left >= 0:
-            length = s.symbols[left, LENGTH]
+            length = lengths[left]
             weight = s.weights[cell]
             right = s.cells[cell + length]
             if right >= 0:
-                place = find(s.pairs, s.table, left, right)
-                row = s.table[place]
-                if row == NOTHING:
-                    if s.scalars[PAIRS] == len(s.pairs) or 2 * s.scalars[PAIRS] >= len(s.table):
-                        return cell
-                    row = add_row(s, place, left, right)
+                row = table[home_of(left, right, mask)]
+                if row == NOTHING or pairs[row, LEFT] != left or pairs[row, RIGHT] != right:
+                    place = find(pairs, table, left, right)
+                    row = table[place]
+                    if row == NOTHING:
+                        if s.scalars[PAIRS] == len(pairs) or 2 * s.scalars[PAIRS] >= len(table):
+                            break
+                        row = add_row(s, place, left, right)
                 s.counts[row] += weight
-                s.pairs[row, SIZE] += 1
+                pairs[row, SIZE] += 1
                 rows[cell] = row
             s.frequencies[left] += weight
-            s.scalars[TOTAL] += weight
+            total += weight
         cell += length
+    s.scalars[TOTAL] += total
     return cell
 
 
@@ -104,6 +115,8 @@ def fill_blocks(pairs: Any, arena: Any, rows: Any, count: int) -> int:
         used += pairs[row, SIZE]
         pairs[row, SIZE] = 0
     for cell in range(len(rows)):
-        if rows[cell] != NOTHING:
-            push(pairs, arena, rows[cell], cell)
+        row = rows[cell]
+        if row != NOTHING:
+            arena[pairs[row, START] + pairs[row, SIZE]] = cell
+            pairs[row, SIZE] += 1
     return used
