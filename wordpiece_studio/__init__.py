@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         WhitespaceSplit,
     )
     from wordpiece_studio.text.unicode_form import UnicodeForm
+    from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __all__ = [
+    "AddedToken",
     "BertNormalizer",
     "BertPreTokenizer",
     "BpeTokenizer",
@@ -179,6 +181,7 @@ _HOMES = {
         "WhitespaceSplit",
     ),
     "text.unicode_form": ("UnicodeForm",),
+    "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer",),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",

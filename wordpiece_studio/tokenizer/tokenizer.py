@@ -6,19 +6,20 @@ if at some position none does, the whole word is unknown.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.storage.tokenizer_directory import Only
+    from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _FEW_TOKENS = 16
@@ -74,7 +75,7 @@ class UnknownReason:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedWord:
-    """A word of a text with its tokens; `word` is None for a special token spelled out in the text."""
+    """A word of a text with its tokens; `word` is None for an added token, such as a special token spelled out."""
 
     word: Word | None
     pieces: tuple[Piece, ...]
@@ -130,7 +131,7 @@ class Tokenizer:
     is_normalizer_guessed
         Whether the normalizer was only guessed from the tokens, because neither the files nor the caller gave one.
 
-    Special tokens that are spelled out in a text are found before anything else, as in Hugging Face.
+    Special tokens and user tokens in a text are found before anything else and never cut, as in Hugging Face.
 
     >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
     >>> tokenizer = Tokenizer(words)
@@ -152,16 +153,16 @@ class Tokenizer:
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = max_word_length
-        self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer)
+        self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
+        self._normalized_finder = self._finder_in_normalized_text()
+        first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
+        self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
         self._matches: dict[str, _Match] = {}
-        special = sorted(vocabulary.special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, special))) if special else None
 
     @property
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
-        special = "".join(self.vocabulary.special_tokens)
-        return self.pipeline.is_local and " " not in special and "\n" not in special
+        return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
     def encode(self, text: str) -> Encoding:
         """Return the tokens of `text`."""
@@ -177,8 +178,8 @@ class Tokenizer:
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         ids: list[int] = []
-        for section, _, is_special in self._sections(text):
-            if is_special:
+        for section, _, _, is_added in self._sections(text):
+            if is_added:
                 ids.append(self._id(section))
             else:
                 for word in self.pipeline.words(section):
@@ -188,12 +189,12 @@ class Tokenizer:
     def tokenize_words(self, text: str) -> list[TokenizedWord]:
         """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
         words: list[TokenizedWord] = []
-        for section, offset, is_special in self._sections(text):
-            if is_special:
-                piece = Piece(section, self._id(section), offset, offset + len(section))
+        for section, start, end, is_added in self._sections(text):
+            if is_added:
+                piece = Piece(section, self._id(section), start, end)
                 words.append(TokenizedWord(None, (piece,), None))
             else:
-                words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
+                words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
         return words
 
     def retokenized(self, words: tuple[TokenizedWord, ...], earlier: Tokenizer) -> tuple[TokenizedWord, ...]:
@@ -234,7 +235,7 @@ class Tokenizer:
             tried = []
             for end in range(len(units), start, -1):
                 candidate = self._candidate(units, start, end)
-                tried.append(Trial(candidate, candidate in self.vocabulary))
+                tried.append(Trial(candidate, self.vocabulary.is_piece(candidate)))
                 if tried[-1].matched:
                     break
             last = tried[-1]
@@ -243,13 +244,13 @@ class Tokenizer:
         return WordTrace(word, tuple(positions), tokens, match.unknown)
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield each word of `text` after normalization, and whether it is a special token spelled out in the text."""
-        for section, _, is_special in self._sections(text):
-            if is_special:
+        """Yield each word of `text` after normalization, and whether it is an added token found in the text."""
+        for section, _, _, is_added in self._sections(text):
+            if is_added:
                 yield section, True
             else:
                 for word in self.pipeline.words(section):
-                    yield word, False
+                    yield word.removeprefix(FOUND), word.startswith(FOUND)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
@@ -325,14 +326,16 @@ class Tokenizer:
             only=only,
         )
 
-    def _sections(self, text: str) -> Iterator[tuple[str, int, bool]]:
-        """Yield (section, its offset, whether it is a special token)."""
-        done = 0
-        for found in self._special.finditer(text) if self._special else ():
-            yield text[done : found.start()], done, False
-            yield found.group(), found.start(), True
-            done = found.end()
-        yield text[done:], done, False
+    def _sections(self, text: str) -> Iterator[Section]:
+        """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
+        return self._finder.sections(text)
+
+    def _finder_in_normalized_text(self) -> AddedTokenFinder:
+        sought: dict[str, AddedToken] = {}
+        for token in self.vocabulary.added_tokens:
+            if token.normalized and (spelling := self.normalizer.normalize(token.content)):
+                sought.setdefault(spelling, token)
+        return AddedTokenFinder(sought)
 
     def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
         match = self._match(word.text)
@@ -342,7 +345,7 @@ class Tokenizer:
             Piece(token, self._id(token), offset + starts[start], offset + ends[end - 1])
             for token, start, end in match.tokens
         )
-        return TokenizedWord(word, pieces, match.unknown)
+        return TokenizedWord(None if word.text.startswith(FOUND) else word, pieces, match.unknown)
 
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
@@ -363,6 +366,8 @@ class Tokenizer:
         return found
 
     def _longest_match(self, word: str) -> _Match:
+        if word.startswith(FOUND):
+            return _Match(((word.removeprefix(FOUND), 0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
         units = self._units(word)
@@ -371,7 +376,7 @@ class Tokenizer:
         while start < len(units):
             for end in range(min(len(units), start + self.vocabulary.longest), start, -1):
                 candidate = self._candidate(units, start, end)
-                if candidate in self.vocabulary:
+                if self.vocabulary.is_piece(candidate):
                     tokens.append((candidate, start, end))
                     start = end
                     break
@@ -397,8 +402,8 @@ class Tokenizer:
         starts = [0]
         while starts[-1] < last:
             start = starts[-1]
-            fits = (end for end in range(last, start, -1) if self._candidate(units, start, end) in self.vocabulary)
-            starts.append(next(fits))
+            candidates = ((end, self._candidate(units, start, end)) for end in range(last, start, -1))
+            starts.append(next(end for end, candidate in candidates if self.vocabulary.is_piece(candidate)))
         return starts
 
     def _id(self, token: str) -> int:
