@@ -460,6 +460,7 @@ def _read(read: Callable[..., _Text], sources: Listing, options: Mapping[str, An
             counts.normalizer,
             counts.pre_tokenizer,
             special_tokens=trainer.config.special_tokens,
+            user_tokens=trainer.config.user_tokens,
             max_word_length=options["max_word_length"],
             progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
         )

@@ -340,8 +340,12 @@ class Pipeline:
 
 @cache
 def one_of(tokens: tuple[str, ...]) -> re.Pattern[str]:
-    """Return a pattern that finds tokens in a text: of several that begin at one place, the longest."""
-    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))))
+    """Return a pattern that finds tokens in a text: of several that begin at one place, the longest.
+
+    >>> one_of(("ab", "abc", "b")).findall("abcdabb"), one_of(()).findall("ab")
+    (['abc', 'ab', 'b'], [])
+    """
+    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))) or r"\b\B")
 
 
 def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:

@@ -96,7 +96,7 @@ class AddedTokenFinder:
 
     def __init__(self, tokens: Mapping[str, AddedToken]) -> None:
         self._tokens = tokens
-        self._pattern = one_of(tuple(tokens)) if tokens else None
+        self._pattern = one_of(tuple(tokens))
 
     @classmethod
     def of(cls, tokens: Iterable[AddedToken]) -> Self:
@@ -116,7 +116,7 @@ class AddedTokenFinder:
     def sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text and the stretches between them, from left to right."""
         done = 0
-        for match in self._pattern.finditer(text) if self._pattern is not None else ():
+        for match in self._pattern.finditer(text) if self._tokens else ():
             token = self._tokens[match[0]]
             start, end = match.span()
             if token.single_word and (_is_word(text[start - 1 : start]) or _is_word(text[end : end + 1])):

@@ -286,14 +286,7 @@ class MergeHistory:
         return self._view_of_table(self.vocabulary_size(step))
 
     def _view_of_table(self, size: int) -> Vocabulary:
-        config = self.config
-        return Vocabulary(
-            self._table,
-            config.special_tokens,
-            config.continuing_subword_prefix,
-            config.end_of_word_suffix,
-            size=size,
-        )
+        return self.config.vocabulary(self._table, size)
 
     def birth_step(self, token_id: int) -> int:
         """Return the step that made a token; 0 for special tokens and the alphabet."""

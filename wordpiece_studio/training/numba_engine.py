@@ -322,8 +322,8 @@ def _names_collide(input_: TrainingInput) -> bool:
     removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
     if not prefix or removes or config.end_of_word_suffix is not None:
         return True
-    begins = [f"\n{token}" for token in (prefix, *config.special_tokens)]
-    inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
+    begins = [f"\n{token}" for token in (prefix, *config.reserved_tokens)]
+    inside = [token.removeprefix(prefix) for token in config.reserved_tokens if token.startswith(prefix)]
     texts = ("\n".join(["", *input_.words[part]]) for part in slices(len(input_.words)))
     return any(token in text for text in texts for token in (*begins, *inside))
 
