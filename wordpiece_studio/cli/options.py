@@ -140,13 +140,7 @@ def _check_default(vocab: str) -> None:
 
 
 def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
-    return Tokenizer(
-        tokenizer.vocabulary,
-        with_removal(tokenizer.normalizer, remove),
-        tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
-        is_normalizer_guessed=tokenizer.is_normalizer_guessed,
-    )
+    return tokenizer.with_steps(with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)
 
 
 ForceOption = Annotated[

@@ -16,13 +16,15 @@ from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, Add
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _FEW_TOKENS = 16
+MODEL_MAX_LENGTH = 512  # of BERT
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -130,6 +132,10 @@ class Tokenizer:
         A word of more characters is unknown, as in BERT.
     is_normalizer_guessed
         Whether the normalizer was only guessed from the tokens, because neither the files nor the caller gave one.
+    model_max_length
+        The most tokens that the model takes; written for `transformers`, which truncates to it.
+    kept_parts
+        Parts of a ``tokenizer.json`` that are only read and written again: truncation, padding, a post-processor.
 
     Special tokens and user tokens in a text are found before anything else and never cut, as in Hugging Face.
 
@@ -147,12 +153,16 @@ class Tokenizer:
         *,
         max_word_length: int = 100,
         is_normalizer_guessed: bool = False,
+        model_max_length: int = MODEL_MAX_LENGTH,
+        kept_parts: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = max_word_length
+        self.model_max_length = model_max_length
+        self.kept_parts = dict(kept_parts or {})
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
@@ -272,6 +282,18 @@ class Tokenizer:
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
 
+    def with_steps(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Tokenizer:
+        """Return a tokenizer with another normalizer and pre-tokenizer, and everything else of this one."""
+        return Tokenizer(
+            self.vocabulary,
+            normalizer,
+            pre_tokenizer,
+            max_word_length=self.max_word_length,
+            is_normalizer_guessed=self.is_normalizer_guessed,
+            model_max_length=self.model_max_length,
+            kept_parts=self.kept_parts,
+        )
+
     @classmethod
     def load(
         cls,
@@ -323,6 +345,8 @@ class Tokenizer:
             self.normalizer,
             self.pre_tokenizer,
             max_word_length=self.max_word_length,
+            model_max_length=self.model_max_length,
+            kept_parts=self.kept_parts,
             only=only,
         )
 
