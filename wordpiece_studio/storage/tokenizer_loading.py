@@ -171,7 +171,8 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
         return _of_manifest(tokens, manifest, steps)
     configuration = read_configuration(path.parent) if path.name == VOCABULARY_FILE else None
     unk_token = None if configuration is None else configuration.unk_token
-    vocabulary = Vocabulary(tokens, [token for token in BERT_SPECIAL_TOKENS if token in tokens], unk_token=unk_token)
+    usual = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
+    vocabulary = Vocabulary(tokens, usual if configuration is None else (), unk_token=unk_token)
     normalizer = configuration.bert_normalizer() if configuration is not None and configuration.is_stated else None
     tokenizer = Tokenizer(
         vocabulary,
@@ -179,7 +180,7 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
         steps[1] or "bert",
         is_normalizer_guessed=normalizer is None and steps[0] is None,
     )
-    return tokenizer if configuration is None else configuration.configured(tokenizer)
+    return tokenizer if configuration is None else configuration.configured(tokenizer, usual)
 
 
 def guessed_normalizer(tokens: Sequence[str]) -> str:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 UNKNOWN_TOKEN = "[UNK]"
 ROLES: Mapping[str, tuple[str, ...]] = {
-    "unk_token": (UNKNOWN_TOKEN, "<unk>"),
-    "pad_token": ("[PAD]", "<pad>"),
-    "cls_token": ("[CLS]", "<cls>", "<s>"),
-    "sep_token": ("[SEP]", "<sep>", "</s>"),
-    "mask_token": ("[MASK]", "<mask>"),
     "bos_token": ("[BOS]", "<bos>", "<s>"),
     "eos_token": ("[EOS]", "<eos>", "</s>"),
+    "unk_token": (UNKNOWN_TOKEN, "<unk>"),
+    "sep_token": ("[SEP]", "<sep>", "</s>"),
+    "pad_token": ("[PAD]", "<pad>"),
+    "cls_token": ("[CLS]", "<cls>", "<s>"),
+    "mask_token": ("[MASK]", "<mask>"),
 }
-"""The roles of special tokens, as `transformers` calls them, and the well-known names of the tokens that have them."""
+"""The roles of special tokens, as `transformers` calls and orders them, and the well-known names of such tokens."""
 _AT_ONCE = 20_000  # between turns of other threads
 
 
@@ -39,7 +39,7 @@ def roles_of(special_tokens: Collection[str], given: Mapping[str, str | None]) -
         If a given token is not a text.
 
     >>> roles_of(["<unk>", "<s>", "</s>"], {"cls_token": ""})
-    {'unk_token': '<unk>', 'sep_token': '</s>', 'bos_token': '<s>', 'eos_token': '</s>'}
+    {'bos_token': '<s>', 'eos_token': '</s>', 'unk_token': '<unk>', 'sep_token': '</s>'}
     """
     roles = {}
     for role, names in ROLES.items():

@@ -15,12 +15,13 @@ from wordpiece_studio.storage.huggingface.reading import read_json
 from wordpiece_studio.storage.huggingface.tokenizer_json import ADDED_TOKENS_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from wordpiece_studio.text.pipeline import Normalizer
@@ -95,8 +96,9 @@ class Configuration:
         self._fields = fields
         self._name = name
         self._named: dict[str, AddedToken] = {}
-        for role in ROLES:
-            for token in (getattr(fields, role), getattr(special, role, None)):
+        for role, (usual, *_) in ROLES.items():
+            is_berts = fields.tokenizer_class in _BERTS and usual in BERT_SPECIAL_TOKENS
+            for token in (usual if is_berts else None, getattr(fields, role), getattr(special, role, None)):
                 if token:
                     self._named[role] = _special(token)
         self._others: list[AddedToken] = []
@@ -126,8 +128,15 @@ class Configuration:
         length = self._fields.model_max_length
         return MODEL_MAX_LENGTH if length is None else int(length)
 
-    def configured(self, tokenizer: Tokenizer) -> Tokenizer:
+    def configured(self, tokenizer: Tokenizer, usual: Iterable[str] = ()) -> Tokenizer:
         """Return a tokenizer with the added tokens and the roles that `transformers` gives it.
+
+        Parameters
+        ----------
+        tokenizer
+            The tokenizer as the other files describe it.
+        usual
+            Special tokens of a tokenizer whose files describe none.
 
         Raises
         ------
@@ -137,7 +146,7 @@ class Configuration:
         vocabulary = tokenizer.vocabulary
         added = {token.content: token for token in vocabulary.added_tokens}
         added |= {token.content: token for token in self._described}
-        for token in (*self._named.values(), *self._others):
+        for token in (*self._named.values(), *self._others, *map(_special, usual)):
             added.setdefault(token.content, token)
         tokens = vocabulary.tokens + [token for token in added if token not in vocabulary]
         for number, token in enumerate(tokens):
@@ -150,7 +159,8 @@ class Configuration:
                     id=self._added[token],
                     place=number,
                 )
-        roles = {role: self._named[role].content if role in self._named else self._default(role) for role in ROLES}
+        none = "" if self._named else None  # where no role is stated at all, the tokens' names say them
+        roles = {role: self._named[role].content if role in self._named else none for role in ROLES}
         configured = Vocabulary(
             tokens,
             (),
@@ -168,10 +178,6 @@ class Configuration:
             model_max_length=self.model_max_length,
             kept_parts=tokenizer.kept_parts,
         )
-
-    def _default(self, role: str) -> str | None:
-        """Return what a role has that is not stated: None for what the names say, or an empty text for no token."""
-        return None if not self._named or self._fields.tokenizer_class in _BERTS else ""
 
     @property
     def unk_token(self) -> str | None:

@@ -34,7 +34,7 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import NoReturn
 
     from wordpiece_studio.text.pipeline import Normalizer
@@ -324,7 +324,7 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
         unk_token=fields.unk_token,
         added_tokens=added_tokens,
         pieces=len(vocab) if len(tokens) > len(vocab) else None,
-        **_roles_in(members.get("post_processor"), ids),
+        **_roles_in(members.get("post_processor"), {token.content for token in added_tokens if token.special}),
     )
     usual = {"truncation": None, "padding": None, "post_processor": post_processor(vocabulary)}
     found = {name: _value(members.get(name)) for name in usual}
@@ -350,8 +350,8 @@ def _can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:
     )
 
 
-def _roles_in(part: JsonPart | None, ids: Mapping[str, int]) -> dict[str, str]:
-    """Return the class token and the separator of a template, if it has the form of BERT's."""
+def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, str]:
+    """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
     match _value(part):
         case {
             "type": "TemplateProcessing",
@@ -360,9 +360,11 @@ def _roles_in(part: JsonPart | None, ids: Mapping[str, int]) -> dict[str, str]:
                 {"Sequence": {"id": "A"}},
                 {"SpecialToken": {"id": str(last)}},
             ],
-        } if first in ids and last in ids:
+        } if first in special and last in special:
             return {"cls_token": first, "sep_token": last}
-        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]} if first in ids and last in ids:
+        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]} if (
+            first in special and last in special
+        ):
             return {"cls_token": first, "sep_token": last}
     return {}
 
