@@ -199,6 +199,7 @@ class CharacterPreTokenizer(PreTokenizer):
         return True
 
 
+_FEW_TOKENS = 8
 _ADVICE = (
     "If a repetition can match the same text in several ways, as in (a|aa)+, leave only one of them,"
     " or make it possessive, as in (a|aa)++."
@@ -345,7 +346,19 @@ def one_of(tokens: tuple[str, ...]) -> re.Pattern[str]:
     >>> one_of(("ab", "abc", "b")).findall("abcdabb"), one_of(()).findall("ab")
     (['abc', 'ab', 'b'], [])
     """
-    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True))) or r"\b\B")
+    return re.compile(_alternatives(tokens, 8) or r"\b\B")
+
+
+def _alternatives(tokens: Sequence[str], depth: int) -> str:
+    """Return a pattern that tries the longest token first, but a common beginning of many, up to `depth`, only once."""
+    if not depth or len(tokens) < _FEW_TOKENS:
+        return "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+    rests: dict[str, list[str]] = {}
+    for token in tokens:
+        rests.setdefault(token[:1], []).append(token[1:])
+    has_end = rests.pop("", None) is not None
+    parts = [f"{re.escape(first)}(?:{_alternatives(rest, depth - 1)})" for first, rest in rests.items()]
+    return "|".join(parts + [""] * has_end)
 
 
 def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:

@@ -200,9 +200,13 @@ class Vocabulary:
 
     def first(self, size: int) -> Vocabulary:
         """Return the vocabulary of the first `size` tokens. It shares the tokens, so this costs nothing."""
-        first = object.__new__(Vocabulary)
-        vars(first).update(vars(self), _size=min(size, self._size))
-        return first
+        return self.with_size(min(size, self._size))
+
+    def with_size(self, size: int) -> Vocabulary:
+        """Return the vocabulary of the first `size` tokens of the table, which may have grown."""
+        view = object.__new__(Vocabulary)
+        vars(view).update(vars(self), _size=size, longest=self._table.longest)
+        return view
 
     @property
     def unk_token(self) -> str:
