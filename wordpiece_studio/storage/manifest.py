@@ -126,7 +126,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
     def vocabulary(self, tokens: list[str]) -> Vocabulary:
         """Return the vocabulary of tokens that are not in the manifest itself."""
-        given = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
+        given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
         return Vocabulary(
             tokens,
             self.special_tokens,

@@ -148,19 +148,19 @@ class Configuration:
         added |= {token.content: token for token in self._described}
         for token in (*self._named.values(), *self._others, *map(_special, usual)):
             added.setdefault(token.content, token)
-        tokens = vocabulary.tokens + [token for token in added if token not in vocabulary]
-        for number, token in enumerate(tokens):
-            if self._added.get(token, number) != number:
+        tokens = vocabulary.tokens + [content for content in added if content not in vocabulary]
+        for number, content in enumerate(tokens):
+            if self._added.get(content, number) != number:
                 raise StudioError(
                     "{path}: the added token {token} has the id {id}, but its place is {place}",
                     "Save it again with the program that wrote it.",
                     path=self._name,
-                    token=repr(token[:50]),
-                    id=self._added[token],
+                    token=repr(content[:50]),
+                    id=self._added[content],
                     place=number,
                 )
         none = "" if self._named else None  # where no role is stated at all, the tokens' names say them
-        roles = {role: self._named[role].content if role in self._named else none for role in ROLES}
+        roles: dict[str, Any] = {role: self._named[role].content if role in self._named else none for role in ROLES}
         configured = Vocabulary(
             tokens,
             (),

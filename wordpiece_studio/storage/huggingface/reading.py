@@ -350,7 +350,7 @@ def _can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:
     )
 
 
-def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, str]:
+def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]:
     """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
     match _value(part):
         case {
