@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         WhitespaceSplit,
     )
     from wordpiece_studio.text.unicode_form import UnicodeForm
+    from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __all__ = [
+    "AddedToken",
     "BertNormalizer",
     "BertPreTokenizer",
     "BpeTokenizer",
@@ -188,6 +190,7 @@ _HOMES = {
         "WhitespaceSplit",
     ),
     "text.unicode_form": ("UnicodeForm",),
+    "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer",),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",

@@ -49,7 +49,8 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
         "min_value": 1.5, "max_token_length": 4, "tie": "ids", "alphabet": "huggingface",
         "continuing_order": ["##b", "##a"], "initial_alphabet": ["q", "##q"], "alphabet_limit": 90,
         "alphabet_overflow": "remove", "special_tokens": ["[UNK]", "[X]"], "continuing_subword_prefix": "@",
-        "end_of_word_suffix": "</w>", "end_of_word": "attached",
+        "end_of_word_suffix": "</w>", "end_of_word": "attached", "unk_token": "[UNK]", "pad_token": "[X]",
+        "cls_token": "", "sep_token": "", "mask_token": "", "bos_token": "", "eos_token": "",
     }  # fmt: skip
     given["continuing_order"], given["initial_alphabet"] = ["@b", "@a"], ["q", "@q"]
     options: list[object] = []
@@ -57,7 +58,31 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
         options += [f"--{name.replace('_', '-')}", " ".join(value) if isinstance(value, list) else value]
     assert "end-of-word suffix" in fails(capsys, "train", COURSE, *options, "-o", tmp_path)
     assert run(capsys, "train", COURSE, *options, "--only", "vocab.txt", "-o", tmp_path)[0] == 0
-    assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given
+    assert json.loads((tmp_path / "wordpiece-studio.json").read_text())["training"] == given | {"user_tokens": []}
+
+
+def test_roles_and_user_tokens_are_written_and_come_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("a <url> bab C++ bab<url>\n" * 3, encoding="utf-8")
+    (tmp_path / "users.txt").write_bytes("\ufeff<url>\r\nC++\r\n\r\n".encode())
+    options = ["--special-tokens", "<unk> <s> </s> <pad>", "--mask-token", "<m>", "--bos-token", ""]
+    options += ["--user-tokens", str(tmp_path / "users.txt"), "--model-max-length", "99"]
+    out = tmp_path / "out"
+    assert run(capsys, "train", tmp_path / "text.txt", *options, "-o", out)[::2] == (0, "")
+    tokenizer = wordpiece_studio.Tokenizer.load(out)
+    vocabulary = tokenizer.vocabulary
+    assert vocabulary.tokens[:7] == ["<unk>", "<s>", "</s>", "<pad>", "<m>", "<url>", "C++"]
+    assert not any(character in token for token in vocabulary.tokens[7:] for character in "<>urlC+")
+    assert vocabulary.roles == {
+        "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>", "eos_token": "</s>", "pad_token": "<pad>",
+        "mask_token": "<m>",
+    }  # fmt: skip
+    assert tokenizer.encode("xC++ bab<url>").tokens == ["<unk>", "C++", "bab", "<url>"]
+    config = json.loads((out / "tokenizer_config.json").read_text())
+    assert {**vocabulary.roles, "model_max_length": 99, "max_input_chars_per_word": 100}.items() <= config.items()
+    assert run(capsys, "verify", out)[0] == 0
+    assert "user token" in fails(
+        capsys, "train", tmp_path / "text.txt", *options, "--pad-token", "C++", "-o", tmp_path / "other"
+    )
 
 
 def test_the_defaults_are_the_librarys(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

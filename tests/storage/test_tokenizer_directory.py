@@ -130,7 +130,7 @@ def test_line_ends_that_a_tool_changed_do_not_matter(folder: Path) -> None:
 @pytest.mark.parametrize(
     "values",
     [
-        {"format": 3},
+        {"format": 4},
         {"format": "1"},
         {"surprise": 1},
         {"special_tokens": [1]},

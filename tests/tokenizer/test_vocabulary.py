@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.vocabulary import TokenIndex, TokenList, Vocabulary
 
 
@@ -80,3 +81,39 @@ def test_a_table_finds_tokens_before_and_after_it_has_a_dictionary() -> None:
     assert (table.id_of("b"), table.id_of("c")) == (1, None)
     table.append("c")
     assert (table.id_of("b"), table.id_of("c"), table.ids) == (1, 2, {"a": 0, "b": 1, "c": 2})
+
+
+@pytest.mark.parametrize(
+    ("special", "given", "roles"),
+    [
+        (("[PAD]", "[UNK]"), {}, {"pad_token": "[PAD]", "unk_token": "[UNK]"}),
+        (
+            ("<unk>", "<s>", "</s>"),
+            {},
+            {"unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>", "bos_token": "<s>", "eos_token": "</s>"},
+        ),
+        (("[CLS]", "<s>"), {"eos_token": "<e>"}, {"cls_token": "[CLS]", "bos_token": "<s>", "eos_token": "<e>"}),
+        (("[PAD]", "[MASK]"), {"pad_token": "", "mask_token": "<m>"}, {"mask_token": "<m>"}),
+    ],
+)
+def test_roles(special: tuple[str, ...], given: dict[str, str], roles: dict[str, str]) -> None:
+    vocabulary = Vocabulary([*special, "a"], special, **given)  # type: ignore[arg-type]
+    assert vocabulary.roles == roles
+    assert vocabulary.pad_token == roles.get("pad_token")
+    assert vocabulary.unk_token == roles.get("unk_token", "[UNK]")
+    assert set(vocabulary.special_tokens) == {*special, *filter(None, given.values())}
+    assert vocabulary.first(1).roles == roles
+
+
+def test_user_tokens_are_added_tokens_that_are_not_special() -> None:
+    added = [AddedToken("[X]", lstrip=True, special=True), "<url>"]
+    vocabulary = Vocabulary(["[UNK]", "a", "[X]", "<url>"], ["[UNK]"], added_tokens=added, pieces=2)
+    assert (vocabulary.special_tokens, vocabulary.user_tokens) == (("[UNK]", "[X]"), ("<url>",))
+    assert vocabulary.added_tokens == (AddedToken("[UNK]", special=True), added[0], AddedToken("<url>"))
+    assert (vocabulary.pieces, vocabulary.is_piece("a"), vocabulary.is_piece("<url>")) == (["[UNK]", "a"], True, False)
+
+
+@pytest.mark.parametrize("wrong", [{"pad_token": 3}, {"added_tokens": [""]}, {"added_tokens": ["[UNK]"]}])
+def test_wrong_roles(wrong: dict[str, object]) -> None:
+    with pytest.raises(StudioError):
+        Vocabulary(["[UNK]"], ["[UNK]"], **wrong)  # type: ignore[arg-type]

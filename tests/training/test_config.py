@@ -40,6 +40,11 @@ def test_the_defaults() -> None:
         {"initial_alphabet": ["ab"]},
         {"special_tokens": ["a\tb"]},
         {"special_tokens": ["\ud800"]},
+        {"user_tokens": "<url>"},
+        {"user_tokens": ["<url>", "[UNK]"]},
+        {"user_tokens": ["<url>", "<url>"]},
+        {"user_tokens": ["a\nb"]},
+        {"pad_token": 7},
         {"continuing_subword_prefix": "\x1b"},
         {"end_of_word_suffix": ""},
         {"max_seconds": -1},
@@ -49,11 +54,22 @@ def test_refuses_and_names_the_setting(setting: dict[str, Any]) -> None:
     with pytest.raises(StudioError) as error:
         TrainingConfig(**setting)
     name = next(iter(setting))
-    assert name in str(error.value) or "special token" in str(error.value)
+    assert name in str(error.value) or f"{name.removesuffix('s').replace('_', ' ')} " in str(error.value)
+
+
+def test_a_token_named_for_a_role_takes_the_place_of_berts_or_follows() -> None:
+    config = TrainingConfig(unk_token="<unk>", bos_token="<s>", mask_token="", user_tokens=["<url>"])
+    assert config.special_tokens == ("[PAD]", "<unk>", "[CLS]", "[SEP]", "[MASK]", "<s>")
+    assert config.reserved_tokens == (*config.special_tokens, "<url>")
+    vocabulary = config.vocabulary([*config.reserved_tokens, "a"])
+    assert (vocabulary.unk_token, vocabulary.bos_token, vocabulary.mask_token) == ("<unk>", "<s>", None)
+    assert (vocabulary.cls_token, vocabulary.user_tokens) == ("[CLS]", ("<url>",))
 
 
 def test_round_trip_through_json_values() -> None:
     config = TrainingConfig(objective="count", vocab_size=9, special_tokens=["[UNK]"], initial_alphabet=["x", "##y"])
+    assert TrainingConfig.from_dict(config.to_dict()) == config
+    config = TrainingConfig(pad_token="<p>", sep_token="", user_tokens=("<url>",))
     assert TrainingConfig.from_dict(config.to_dict()) == config
 
 

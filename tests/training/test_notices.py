@@ -44,6 +44,16 @@ def test_no_unknown_token() -> None:
     assert "[UNK] is not among the special tokens" in said("a", special_tokens=[])
 
 
+def test_the_unknown_token_may_have_another_name() -> None:
+    assert said("a", special_tokens=["<unk>"]) == said("a", special_tokens=[], unk_token="?") == ""
+
+
+def test_user_tokens_that_were_not_taken_out_of_the_text() -> None:
+    assert "without taking the user tokens out of the text: <url>." in said("a <url>", user_tokens=["<url>"])
+    counts = wps.count_texts(["a <url>"], user_tokens=["<url>"])
+    assert not corpus_notices(counts, wps.TrainingConfig(user_tokens=["<url>"]))
+
+
 def test_words_are_searched_in_parts_and_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(arrays, "SLICE", 3)
     counts = wps.WordCounts.from_pairs([*((f"word{n}", 1) for n in range(10)), ("##a", 2), ("x[MINE]y", 4), ("##b", 3)])

@@ -37,6 +37,7 @@ configs = st.builds(
     min_value=st.sampled_from([None, None, 0.01, 1.0]),
     max_token_length=st.sampled_from([None, None, 2, 3, 5]),
     special_tokens=st.sampled_from([(), ("[UNK]",), ("[PAD]", "[UNK]", "##ab", "a", "aa")]),
+    user_tokens=st.sampled_from([(), (), ("b", "##ba", "ba")]),
     continuing_subword_prefix=st.sampled_from(["##", "##", "", "#"]),
     end_of_word_suffix=st.sampled_from([None, None, "</w>", "_"]),
     end_of_word=st.sampled_from(["symbol", "attached"]),

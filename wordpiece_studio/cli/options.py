@@ -20,6 +20,7 @@ from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
 from wordpiece_studio.storage.manifest import check_replaceable, side_manifest
+from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import RemoveCharacters
@@ -51,7 +52,7 @@ _PRE_TOKENIZERS = (
     " +."
 )
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
-JUDGING = "Judging the vocabulary"
+ROLES, JUDGING = "Roles of special tokens", "Judging the vocabulary"
 
 
 def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
@@ -149,13 +150,7 @@ def _check_default(vocab: str) -> None:
 
 
 def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
-    return Tokenizer(
-        tokenizer.vocabulary,
-        with_removal(tokenizer.normalizer, remove),
-        tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
-        is_normalizer_guessed=tokenizer.is_normalizer_guessed,
-    )
+    return tokenizer.with_steps(with_removal(tokenizer.normalizer, remove), tokenizer.pre_tokenizer)
 
 
 ForceOption = Annotated[
@@ -225,6 +220,20 @@ def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
         yield pipe
 
 
+def tokens_in(path: str) -> list[str]:
+    """Return the tokens in a file, one a line; empty lines do not count.
+
+    Raises
+    ------
+    StudioError
+        If it cannot be read, or is not UTF-8.
+    """
+    data = small_file_bytes(path, _LARGEST_LIST_BYTES, "a list of tokens").removeprefix(b"\xef\xbb\xbf")
+    lines = utf8_text(data, path).split("\n")
+    return [token for line in lines if (token := line.removesuffix("\r"))]
+
+
+_LARGEST_LIST_BYTES = 16 << 20
 _READING = ("column", "encoding", "errors")
 
 
@@ -267,6 +276,7 @@ def counted_words(
         If something cannot be read, or there are no words.
     """
     counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length")}
+    counting["user_tokens"] = options.get("user_tokens", ())
 
     def report_progress(progress: CountingProgress) -> None:
         report("Counting", progress.bytes_done, progress.bytes_total)

@@ -27,6 +27,7 @@ from wordpiece_studio.cli.options import (
     CHOICE,
     FILES,
     JUDGING,
+    ROLES,
     STOP,
     ClusterOption,
     ColumnOption,
@@ -50,6 +51,7 @@ from wordpiece_studio.cli.options import (
     listed_sources,
     option,
     results,
+    tokens_in,
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
@@ -76,8 +78,7 @@ from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import printable_json
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.training.config import AlphabetLayout, AlphabetOverflow, EndOfWord, Objective, Tie, TrainingConfig
 from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
@@ -97,6 +98,9 @@ OverflowOption = Annotated[str, option("Words with others: unk skips, remove cut
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
+UserTokensOption = Annotated[
+    str | None, option("A file of tokens that are never cut, one a line.", ALPHABET, metavar="FILE")
+]
 OnlyOption = Annotated[
     str | None,
     Option(
@@ -114,6 +118,10 @@ HELD_OUT = "a part of the corpus was held out"
 _SLICE = 1000  # merges between two updates of the progress bar
 _BERTS_FIVE = " ".join(BERT_SPECIAL_TOKENS)
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
+
+
+def _role(names: str) -> Any:
+    return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if there")
 
 
 def train_command(
@@ -147,6 +155,15 @@ def train_command(
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
+    user_tokens: UserTokensOption = None,
+    unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
+    pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
+    cls_token: Annotated[str | None, _role("[CLS] or <s>")] = None,
+    sep_token: Annotated[str | None, _role("[SEP] or </s>")] = None,
+    mask_token: Annotated[str | None, _role("[MASK] or <mask>")] = None,
+    bos_token: Annotated[str | None, _role("[BOS] or <s>")] = None,
+    eos_token: Annotated[str | None, _role("[EOS] or </s>")] = None,
+    model_max_length: Annotated[int, option("Tokens; written for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
     continuing_subword_prefix: Annotated[str, option("Before symbols inside a word.", ALPHABET)] = "##",
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
@@ -160,28 +177,34 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    started, config, chosen = time.monotonic(), _config(options), checked_only(only)
-    normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    _check_results(options, _beginning(config, normalizing, pre_tokenizer), chosen, config if bpe else None)
+    _train(options | {"user_tokens": () if user_tokens is None else tokens_in(user_tokens)})
+
+
+def _train(options: Mapping[str, Any]) -> None:
+    """Do what `train_command` does; the options are its parameters, but for the user tokens, which have been read."""
+    started, config, chosen = time.monotonic(), _config(options), checked_only(options["only"])
+    bpe = config if options["bpe"] else None
+    normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
+    _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
     with progress() as report:
         trainer = Trainer(counts, config)
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
-        _check_saving(tokenizer, output, chosen, config if bpe else None)
+        _check_saving(tokenizer, options["output"], chosen, bpe)
         while trainer.run(_SLICE):
-            report("Training", trainer.history.vocabulary_size(trainer.current_step), vocab_size)
+            report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
     figures = _held_out_figures(options, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
-    with results(force=force):
-        _write(Path(output), history, trainer, origin, chosen, bpe=bpe, with_counts=with_counts)
-        _write_judged(held_out_model, figures, origin, chosen)
-    print_line((_summary if as_json else _said)(trainer, output, time.monotonic() - started, figures))
+    with results(force=options["force"]):
+        _write(options, trainer, origin, chosen)
+        _write_judged(options, figures, origin, chosen)
+    tell = _summary if options["as_json"] else _said
+    print_line(tell(trainer, options["output"], time.monotonic() - started, figures))
 
 
 def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
-    """Return the tokenizer to be trained, so far with special tokens only."""
-    special, prefix, suffix = config.special_tokens, config.continuing_subword_prefix, config.end_of_word_suffix
-    return Tokenizer(Vocabulary(special, special, prefix, suffix), normalizer, pre_tokenizer)
+    """Return the tokenizer to be trained, so far with special tokens and user tokens only."""
+    return Tokenizer(config.vocabulary(config.reserved_tokens), normalizer, pre_tokenizer)
 
 
 def _counted(
@@ -203,31 +226,25 @@ def _counted(
     return counts, notes
 
 
-def _write(
-    output: Path,
-    history: str | None,
-    trainer: Trainer,
-    origin: Origin,
-    only: Only | None,
-    *,
-    bpe: bool,
-    with_counts: bool,
-) -> None:
-    """Write the folder of the vocabulary, and, if requested, the words into it and all merges to the file `history`."""
+def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: Only | None) -> None:
+    """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
+    output = Path(options["output"])
     exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
-    if bpe:
+    if options["bpe"]:
         write_export("bpe", exported, output)
     else:
-        _write_folder(output, trainer, origin, only)
-    if with_counts:
+        _write_folder(output, trainer, origin, only, options["model_max_length"])
+    if options["with_counts"]:
         write_export("word-counts", exported, output / counts_name(trainer.counts))
-    if history is not None:
-        path = Path(history)
+    if options["history"] is not None:
+        path = Path(options["history"])
         manifest = manifest_of("merges", exported, path.name, folder=path.parent)
         write_merge_table(path, trainer.history, manifest=manifest)
 
 
-def _write_folder(output: Path, trainer: Trainer, origin: Origin, only: Only | None) -> None:
+def _write_folder(
+    output: Path, trainer: Trainer, origin: Origin, only: Only | None, model_max_length: int
+) -> None:  # fmt: skip
     counts, vocabulary = trainer.counts, trainer.vocabulary
     if only is None:
         try:
@@ -240,6 +257,7 @@ def _write_folder(output: Path, trainer: Trainer, origin: Origin, only: Only | N
         vocabulary,
         counts.normalizer,
         counts.pre_tokenizer,
+        model_max_length=model_max_length,
         config=trainer.config,
         counts=counts,
         origin=origin,
@@ -463,12 +481,15 @@ def _read(read: Callable[..., _Text], sources: Listing, options: Mapping[str, An
             counts.normalizer,
             counts.pre_tokenizer,
             special_tokens=trainer.config.special_tokens,
+            user_tokens=trainer.config.user_tokens,
             max_word_length=options["max_word_length"],
             progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
         )
 
 
-def _write_judged(folder: str | None, figures: HeldOutFigures | None, origin: Origin, only: Only | None) -> None:
+def _write_judged(
+    options: Mapping[str, Any], figures: HeldOutFigures | None, origin: Origin, only: Only | None
+) -> None:  # fmt: skip
     """Write the vocabulary that was judged, if requested, with a manifest that says on what it was trained.
 
     Raises
@@ -476,6 +497,7 @@ def _write_judged(folder: str | None, figures: HeldOutFigures | None, origin: Or
     StudioError
         If it cannot be written.
     """
+    folder = options["held_out_model"]
     if folder is None or figures is None:
         return
     run = figures.run
@@ -485,6 +507,7 @@ def _write_judged(folder: str | None, figures: HeldOutFigures | None, origin: Or
         run.vocabulary,
         run.counts.normalizer,
         run.counts.pre_tokenizer,
+        model_max_length=options["model_max_length"],
         config=run.config,
         counts=run.counts,
         origin=Origin(merges=len(run.history), corpus=record),

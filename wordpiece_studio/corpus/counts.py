@@ -126,6 +126,8 @@ class CorpusStatistics:
         The files in UTF-16 or UTF-32, known only from their byte order mark, and the encoding of each.
     spelled_out
         How often each of BERT's special tokens is spelled out in the text; tokens that are not are omitted.
+    user_tokens
+        What was taken out of the text before it was split into words.
     files
         What was read from each file, in order; empty for texts.
     is_partial
@@ -152,6 +154,7 @@ class CorpusStatistics:
     changed_files: tuple[str, ...] = ()
     marked_files: dict[str, str] = field(default_factory=dict)
     spelled_out: dict[str, int] = field(default_factory=dict)
+    user_tokens: tuple[str, ...] = ()
     files: tuple[FileStatistics, ...] = ()
     is_partial: bool = False
     most_line_bytes: int = 0
@@ -181,7 +184,7 @@ class CorpusStatistics:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the statistics from the plain data of ``dataclasses.asdict``, which may have passed through JSON."""
         files = tuple(FileStatistics(**file) for file in values["files"])
-        names = {name: tuple(values[name]) for name in ("changed_files", "guessed_tables")}
+        names = {name: tuple(values.get(name, ())) for name in ("changed_files", "guessed_tables", "user_tokens")}
         return cls(**{**values, "files": files, **names})
 
 

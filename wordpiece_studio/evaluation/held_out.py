@@ -9,7 +9,6 @@ in UTF-8. Both parts are counted in one pass, as two columns of weights for the 
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TypedDict, get_args
@@ -24,7 +23,7 @@ from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_piec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline, one_of
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.training.config import Objective
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
@@ -62,7 +61,8 @@ class HeldOutText:
     counts
         Its words.
     special_tokens
-        How many special tokens it spells out; a tokenizer takes them out before it splits the rest into words.
+        How many special tokens and user tokens it spells out; a tokenizer takes them out before it splits the rest
+        into words.
     """
 
     counts: WordCounts
@@ -116,11 +116,14 @@ class ReadingOptions(TypedDict, total=False):
     ----------
     special_tokens
         What a tokenizer takes out of text that is held out: BERT's five, if not given.
+    user_tokens
+        What is taken out of all text, as for :func:`~wordpiece_studio.count_words`.
     max_word_length, progress, should_stop
         As for :func:`~wordpiece_studio.count_words`.
     """
 
     special_tokens: Sequence[str]
+    user_tokens: Sequence[str]
     max_word_length: int
     progress: Callable[[CountingProgress], None]
     should_stop: Callable[[], bool]
@@ -239,7 +242,7 @@ class _PartsCount:
     ----------
     size
         How many bytes are to be read.
-    normalizer, pre_tokenizer, special_tokens, max_word_length, progress, should_stop
+    normalizer, pre_tokenizer, special_tokens, user_tokens, max_word_length, progress, should_stop
         As for `divided_corpus`.
     """
 
@@ -250,14 +253,16 @@ class _PartsCount:
         pre_tokenizer: str | PreTokenizer,
         *,
         special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
+        user_tokens: Sequence[str] = (),
         max_word_length: int = 1000,
         progress: Callable[[CountingProgress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        self._pipeline = pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+        steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+        self._pipeline = pipeline = Pipeline(*steps, tuple(user_tokens))
         self._meter = ProgressMeter(progress, size, files_total=1)
         self._should_stop = should_stop
-        self._special = re.compile("|".join(map(re.escape, sorted(special_tokens, key=len, reverse=True))) or r"\b\B")
+        self._reserved = one_of((*special_tokens, *user_tokens))
         self._special_found = 0
         self._is_held_out = False
         self._counter: WordCounter
@@ -312,7 +317,7 @@ class _PartsCount:
             self._end_stretch()
             self._is_held_out = is_held_out
         if is_held_out:
-            text, found = self._special.subn("\n", piece.text)
+            text, found = self._reserved.subn("\n", piece.text)
             if found:
                 self._special_found += found
                 piece = dataclasses.replace(piece, text=text, raw=b"", rows=None)

@@ -241,4 +241,4 @@ def suggested_settings(counts: WordCounts, config: TrainingConfig) -> SuggestedS
 def _least_size(counts: WordCounts, config: TrainingConfig) -> int:
     if len(counts) <= _MOST_WORDS:
         return minimum_vocab_size(counts, config)
-    return len(config.special_tokens) + counts.alphabet_size
+    return len(config.reserved_tokens) + counts.alphabet_size

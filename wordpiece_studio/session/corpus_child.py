@@ -203,7 +203,8 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     wanted = json.loads(order)
     config = TrainingConfig.from_dict(wanted["config"])
     pipeline = normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"])
-    reading: Any = {"special_tokens": config.special_tokens, "max_word_length": wanted["max_word_length"]}
+    reading: Any = {name: getattr(config, name) for name in ("special_tokens", "user_tokens")}
+    reading["max_word_length"] = wanted["max_word_length"]
     lower_priority()  # the window comes first
     connection.send_bytes(READY)
     text = _received(connection, None)

@@ -347,7 +347,7 @@ def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures 
     usage = count_usage(tokenizer, counts, stop.is_set)
     if usage is None:
         return None
-    dead = usage.dead(len(history.config.special_tokens))
+    dead = usage.dead(len(history.config.reserved_tokens))
     tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
     reasons = DeadTokens(history, step, dead, tokenizer, order.texts, stop.is_set)
     return None if stop.is_set() else _Figures(step, usage, dead, reasons)

@@ -97,7 +97,7 @@ class VocabularyItems(SortedItems):
         super().__init__()
         self.history = history
         self.usage = usage
-        self.special = len(history.config.special_tokens)
+        self.special = len(history.config.reserved_tokens)
         self.initial = history.vocabulary_size(0)
         self.others: tuple[ComparedStep, ...] = ()
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges

@@ -131,6 +131,8 @@ def why_no_bpe(config: TrainingConfig) -> StudioError | None:
         return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not support")
     if config.end_of_word_suffix is not None and config.end_of_word != "attached":
         return _no_bpe("the end of a word is a symbol of its own; in these files it is part of the last character")
+    if config.user_tokens:
+        return _no_bpe("it has user tokens, which these files cannot tell from others")
     return None
 
 

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile
@@ -136,6 +136,7 @@ def _of_files(
 ) -> WordsAgain:
     record = manifest.corpus or CorpusRecord()
     longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
+    user_tokens: Any = (manifest.training or {}).get("user_tokens", ())
     noted = noted_files(files)
     counts = count_words(
         files,
@@ -143,6 +144,7 @@ def _of_files(
         pre_tokenizers.from_spec(manifest.pre_tokenizer),
         max_word_length=longest,
         min_count=record.min_count,
+        user_tokens=user_tokens,
         processes=processes,
         progress=progress,
     )

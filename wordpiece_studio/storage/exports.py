@@ -13,7 +13,7 @@ from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import MERGES_FILE, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE, why_not_expressible
+from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
     Origin,
@@ -23,7 +23,7 @@ from wordpiece_studio.storage.manifest import (
     with_manifest,
     with_side_manifest,
 )
-from wordpiece_studio.storage.tokenizer_directory import CONFIG_FILE, TOKENIZER_FILES, save_directory
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_directory
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name

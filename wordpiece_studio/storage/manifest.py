@@ -25,6 +25,9 @@ from wordpiece_studio.storage.corpus_record import CorpusRecord, published_recor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.tokenizer.added_tokens import AddedToken  # noqa: TC001  # msgspec reads the annotations
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH
+from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -34,13 +37,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.system.atomic_write import Content
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
 
 MANIFEST_FILE = "wordpiece-studio.json"
 SIDE_SUFFIX = ".card.json"
-FORMAT = 2
-"""Format 1 had neither the number of merges nor the origin of the words; both formats can be read."""
+FORMAT = 3
+"""Format 1 had neither the number of merges nor the origin of the words, format 2 no roles; all can be read."""
 _LARGEST_BYTES = 12 << 20  # it names up to `MOST_FILES` files
 _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be any JSON here
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
@@ -77,8 +79,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
         not recorded.
     normalizer, pre_tokenizer
         The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
-    max_word_length
-        A word of more characters is unknown.
+    roles, added_tokens, pieces
+        Those of the vocabulary: its roles, None in formats that had none; the added tokens that are not simply special
+        tokens; and how many of its tokens words are made of.
+    max_word_length, model_max_length
+        Those of the tokenizer.
     vocabulary_size, vocabulary_sha256
         See `vocabulary_digest`; 0 and None if words were exported without training.
     training
@@ -104,7 +109,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     continuing_subword_prefix: str = "##"
     end_of_word_suffix: str | None = None
     unk_token: str = "[UNK]"
+    roles: dict[str, str] | None = None
+    added_tokens: tuple[AddedToken, ...] = ()
+    pieces: int | None = None
     max_word_length: int = 100
+    model_max_length: int = MODEL_MAX_LENGTH
     vocabulary_size: int = 0
     vocabulary_sha256: str | None = None
     # How it was made; not needed to tokenize.
@@ -113,6 +122,19 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     parts: Literal["all", "some"] = "all"
     corpus: ManifestCorpus | None = None
     versions: dict[str, str] = {}
+
+    def vocabulary(self, tokens: list[str]) -> Vocabulary:
+        """Return the vocabulary of tokens that are not in the manifest itself."""
+        given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
+        return Vocabulary(
+            tokens,
+            self.special_tokens,
+            self.continuing_subword_prefix,
+            self.end_of_word_suffix,
+            added_tokens=self.added_tokens,
+            pieces=self.pieces,
+            **{**given, "unk_token": self.unk_token},
+        )
 
 
 @decodable
@@ -147,6 +169,7 @@ def make_manifest(
     pre_tokenizer: PreTokenizer,
     *,
     max_word_length: int = 100,
+    model_max_length: int = MODEL_MAX_LENGTH,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
     origin: Origin | None = None,
@@ -159,7 +182,7 @@ def make_manifest(
 
     Parameters
     ----------
-    vocabulary, normalizer, pre_tokenizer, max_word_length
+    vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length
         The tokenizer.
     config, counts, origin
         How the vocabulary was trained and on what, as far as known.
@@ -186,7 +209,11 @@ def make_manifest(
         continuing_subword_prefix=vocabulary.continuing_subword_prefix,
         end_of_word_suffix=vocabulary.end_of_word_suffix,
         unk_token=vocabulary.unk_token,
+        roles=vocabulary.roles,
+        added_tokens=tuple(token for token in vocabulary.added_tokens if not (token.special and token.is_plain)),
+        pieces=None if len(vocabulary.pieces) == len(vocabulary) else len(vocabulary.pieces),
         max_word_length=max_word_length,
+        model_max_length=model_max_length,
         vocabulary_size=len(vocabulary),
         vocabulary_sha256=vocabulary_digest(vocabulary.tokens),
         training=None if config is None else config.to_dict(),

@@ -16,11 +16,15 @@ import itertools
 import json
 import os
 import unicodedata
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
     normalizer_value,
     pretty_json,
@@ -34,8 +38,8 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -47,11 +51,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
 
 
-CONFIG_FILE = "tokenizer_config.json"
-SPECIAL_TOKENS_FILE = "special_tokens_map.json"
-
 _BERT_LONGEST_WORD = 100  # characters; built into version 5
-_ROLES = {"cls_token": "[CLS]", "mask_token": "[MASK]", "pad_token": "[PAD]", "sep_token": "[SEP]"}
+_BERT_ROLES = ("unk_token", "pad_token", "cls_token", "sep_token", "mask_token")
 _FLAGS = {
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",
@@ -63,15 +64,14 @@ _INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """Return the contents of ``tokenizer_config.json`` and ``special_tokens_map.json``, by name.
 
-    ``model_max_length`` is left out, since it depends on the model.
-
     Raises
     ------
     StudioError
         If a special token contains half a character.
     """
     roles = _roles(tokenizer.vocabulary)
-    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles)), SPECIAL_TOKENS_FILE: _sorted_json(_described(roles))}
+    described = _described(roles, tokenizer.vocabulary)
+    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles)), SPECIAL_TOKENS_FILE: _sorted_json(described)}
 
 
 def is_berts(tokenizer: Tokenizer) -> bool:
@@ -83,14 +83,20 @@ def is_berts(tokenizer: Tokenizer) -> bool:
         and type(tokenizer.pre_tokenizer) is BertPreTokenizer
         and tokenizer.max_word_length == _BERT_LONGEST_WORD
         and vocabulary.continuing_subword_prefix == "##"
-        and vocabulary.unk_token == UNKNOWN_TOKEN
         # The class would add any that are missing.
-        and set(vocabulary.special_tokens) == set(BERT_SPECIAL_TOKENS)
+        and vocabulary.roles == {role: ROLES[role][0] for role in _BERT_ROLES}
+        and {token.content for token in vocabulary.added_tokens} == set(BERT_SPECIAL_TOKENS)
+        and all(token.is_plain for token in vocabulary.added_tokens)
+        and not tokenizer.kept_parts
     )
 
 
 def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
-    flags = _berts_flags(tokenizer.normalizer)
+    lengths = {
+        "model_max_length": tokenizer.model_max_length,
+        "max_input_chars_per_word": max(0, tokenizer.max_word_length),
+    }
+    flags = _berts_flags(tokenizer.normalizer) | lengths
     if is_berts(tokenizer):
         return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
     others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
@@ -118,14 +124,14 @@ def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
 
 def _roles(vocabulary: Vocabulary) -> dict[str, str]:
     """Return the special tokens by role; the reader would add one that is not in the vocabulary."""
-    named = {**_ROLES, "unk_token": vocabulary.unk_token}
-    return {role: token for role, token in named.items() if token in vocabulary.special_tokens}
+    return {role: token for role, token in vocabulary.roles.items() if token in vocabulary.special_tokens}
 
 
-def _described(roles: dict[str, str]) -> dict[str, Any]:
+def _described(roles: dict[str, str], vocabulary: Vocabulary) -> dict[str, Any]:
     """Return the roles as version 4 writes them."""
-    flags = {"lstrip": False, "normalized": False, "rstrip": False, "single_word": False}
-    return {role: {"content": token, **flags} for role, token in roles.items()}
+    described = {token.content: asdict(token) for token in vocabulary.added_tokens}
+    names = ("content", "lstrip", "normalized", "rstrip", "single_word")
+    return {role: {name: described[token][name] for name in names} for role, token in roles.items()}
 
 
 def _sorted_json(value: dict[str, Any]) -> bytes:
@@ -137,7 +143,7 @@ TOKENIZER_FILES = (VOCABULARY_FILE, TOKENIZER_FILE, CONFIG_FILE, SPECIAL_TOKENS_
 """The files of a tokenizer except the manifest; readers use them together."""
 Only = Literal["vocab.txt", "tokenizer.json"]
 
-_READ_TOGETHER = {*TOKENIZER_FILES, "added_tokens.json"}
+_READ_TOGETHER = {*TOKENIZER_FILES, ADDED_TOKENS_FILE}
 """Files that a reader would combine with those written."""
 
 
@@ -148,6 +154,8 @@ def save_directory(
     pre_tokenizer: PreTokenizer,
     *,
     max_word_length: int = 100,
+    model_max_length: int = MODEL_MAX_LENGTH,
+    kept_parts: Mapping[str, Any] | None = None,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
     origin: Origin | None = None,
@@ -159,8 +167,8 @@ def save_directory(
     ----------
     folder
         The target folder; files with other names in it are left alone.
-    vocabulary, normalizer, pre_tokenizer, max_word_length
-        The tokenizer; a word of more characters is unknown.
+    vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length, kept_parts
+        The tokenizer, see `Tokenizer`.
     config, counts, origin
         How the vocabulary was trained and on what, for the manifest.
     only
@@ -174,13 +182,21 @@ def save_directory(
         back as the same; if a foreign file would remain in the folder and be read with these; or if a file cannot be
         written. The folder is then unchanged.
     """
-    tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=max_word_length)
+    tokenizer = Tokenizer(
+        vocabulary,
+        normalizer,
+        pre_tokenizer,
+        max_word_length=max_word_length,
+        model_max_length=model_max_length,
+        kept_parts=kept_parts,
+    )
     files = tokenizer_files(tokenizer, checked_only(only))
     manifest = make_manifest(
         vocabulary,
         normalizer,
         pre_tokenizer,
         max_word_length=max_word_length,
+        model_max_length=model_max_length,
         config=config,
         counts=counts,
         origin=origin,
@@ -287,7 +303,7 @@ def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None
             if [line.rstrip("\n") for line in lines] != tokens:
                 raise _not_the_same(VOCABULARY_FILE)
     if TOKENIZER_FILE in files and _json_vocabulary(files[TOKENIZER_FILE]) != list(
-        zip(tokens, itertools.count(), strict=False)
+        zip(vocabulary.pieces, itertools.count(), strict=False)
     ):
         raise _not_the_same(TOKENIZER_FILE)
 

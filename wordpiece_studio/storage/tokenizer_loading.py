@@ -14,12 +14,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import read_bpe_files
-from wordpiece_studio.storage.huggingface.reading import (
-    Configuration,
-    read_configuration,
-    read_tokenizer_json,
-    stated_normalizer,
-)
+from wordpiece_studio.storage.huggingface.configuration import read_configuration
+from wordpiece_studio.storage.huggingface.reading import read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
@@ -29,7 +25,7 @@ from wordpiece_studio.storage.manifest import (
     side_manifest,
     vocabulary_digest,
 )
-from wordpiece_studio.storage.tokenizer_directory import CONFIG_FILE, TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -135,11 +131,13 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
         if VOCABULARY_FILE in found:
             _check_same_vocabulary(folder, tokenizer)
-        configuration = _configuration(folder)
+        configuration = read_configuration(folder)
         if configuration is not None:
             path = folder / TOKENIZER_FILE
             normalizer = tokenizer.normalizer if isinstance(tokenizer, Tokenizer) else stated_normalizer(path)
             configuration.check(normalizer, display_name(path))
+            if isinstance(tokenizer, Tokenizer):
+                tokenizer = configuration.configured(tokenizer)
         if (folder / MANIFEST_FILE).exists():
             _check_manifest(folder, tokenizer)
             check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)
@@ -171,16 +169,18 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
         if is_strict:
             check_together(manifest_path, manifest, TOKENIZER_FILES)
         return _of_manifest(tokens, manifest, steps)
-    configuration = _configuration(path.parent) if path.name == VOCABULARY_FILE else None
-    special = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
-    is_guessed = configuration is None and steps[0] is None
-    normalizer: str | Normalizer = guessed_normalizer(tokens)
-    unk_token = "[UNK]"
-    if configuration is not None:
-        normalizer, unk_token = configuration.bert_normalizer(), configuration.unk_token or unk_token
-        special = [token for token in tokens if token in {*special, *configuration.special_tokens}]
-    vocabulary = Vocabulary(tokens, special, unk_token=unk_token)
-    return Tokenizer(vocabulary, steps[0] or normalizer, steps[1] or "bert", is_normalizer_guessed=is_guessed)
+    configuration = read_configuration(path.parent) if path.name == VOCABULARY_FILE else None
+    unk_token = None if configuration is None else configuration.unk_token
+    usual = [token for token in BERT_SPECIAL_TOKENS if token in tokens]
+    vocabulary = Vocabulary(tokens, usual if configuration is None else (), unk_token=unk_token)
+    normalizer = configuration.bert_normalizer() if configuration is not None and configuration.is_stated else None
+    tokenizer = Tokenizer(
+        vocabulary,
+        steps[0] or normalizer or guessed_normalizer(tokens),
+        steps[1] or "bert",
+        is_normalizer_guessed=normalizer is None and steps[0] is None,
+    )
+    return tokenizer if configuration is None else configuration.configured(tokenizer, usual)
 
 
 def guessed_normalizer(tokens: Sequence[str]) -> str:
@@ -200,18 +200,12 @@ def guessed_normalizer(tokens: Sequence[str]) -> str:
 
 
 def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokenizer:
-    vocabulary = Vocabulary(
-        tokens,
-        manifest.special_tokens,
-        manifest.continuing_subword_prefix,
-        manifest.end_of_word_suffix,
-        manifest.unk_token,
-    )
     return Tokenizer(
-        vocabulary,
+        manifest.vocabulary(tokens),
         steps[0] or normalizers.from_spec(manifest.normalizer),
         steps[1] or pre_tokenizers.from_spec(manifest.pre_tokenizer),
         max_word_length=manifest.max_word_length,
+        model_max_length=manifest.model_max_length,
     )
 
 
@@ -242,24 +236,18 @@ def _with_steps(tokenizer: Tokenizer | ImportedTokenizer, steps: Steps, name: st
             path=name,
             kind=tokenizer.kind,
         )
-    return Tokenizer(
-        tokenizer.vocabulary,
-        normalizer or tokenizer.normalizer,
-        pre_tokenizer or tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
+    return tokenizer.with_steps(
+        normalizers.resolve_normalizer(normalizer or tokenizer.normalizer),
+        pre_tokenizers.resolve_pre_tokenizer(pre_tokenizer or tokenizer.pre_tokenizer),
     )
-
-
-def _configuration(folder: Path) -> Configuration | None:
-    path = folder / CONFIG_FILE
-    return read_configuration(path) if path.exists() else None
 
 
 def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
     """Check that ``vocab.txt`` has the tokens of ``tokenizer.json``, except perhaps added ones at its end."""
     lines = read_vocabulary(folder / VOCABULARY_FILE)
     if isinstance(tokenizer, Tokenizer):
-        id_of, size = tokenizer.vocabulary.id_of, len(tokenizer.vocabulary) - len(tokenizer.vocabulary.special_tokens)
+        vocabulary = tokenizer.vocabulary
+        id_of, size = vocabulary.id_of, len(vocabulary) - len(vocabulary.added_tokens)
     else:
         id_of, size = tokenizer.id_of, len(tokenizer) - tokenizer.added_tokens
     for number, token in enumerate(lines):
@@ -302,6 +290,7 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> N
             ("the normalizer", noted.normalizer, tokenizer.normalizer),
             ("the pre-tokenizer", noted.pre_tokenizer, tokenizer.pre_tokenizer),
             ("the special tokens", sorted(noted.vocabulary.special_tokens), sorted(vocabulary.special_tokens)),
+            ("the user tokens", sorted(noted.vocabulary.user_tokens), sorted(vocabulary.user_tokens)),
             ("the prefix", noted.vocabulary.continuing_subword_prefix, vocabulary.continuing_subword_prefix),
             ("the unknown token", noted.vocabulary.unk_token, vocabulary.unk_token),
             ("the longest word", noted.max_word_length, tokenizer.max_word_length),

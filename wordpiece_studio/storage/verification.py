@@ -286,6 +286,8 @@ def _other_fields(
             ("continuing_subword_prefix", manifest.continuing_subword_prefix, now.continuing_subword_prefix),
             ("end_of_word_suffix", manifest.end_of_word_suffix, now.end_of_word_suffix),
             ("unk_token", manifest.unk_token, now.unk_token),
+            ("roles", now.roles if manifest.roles is None else manifest.roles, now.roles),
+            ("added_tokens", [token.content for token in manifest.added_tokens], list(now.user_tokens)),
             ("vocabulary_size", manifest.vocabulary_size, len(now)),
         ]
     if manifest.corpus is not None:
@@ -408,7 +410,11 @@ def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: E
     """Write those files of a tokenizer that were exported: all, or all but those that could not express it."""
     counts = exported.counts
     tokenizer = Tokenizer(
-        exported.vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=manifest.max_word_length
+        exported.vocabulary,
+        counts.normalizer,
+        counts.pre_tokenizer,
+        max_word_length=manifest.max_word_length,
+        model_max_length=manifest.model_max_length,
     )
     names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
     has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names

@@ -6,8 +6,10 @@ the built-in steps (`normalizers`, `pre_tokenizers`).
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Self
 
 from wordpiece_studio.errors import StudioError
@@ -208,6 +210,7 @@ class CharacterPreTokenizer(PreTokenizer):
         return True
 
 
+_FEW_TOKENS = 8
 _ADVICE = (
     "If a repetition can match the same text in several ways, as in (a|aa)+, leave only one of them,"
     " or make it possessive, as in (a|aa)++."
@@ -276,56 +279,64 @@ class Pipeline:
 
     A text is read line by line; a line ends at LF. For the built-in steps this makes no difference, except for those
     that remove or join at line ends.
+
+    Attributes
+    ----------
+    normalizer, pre_tokenizer
+        The steps.
+    user_tokens
+        What is taken out of a text before these steps: tokens of the user's own, which are no words.
     """
 
     normalizer: Normalizer
     pre_tokenizer: PreTokenizer
+    user_tokens: tuple[str, ...] = ()
 
     @property
     def is_local(self) -> bool:
         """Whether a text's words are those of its stretches between blanks and line ends, taken one after the other."""
-        return self.normalizer.is_local and self.pre_tokenizer.is_local
+        has_blanks = any(" " in token for token in self.user_tokens)
+        return self.normalizer.is_local and self.pre_tokenizer.is_local and not has_blanks
 
     @property
     def is_by_character(self) -> bool:
         """Whether each character has a fixed result, except where the normalizer `regards_neighbours`."""
-        return self.is_local and self.normalizer.is_by_character and self.pre_tokenizer.is_by_character
+        is_by_character = self.normalizer.is_by_character and self.pre_tokenizer.is_by_character
+        return is_by_character and self.is_local and not self.user_tokens
 
     def words(self, text: str) -> list[str]:
         """Return the words of `text`, from left to right."""
-        if self.is_local:
+        if self.is_local and not self.user_tokens:
             return self.pre_tokenizer.split(self.normalizer.normalize(text))
         return list(self.iterate(text))
 
     def iterate(self, text: str) -> Iterator[str]:
         """Yield the words of `text`; for a long text, whose list of words would need much memory."""
-        if self.is_local:
-            yield from self.pre_tokenizer.iterate(self.normalizer.normalize(text))
-            return
-        for number, _, line in self._lines(text):
+        for number, _, stretch in self._stretches(text):
             try:
-                yield from self.pre_tokenizer.iterate(self.normalizer.normalize(line))
+                yield from self.pre_tokenizer.iterate(self.normalizer.normalize(stretch))
             except PatternOverrunError as error:
                 raise error.in_line(number) from None
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
-        if self.is_local:
-            return self._aligned_words(text, 0)
         words = []
-        for number, start, line in self._lines(text):
+        for number, start, stretch in self._stretches(text):
             try:
-                words += self._aligned_words(line, start)
+                words += self._aligned_words(stretch, start)
             except PatternOverrunError as error:
                 raise error.in_line(number) from None
         return words
 
-    @staticmethod
-    def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-        """Yield the number, from 1, the beginning and the text of each line."""
+    def _stretches(self, text: str) -> Iterator[tuple[int, int, str]]:
+        """Yield what is normalized by itself: the number of its line, from 1, its beginning, and its text."""
         start = 0
-        for number, line in enumerate(text.split("\n"), start=1):
-            yield number, start, line
+        for number, line in enumerate([text] if self.is_local else text.split("\n"), start=1):
+            done = 0
+            for found in one_of(self.user_tokens).finditer(line) if self.user_tokens else ():
+                yield number, start + done, line[done : found.start()]
+                done = found.end()
+            yield number, start + done, line[done:]
             start += len(line) + 1
 
     def _aligned_words(self, text: str, first: int) -> list[Word]:
@@ -337,6 +348,28 @@ class Pipeline:
                 starts, ends = tuple(map(first.__add__, starts)), tuple(map(first.__add__, ends))
             words.append(Word(span.text, starts, ends))
         return words
+
+
+@cache
+def one_of(tokens: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern that finds tokens in a text: of several that begin at one place, the longest.
+
+    >>> one_of(("ab", "abc", "b")).findall("abcdabb"), one_of(()).findall("ab")
+    (['abc', 'ab', 'b'], [])
+    """
+    return re.compile(_alternatives(tokens, 8) or r"\b\B")
+
+
+def _alternatives(tokens: Sequence[str], depth: int) -> str:
+    """Return a pattern that tries the longest token first, but a common beginning of many, up to `depth`, only once."""
+    if not depth or len(tokens) < _FEW_TOKENS:
+        return "|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))
+    rests: dict[str, list[str]] = {}
+    for token in tokens:
+        rests.setdefault(token[:1], []).append(token[1:])
+    has_end = rests.pop("", None) is not None
+    parts = [f"{re.escape(first)}(?:{_alternatives(rest, depth - 1)})" for first, rest in rests.items()]
+    return "|".join(parts + [""] * has_end)
 
 
 def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:

@@ -44,13 +44,13 @@ class CompiledVocabulary:
     """
 
     def __init__(self, vocabulary: Vocabulary, longest_word: int) -> None:
-        parts = [token.encode("utf-8", "surrogatepass") for token in vocabulary]
+        parts = [token.encode("utf-8", "surrogatepass") for token in vocabulary.pieces]
         parts.append(vocabulary.continuing_subword_prefix.encode("utf-8", "surrogatepass"))
         self._tokens = np.frombuffer(b"".join([*parts, b" "]), np.uint8)
         self._begins = np.zeros(len(parts) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)), out=self._begins[1:])
         self._slots = np.zeros(_power_of_two(2 * len(parts)), np.uint64)
-        characters = sum(map(len, vocabulary))
+        characters = sum(map(len, vocabulary.pieces))
         self._beginnings = np.zeros(_power_of_two(characters // 8), np.uint64)  # 8 to 16 bits per character
         longest_match.index_tokens(self._tokens, self._begins, self._slots, self._beginnings)
         self._longest_word = longest_word
@@ -91,8 +91,10 @@ class CompiledEncoder:
         self._tokenizer = tokenizer
         is_matched = tokenizer.pipeline.is_by_character and not tokenizer.vocabulary.end_of_word_suffix
         self._matcher = _matcher_of(tokenizer) if is_matched else None
-        special = [re.escape(token.encode("utf-8", "surrogatepass")) for token in tokenizer.vocabulary.special_tokens]
-        self._special = re.compile(b"|".join(special)) if special else None
+        # Where some are sought in normalized text, the pipeline is not by character, and there is no matcher.
+        spellings = (token.content.encode("utf-8", "surrogatepass") for token in tokenizer.vocabulary.added_tokens)
+        pattern = b"|".join(map(re.escape, spellings))
+        self._added = re.compile(pattern) if pattern else None
         self._most_chunk_bytes = most_chunk_bytes
         self._table = ChunkTable(capacity=capacity)
         self._rows = self._used = 0
@@ -126,8 +128,8 @@ class CompiledEncoder:
             self._spans[first:last, 1] = self._used + ends
             self._spans[first:last, 0] = self._used + np.append(0, ends)[:-1]
             self._append(ids)
-        if self._special is not None:
-            places = [match.start() for match in self._special.finditer(chunks.data)]
+        if self._added is not None:
+            places = [match.start() for match in self._added.finditer(chunks.data)]
             by_hand[np.searchsorted(begins, places, side="right") - 1] = 1
         for row in (np.flatnonzero(by_hand) + first).tolist():
             text = self._table[row].decode("utf-8", "surrogatepass")

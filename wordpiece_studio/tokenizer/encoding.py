@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, TypeVar,
 from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
+from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Unpack
 
 _T = TypeVar("_T")
@@ -28,11 +29,6 @@ Padding = Literal["longest", "max_length", "do_not_pad"]
 
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
-_NAMES: Mapping[Role, tuple[str, ...]] = {
-    "pad_token": ("[PAD]", "<pad>"),
-    "cls_token": ("[CLS]", "<cls>", "<s>"),
-    "sep_token": ("[SEP]", "<sep>", "</s>"),
-}
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
 _A_TEXT = 'Give a str; bytes must be decoded first, as by .decode("utf-8").'
 
@@ -253,14 +249,14 @@ class Encoder(ABC):
 
     def _token_with(self, role: Role) -> str | None:
         """Return the token that has a role, if any has it."""
-        return next((name for name in _NAMES[role] if self.id_of(name) is not None), None)
+        return next((name for name in ROLES[role] if self.id_of(name) is not None), None)
 
     def _special_token(self, role: Role) -> _Special:
         token = self._token_with(role)
         token_id = None if token is None else self.id_of(token)
         if token is None or token_id is None:
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
-            raise StudioError("The vocabulary has no {token} to add", advice, token=token or _NAMES[role][0])
+            raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
         return _Special(token, token_id)
 
 

@@ -6,7 +6,6 @@ if at some position none does, the whole word is unknown.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,17 +13,21 @@ from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
+    from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
+    from wordpiece_studio.tokenizer.encoding import Role
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _FEW_TOKENS = 16
+MODEL_MAX_LENGTH = 512  # of BERT
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -41,7 +44,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedWord:
-    """A word of a text with its tokens; `word` is None for a special token spelled out in the text."""
+    """A word of a text with its tokens; `word` is None for an added token, such as a special token spelled out."""
 
     word: Word | None
     pieces: tuple[Piece, ...]
@@ -105,8 +108,12 @@ class Tokenizer(Encoder):
         A word of more characters is unknown, as in BERT.
     is_normalizer_guessed
         Whether the normalizer was only guessed from the tokens, because neither the files nor the caller gave one.
+    model_max_length
+        The most tokens that the model takes; written for `transformers`, which truncates to it.
+    kept_parts
+        Parts of a ``tokenizer.json`` that are only read and written again: truncation, padding, a post-processor.
 
-    Special tokens that are spelled out in a text are found before anything else, as in Hugging Face.
+    Special tokens and user tokens in a text are found before anything else and never cut, as in Hugging Face.
 
     >>> from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     >>> words = Vocabulary(["b", "h", "p", "##g", "##n", "##s", "##u", "##gs", "hu", "hug"])
@@ -123,16 +130,21 @@ class Tokenizer(Encoder):
         *,
         max_word_length: int = 100,
         is_normalizer_guessed: bool = False,
+        model_max_length: int = MODEL_MAX_LENGTH,
+        kept_parts: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = max_word_length
-        self.pipeline = Pipeline(self.normalizer, self.pre_tokenizer)
+        self.model_max_length = model_max_length
+        self.kept_parts = dict(kept_parts or {})
+        self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
+        self._normalized_finder = self._finder_in_normalized_text()
+        first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
+        self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
         self._matches: dict[str, _Match] = {}
-        special = sorted(vocabulary.special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, special))) if special else None
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
@@ -140,8 +152,7 @@ class Tokenizer(Encoder):
     @property
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
-        special = "".join(self.vocabulary.special_tokens)
-        return self.pipeline.is_local and " " not in special and "\n" not in special
+        return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
@@ -149,6 +160,10 @@ class Tokenizer(Encoder):
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
+
+    def _token_with(self, role: Role) -> str | None:
+        token: str | None = getattr(self.vocabulary, role)
+        return token
 
     def _encoding_of(self, text: str) -> Encoding:
         words: list[int] = []
@@ -164,8 +179,8 @@ class Tokenizer(Encoder):
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         ids: list[int] = []
-        for section, _, is_special in self._sections(text):
-            if is_special:
+        for section, _, _, is_added in self._sections(text):
+            if is_added:
                 ids.append(self._id(section))
             else:
                 for word in self.pipeline.words(section):
@@ -175,12 +190,12 @@ class Tokenizer(Encoder):
     def tokenize_words(self, text: str) -> list[TokenizedWord]:
         """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
         words: list[TokenizedWord] = []
-        for section, offset, is_special in self._sections(text):
-            if is_special:
-                piece = Piece(section, self._id(section), offset, offset + len(section))
+        for section, start, end, is_added in self._sections(text):
+            if is_added:
+                piece = Piece(section, self._id(section), start, end)
                 words.append(TokenizedWord(None, (piece,), None))
             else:
-                words.extend(self._tokenize(word, offset) for word in self.pipeline.aligned_words(section))
+                words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
         return words
 
     def retokenized(self, words: tuple[TokenizedWord, ...], earlier: Tokenizer) -> tuple[TokenizedWord, ...]:
@@ -221,7 +236,7 @@ class Tokenizer(Encoder):
             tried = []
             for end in range(len(units), start, -1):
                 candidate = self._candidate(units, start, end)
-                tried.append(Trial(candidate, candidate in self.vocabulary))
+                tried.append(Trial(candidate, self.vocabulary.is_piece(candidate)))
                 if tried[-1].matched:
                     break
             last = tried[-1]
@@ -230,13 +245,13 @@ class Tokenizer(Encoder):
         return WordTrace(word, tuple(positions), tokens, match.unknown)
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
-        """Yield each word of `text` after normalization, and whether it is a special token spelled out in the text."""
-        for section, _, is_special in self._sections(text):
-            if is_special:
+        """Yield each word of `text` after normalization, and whether it is an added token found in the text."""
+        for section, _, _, is_added in self._sections(text):
+            if is_added:
                 yield section, True
             else:
                 for word in self.pipeline.words(section):
-                    yield word, False
+                    yield word.removeprefix(FOUND), word.startswith(FOUND)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
@@ -260,6 +275,18 @@ class Tokenizer(Encoder):
         if suffix:
             return "".join(bare).replace(suffix, " ").rstrip(" ")
         return "".join(_spaced(token, prefix, index == 0, cleanup) for index, token in enumerate(tokens))
+
+    def with_steps(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Tokenizer:
+        """Return a tokenizer with another normalizer and pre-tokenizer, and everything else of this one."""
+        return Tokenizer(
+            self.vocabulary,
+            normalizer,
+            pre_tokenizer,
+            max_word_length=self.max_word_length,
+            is_normalizer_guessed=self.is_normalizer_guessed,
+            model_max_length=self.model_max_length,
+            kept_parts=self.kept_parts,
+        )
 
     @classmethod
     def load(
@@ -312,17 +339,21 @@ class Tokenizer(Encoder):
             self.normalizer,
             self.pre_tokenizer,
             max_word_length=self.max_word_length,
+            model_max_length=self.model_max_length,
+            kept_parts=self.kept_parts,
             only=only,
         )
 
-    def _sections(self, text: str) -> Iterator[tuple[str, int, bool]]:
-        """Yield (section, its offset, whether it is a special token)."""
-        done = 0
-        for found in self._special.finditer(text) if self._special else ():
-            yield text[done : found.start()], done, False
-            yield found.group(), found.start(), True
-            done = found.end()
-        yield text[done:], done, False
+    def _sections(self, text: str) -> Iterator[Section]:
+        """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
+        return self._finder.sections(text)
+
+    def _finder_in_normalized_text(self) -> AddedTokenFinder:
+        sought: dict[str, AddedToken] = {}
+        for token in self.vocabulary.added_tokens:
+            if token.normalized and (spelling := self.normalizer.normalize(token.content)):
+                sought.setdefault(spelling, token)
+        return AddedTokenFinder(sought)
 
     def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
         match = self._match(word.text)
@@ -332,7 +363,7 @@ class Tokenizer(Encoder):
             Piece(token, self._id(token), offset + starts[start], offset + ends[end - 1])
             for token, start, end in match.tokens
         )
-        return TokenizedWord(word, pieces, match.unknown)
+        return TokenizedWord(None if word.text.startswith(FOUND) else word, pieces, match.unknown)
 
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
@@ -353,6 +384,8 @@ class Tokenizer(Encoder):
         return found
 
     def _longest_match(self, word: str) -> _Match:
+        if word.startswith(FOUND):
+            return _Match(((word.removeprefix(FOUND), 0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
         units = self._units(word)
@@ -361,7 +394,7 @@ class Tokenizer(Encoder):
         while start < len(units):
             for end in range(min(len(units), start + self.vocabulary.longest), start, -1):
                 candidate = self._candidate(units, start, end)
-                if candidate in self.vocabulary:
+                if self.vocabulary.is_piece(candidate):
                     tokens.append((candidate, start, end))
                     start = end
                     break
@@ -387,8 +420,8 @@ class Tokenizer(Encoder):
         starts = [0]
         while starts[-1] < last:
             start = starts[-1]
-            fits = (end for end in range(last, start, -1) if self._candidate(units, start, end) in self.vocabulary)
-            starts.append(next(fits))
+            candidates = ((end, self._candidate(units, start, end)) for end in range(last, start, -1))
+            starts.append(next(end for end, candidate in candidates if self.vocabulary.is_piece(candidate)))
         return starts
 
     def _id(self, token: str) -> int:

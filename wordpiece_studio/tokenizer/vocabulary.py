@@ -8,13 +8,49 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 
 UNKNOWN_TOKEN = "[UNK]"
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "bos_token": ("[BOS]", "<bos>", "<s>"),
+    "eos_token": ("[EOS]", "<eos>", "</s>"),
+    "unk_token": (UNKNOWN_TOKEN, "<unk>"),
+    "sep_token": ("[SEP]", "<sep>", "</s>"),
+    "pad_token": ("[PAD]", "<pad>"),
+    "cls_token": ("[CLS]", "<cls>", "<s>"),
+    "mask_token": ("[MASK]", "<mask>"),
+}
+"""The roles of special tokens, as `transformers` calls and orders them, and the well-known names of such tokens."""
 _AT_ONCE = 20_000  # between turns of other threads
+
+
+def roles_of(special_tokens: Collection[str], given: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the special token that has each role: the given one, or the one with a well-known name.
+
+    An empty text stands for none, but for the unknown token, which every vocabulary has, it stands for its name.
+
+    Raises
+    ------
+    StudioError
+        If a given token is not a text.
+
+    >>> roles_of(["<unk>", "<s>", "</s>"], {"cls_token": ""})
+    {'bos_token': '<s>', 'eos_token': '</s>', 'unk_token': '<unk>', 'sep_token': '</s>'}
+    """
+    roles = {}
+    for role, names in ROLES.items():
+        token = given.get(role)
+        if token is None or (token == "" and role == "unk_token"):
+            token = next((name for name in names if name in special_tokens), "")
+        if not isinstance(token, str):
+            raise StudioError("{role} is {token!r}", "Give a text such as [UNK], or None.", role=role, token=token)
+        if token:
+            roles[role] = token
+    return roles
 
 
 class TokenList:
@@ -98,14 +134,36 @@ class Vocabulary:
     end_of_word_suffix
         The mark that closes every word, if the vocabulary was trained with one.
     unk_token
-        Stands for a word that no tokens make up.
+        Stands for a word that no tokens make up. None: ``[UNK]`` or ``<unk>``, whichever is a special token.
     size
         How many tokens of the table belong to the vocabulary; None for all it has now.
+    pad_token, cls_token, sep_token, mask_token, bos_token, eos_token
+        The special tokens with these roles. None: those with well-known names, such as ``[PAD]`` or ``<pad>``,
+        ``[CLS]`` or ``<s>``; an empty text: no token has the role.
+    added_tokens
+        The user's own tokens, which are never cut; and special tokens that are not found simply as they are spelled.
+    pieces
+        How many of the first tokens words are made of; the others are only found as added tokens. None for all.
+
+    Attributes
+    ----------
+    special_tokens : tuple[str, ...]
+        The special tokens, with those that have a role or are among the added tokens.
+    user_tokens : tuple[str, ...]
+        The added tokens that are not special.
+    added_tokens : tuple[AddedToken, ...]
+        What is found in a text before it is split into words: special tokens and user tokens.
+    roles : dict[str, str]
+        The special token that has each role, by the name of the role.
 
     Raises
     ------
     StudioError
-        If two tokens are the same; the message names the token.
+        If two tokens are the same, naming the token; or an argument is of the wrong type.
+
+    >>> vocabulary = Vocabulary(["<s>", "</s>", "<unk>", "<url>", "a"], ["<s>", "</s>", "<unk>"])
+    >>> vocabulary.unk_token, vocabulary.sep_token, vocabulary.mask_token
+    ('<unk>', '</s>', None)
     """
 
     def __init__(
@@ -114,28 +172,94 @@ class Vocabulary:
         special_tokens: Sequence[str] = (),
         continuing_subword_prefix: str = "##",
         end_of_word_suffix: str | None = None,
-        unk_token: str = UNKNOWN_TOKEN,
+        unk_token: str | None = None,
         *,
         size: int | None = None,
+        pad_token: str | None = None,
+        cls_token: str | None = None,
+        sep_token: str | None = None,
+        mask_token: str | None = None,
+        bos_token: str | None = None,
+        eos_token: str | None = None,
+        added_tokens: Iterable[str | AddedToken] = (),
+        pieces: int | None = None,
     ) -> None:
         self._table = tokens if isinstance(tokens, TokenList) else TokenList(tokens)
         self._size = len(self._table.tokens) if size is None else size
-        self.special_tokens = tuple(special_tokens)
+        self._pieces = pieces
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
-        self.unk_token = unk_token
         self.longest = self._table.longest
+        described = {token.content: token for token in map(AddedToken.of, added_tokens)}
+        special = [*special_tokens, *(token.content for token in described.values() if token.special)]
+        others = {"pad_token": pad_token, "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token}
+        others |= {"bos_token": bos_token, "eos_token": eos_token}
+        self.roles = roles_of(special, {"unk_token": unk_token, **others})
+        special += (token for token in others.values() if token)
+        self.special_tokens = tuple(dict.fromkeys(special))
+        self.added_tokens = tuple(
+            ({token: AddedToken(token, special=True) for token in self.special_tokens} | described).values()
+        )
+        self.user_tokens = tuple(token.content for token in self.added_tokens if not token.special)
+        if both := set(self.user_tokens).intersection(self.special_tokens):
+            raise StudioError(
+                "{token!r} is both a special token and a user token", "Name it as one of them.", token=min(both)
+            )
 
     def first(self, size: int) -> Vocabulary:
         """Return the vocabulary of the first `size` tokens. It shares the tokens, so this costs nothing."""
-        return Vocabulary(
-            self._table,
-            self.special_tokens,
-            self.continuing_subword_prefix,
-            self.end_of_word_suffix,
-            self.unk_token,
-            size=min(size, self._size),
-        )
+        return self.with_size(min(size, self._size))
+
+    def with_size(self, size: int) -> Vocabulary:
+        """Return the vocabulary of the first `size` tokens of the table, which may have grown."""
+        view = object.__new__(Vocabulary)
+        vars(view).update(vars(self), _size=size, longest=self._table.longest)
+        return view
+
+    @property
+    def unk_token(self) -> str:
+        """Stands for a word that no tokens make up; it need not be in the vocabulary."""
+        return self.roles.get("unk_token", UNKNOWN_TOKEN)
+
+    @property
+    def pad_token(self) -> str | None:
+        """Makes texts equally long."""
+        return self.roles.get("pad_token")
+
+    @property
+    def cls_token(self) -> str | None:
+        """Stands before a text, for its class."""
+        return self.roles.get("cls_token")
+
+    @property
+    def sep_token(self) -> str | None:
+        """Stands after each text of a pair."""
+        return self.roles.get("sep_token")
+
+    @property
+    def mask_token(self) -> str | None:
+        """Hides a token that a model is to guess."""
+        return self.roles.get("mask_token")
+
+    @property
+    def bos_token(self) -> str | None:
+        """Begins a text."""
+        return self.roles.get("bos_token")
+
+    @property
+    def eos_token(self) -> str | None:
+        """Ends a text."""
+        return self.roles.get("eos_token")
+
+    @property
+    def pieces(self) -> list[str]:
+        """The tokens that words are made of, in id order."""
+        return self._table.tokens[: self._size if self._pieces is None else min(self._pieces, self._size)]
+
+    def is_piece(self, token: str) -> bool:
+        """Return whether words may be made of a token."""
+        found = self.id_of(token)
+        return found is not None and (self._pieces is None or found < self._pieces)
 
     @property
     def tokens(self) -> list[str]:
@@ -149,7 +273,7 @@ class Vocabulary:
 
     def tokens_apart(self, other: Vocabulary) -> list[str] | None:
         """Return the tokens that only one of two vocabularies of one history has; None if they are of two."""
-        if self._table is not other._table or self.special_tokens != other.special_tokens:
+        if self._table is not other._table or self.added_tokens != other.added_tokens:
             return None
         return self._table.tokens[min(self._size, other._size) : max(self._size, other._size)]
 

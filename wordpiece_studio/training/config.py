@@ -8,10 +8,16 @@ import sys
 import unicodedata
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Literal, Self, SupportsIndex, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, get_args
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from wordpiece_studio.tokenizer.vocabulary import TokenList
 
 Objective = Literal["likelihood", "score", "count"]
 Tie = Literal["first", "ids"]
@@ -31,7 +37,7 @@ _CHOICES = {
     "alphabet_overflow": get_args(AlphabetOverflow),
     "end_of_word": get_args(EndOfWord),
 }
-_TEXT_LISTS = ("special_tokens", "initial_alphabet", "continuing_order")
+_TEXT_LISTS = ("special_tokens", "user_tokens", "initial_alphabet", "continuing_order")
 _COUNTS = {  # field: smallest value allowed
     "vocab_size": 1,
     "max_merges": 0,
@@ -79,6 +85,13 @@ class TrainingConfig:
         ``"remove"`` the character is removed and its neighbors become adjacent, as in Hugging Face.
     special_tokens
         The tokens with the first ids, in this order.
+    user_tokens
+        Tokens of one's own, such as ``<url>``, with the next ids: a tokenizer finds them before anything else and never
+        cuts them. `count_words` takes them out of the text, if they are given there too.
+    unk_token, pad_token, cls_token, sep_token, mask_token, bos_token, eos_token
+        The special tokens with these roles. None: those with well-known names, such as ``[PAD]`` or ``<pad>``; an empty
+        text: no token has the role. One that is not among the special tokens takes the place of BERT's there, or
+        follows them.
     continuing_subword_prefix
         Written before every symbol that does not begin a word. Empty for plain byte pair encoding.
     end_of_word_suffix, end_of_word
@@ -105,6 +118,14 @@ class TrainingConfig:
     alphabet_limit: int | None = None
     alphabet_overflow: AlphabetOverflow = "unk"
     special_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
+    user_tokens: tuple[str, ...] = ()
+    unk_token: str | None = None
+    pad_token: str | None = None
+    cls_token: str | None = None
+    sep_token: str | None = None
+    mask_token: str | None = None
+    bos_token: str | None = None
+    eos_token: str | None = None
     continuing_subword_prefix: str = "##"
     end_of_word_suffix: str | None = None
     end_of_word: EndOfWord = "symbol"
@@ -121,7 +142,20 @@ class TrainingConfig:
             object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
         for name in ("max_seconds", "min_value"):
             _check_number(name, getattr(self, name))
+        self._name_roles()
         self._check_texts()
+
+    def _name_roles(self) -> None:
+        """Add the tokens that are named for a role to the special tokens."""
+        special = list(self.special_tokens)
+        for role, (berts, *_) in ROLES.items():
+            token = getattr(self, role)
+            if token is not None and not isinstance(token, str):
+                raise _setting_error(role, "a text or None", token)
+            if token and token not in special:
+                place = special.index(berts) if berts in special else len(special)
+                special[place : place + 1] = [token]
+        object.__setattr__(self, "special_tokens", tuple(special))
 
     def _check_texts(self) -> None:
         prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
@@ -143,9 +177,45 @@ class TrainingConfig:
                     "The special token {token!r} is named twice", "Name every special token once.", token=token
                 )
             seen.add(token)
+        for token in self.user_tokens:
+            if not token or token != token.strip() or not _is_plain(token):
+                raise StudioError(
+                    "The user token {token!r} is empty, or has white space at its ends, line breaks or control "
+                    "characters",
+                    "User tokens are texts such as <url>.",
+                    token=token,
+                )
+            if token in seen:
+                raise StudioError(
+                    "The user token {token!r} is named twice, or is a special token",
+                    "Name every token once.",
+                    token=token,
+                )
+            seen.add(token)
         for symbol in self.initial_alphabet:
             if len(symbol) != 1 and len(symbol.removeprefix(prefix)) != 1:
                 raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
+
+    @property
+    def reserved_tokens(self) -> tuple[str, ...]:
+        """The tokens that are not learned, in the order of their ids, which are the first."""
+        return self.special_tokens + self.user_tokens
+
+    def vocabulary(self, tokens: Sequence[str] | TokenList, size: int | None = None) -> Vocabulary:
+        """Return the vocabulary of tokens that a training with these settings makes; the arguments are `Vocabulary`'s.
+
+        >>> TrainingConfig(unk_token="<unk>").vocabulary(["[PAD]", "<unk>", "[CLS]", "[SEP]", "[MASK]"]).unk_token
+        '<unk>'
+        """
+        return Vocabulary(
+            tokens,
+            self.special_tokens,
+            self.continuing_subword_prefix,
+            self.end_of_word_suffix,
+            size=size,
+            added_tokens=self.user_tokens,
+            **{role: getattr(self, role) for role in ROLES},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON values."""

@@ -157,7 +157,7 @@ class Forecaster:
         could = self._scale * float(((self._lengths - (not has_own_symbol)) * shares).sum())
         limits = [could * _MERGES[config.objective][floor > 1]]
         if config.vocab_size is not None:
-            limits.append(config.vocab_size - len(config.special_tokens) - self._alphabet)
+            limits.append(config.vocab_size - len(config.reserved_tokens) - self._alphabet)
         if config.max_merges is not None:
             limits.append(config.max_merges)
         return max(0.0, min(limits))

@@ -141,7 +141,7 @@ class MergeHistory(Sequence[Merge]):
         self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
         self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
         self._table = TokenList(input_.vocabulary_tokens)
-        self._initial = self._view_of_table(len(input_.vocabulary_tokens))
+        self._initial = self.config.vocabulary(self._table)
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
 
@@ -169,7 +169,7 @@ class MergeHistory(Sequence[Merge]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self._set_places(None)
         self.__dict__.update(state)
-        self._initial = self._view_of_table(state["_initial"])
+        self._initial = self.config.vocabulary(self._table, state["_initial"])
         self._naming = threading.Lock()
 
     @property
@@ -369,17 +369,7 @@ class MergeHistory(Sequence[Merge]):
     def vocabulary(self, step: int) -> Vocabulary:
         """Return the vocabulary after `step` merges. All vocabularies share one list of tokens."""
         self._spell_out()
-        return self._view_of_table(self.vocabulary_size(step))
-
-    def _view_of_table(self, size: int) -> Vocabulary:
-        config = self.config
-        return Vocabulary(
-            self._table,
-            config.special_tokens,
-            config.continuing_subword_prefix,
-            config.end_of_word_suffix,
-            size=size,
-        )
+        return self._initial.with_size(self.vocabulary_size(step))
 
     def birth_step(self, token_id: int) -> int:
         """Return the step that made a token; 0 for special tokens and the alphabet."""

@@ -245,7 +245,7 @@ def _kept_characters(
     order = np.lexsort((first_seen[present], -frequency[present]))
     kept = np.ones(_CODE_POINTS, dtype=np.bool_)
     kept[present[order[config.alphabet_limit :]]] = False
-    kept[[ord(token) for token in config.special_tokens if len(token) == 1]] = True
+    kept[[ord(token) for token in config.reserved_tokens if len(token) == 1]] = True
     return kept
 
 
@@ -375,4 +375,4 @@ def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str
         )
         rest = [symbol for symbol, continues in extra.items() if continues]
         alphabet = [*sorted(bare), *given, *(tokens[symbol] for symbol in seen), *rest]
-    return list(dict.fromkeys((*config.special_tokens, *alphabet)))
+    return list(dict.fromkeys((*config.reserved_tokens, *alphabet)))

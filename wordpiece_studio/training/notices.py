@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.tokenizer.vocabulary import UNKNOWN_TOKEN
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -28,8 +26,8 @@ class Notice:
 def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     """Return what is unusual about a corpus with these settings.
 
-    This covers special tokens in the text or among the ordinary tokens, an empty prefix, words that begin with the
-    prefix, and a missing unknown token.
+    This covers special tokens in the text or among the ordinary tokens, user tokens that were not taken out of the
+    text, an empty prefix, words that begin with the prefix, and a missing unknown token.
     """
     prefix, seen = config.continuing_subword_prefix, counts.statistics.spelled_out
     sought = {token for token in config.special_tokens if len(token) > 1 and not seen.get(token)}
@@ -38,6 +36,7 @@ def corpus_notices(counts: WordCounts, config: TrainingConfig) -> list[Notice]:
     return [
         *_spelled_out(counts, config, found),
         *_also_ordinary(counts, prefix, bodies, found),
+        *_not_taken_out(counts, config),
         *_without_prefix(config),
         *_prefixed(counts, prefix, found),
         *_without_unknown(config),
@@ -91,6 +90,16 @@ def _also_ordinary(
             )
 
 
+def _not_taken_out(counts: WordCounts, config: TrainingConfig) -> Iterator[Notice]:
+    tokens = [token for token in config.user_tokens if token not in counts.statistics.user_tokens]
+    if tokens:
+        yield Notice(
+            "The words were counted without taking the user tokens out of the text: {tokens}. Where they are spelled "
+            "out, their letters are trained on as ordinary text.",
+            {"tokens": ", ".join(tokens[:5]) + (", …" if len(tokens) > 5 else "")},
+        )
+
+
 def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
     is_plain = not config.continuing_subword_prefix and config.end_of_word_suffix is None
     if is_plain and config.objective != "count":  # byte pair encoding has none
@@ -112,8 +121,9 @@ def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> I
 
 
 def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:
-    if UNKNOWN_TOKEN not in config.special_tokens:
+    token = config.vocabulary(config.special_tokens).unk_token
+    if token not in config.special_tokens:
         yield Notice(
             "{token} is not among the special tokens: words that the vocabulary cannot spell will have no id.",
-            {"token": UNKNOWN_TOKEN},
+            {"token": token},
         )

@@ -324,8 +324,8 @@ def _names_collide(input_: TrainingInput) -> bool:
     removes = config.alphabet_limit is not None and config.alphabet_overflow == "remove"
     if not prefix or removes or config.end_of_word_suffix is not None:
         return True
-    begins = (prefix, *config.special_tokens)
-    inside = [token.removeprefix(prefix) for token in config.special_tokens if token.startswith(prefix)]
+    begins = (prefix, *config.reserved_tokens)
+    inside = [token.removeprefix(prefix) for token in config.reserved_tokens if token.startswith(prefix)]
     found = input_.counts.indices_with({*begins, *inside})
     return any(found[token] for token in inside) or any(
         input_.words[index].startswith(token) for token in begins for index in found[token]

@@ -88,7 +88,7 @@ def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) ->
         [*sorted(initial - frequency.keys()), *frequency],
         key=lambda character: -math.inf if character in initial else -frequency[character],
     )
-    return {*ranked[: config.alphabet_limit], *(token for token in config.special_tokens if len(token) == 1)}
+    return {*ranked[: config.alphabet_limit], *(token for token in config.reserved_tokens if len(token) == 1)}
 
 
 def initial_corpus(words: Iterable[tuple[str, int]], kept: set[str], config: TrainingConfig) -> Corpus:
@@ -117,7 +117,7 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], kept: set[str], config:
         bare.update(symbol for symbol in config.initial_alphabet if len(symbol) == 1)
         given = [token for token in config.continuing_order or () if token in seen]
         alphabet = [*sorted(bare), *given, *seen, *(symbol for symbol in config.initial_alphabet if len(symbol) > 1)]
-    return list(dict.fromkeys([*config.special_tokens, *alphabet]))
+    return list(dict.fromkeys([*config.reserved_tokens, *alphabet]))
 
 
 # At every merge.

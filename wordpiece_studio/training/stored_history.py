@@ -145,7 +145,7 @@ class StoredHistory(MergeHistory):
         self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])
         self._symbols_known = (self._count, table.symbols_after)
         self._table = TokenList.of(table.tokens)
-        self._initial = self._view_of_table(table.initial_size)
+        self._initial = self.config.vocabulary(self._table, table.initial_size)
         self._naming = threading.Lock()
         self._error: StudioError | None = None
 

@@ -8,6 +8,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
+import tokenizers
+import tokenizers.models
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +27,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     from wordpiece_studio.corpus.counts import CountingProgress
 
@@ -64,6 +67,38 @@ def test_counting_by_stretches_is_counting_line_by_line(
     assert counts.items() == [(word, n) for word, n in expected if len(word) <= limit]
     assert counts.statistics.skipped_words == sum(n for word, n in expected if len(word) > limit)
     assert Counter(Pipeline(normalizer, resolve_pre_tokenizer(pre_tokenizer)).words(text)) == dict(expected)
+
+
+@given(
+    texts=st.lists(st.text("abA_- \n", max_size=20), max_size=4),
+    user_tokens=st.lists(st.text("abA_- ", min_size=1, max_size=3).filter(str.strip), unique=True, max_size=3),
+    pre_tokenizer=st.sampled_from(["bert", "punctuation", r"pattern:\w+"]),
+)
+def test_user_tokens_are_taken_out_as_tokenizers_does(
+    texts: list[str], user_tokens: list[str], pre_tokenizer: str
+) -> None:
+    counts = count_texts(texts, "bert-uncased", pre_tokenizer, user_tokens=user_tokens)
+    found = tokenizers.Tokenizer(tokenizers.models.BPE())
+    found.add_tokens([tokenizers.AddedToken(token, normalized=False) for token in user_tokens])
+    stretches: list[str] = []
+    for text in texts:
+        done = 0
+        for start, end in found.encode(text).offsets:
+            stretches.append(text[done:start])
+            done = end
+        stretches.append(text[done:])
+    assert counts == count_texts(stretches, "bert-uncased", pre_tokenizer)
+    assert counts.statistics.user_tokens == tuple(user_tokens)
+    pipeline = Pipeline(counts.normalizer, counts.pre_tokenizer, tuple(user_tokens))
+    words = [word for text in texts for word in pipeline.words(text)]
+    assert Counter(words) == dict(counts.items())
+    assert words == [word.text for text in texts for word in pipeline.aligned_words(text)]
+
+
+@pytest.mark.parametrize("tokens", ["<url>", [""], [7]])
+def test_user_tokens_of_the_wrong_type(tokens: Any) -> None:
+    with pytest.raises(StudioError, match="user tokens are"):
+        count_texts(["a"], user_tokens=tokens)
 
 
 @given(text=TEXTS, cut=st.integers(0, 60))

@@ -352,6 +352,15 @@ def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: 
     assert not worker.is_alive()
 
 
+@pytest.mark.parametrize("user_token", ["örd1", "1 wö"])
+def test_user_tokens_are_taken_out_by_any_number(corpus: list[Path], user_token: str, tmp_path: Path) -> None:
+    one = count_words(corpus, user_tokens=[user_token])
+    assert count_words(corpus, user_tokens=[user_token], processes=2).items() == one.items()
+    text = corpus[0].read_text("utf-8")
+    (tmp_path / "d.txt").write_text(text.replace(user_token, "\t"), encoding="utf-8")
+    assert count_words([tmp_path / "d.txt"]).items() == count_words(corpus[:1], user_tokens=[user_token]).items()
+
+
 def test_a_custom_pipeline_is_counted_here(corpus: list[Path]) -> None:
     class Own(Normalizer):
         name = "own"

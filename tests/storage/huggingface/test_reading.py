@@ -94,10 +94,8 @@ def test_other_ways_to_write_a_step(tmp_path: Path, step: dict[str, Any], name: 
         {"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}},
         {"normalizer": {"type": "Prepend", "prepend": "x"}},
         {"post_processor": {"type": "ByteLevel", "trim_offsets": True, "add_prefix_space": False}},
-        {"added_tokens": [{"id": 5, "content": "a", "single_word": False, "lstrip": False, "rstrip": False,
-                           "normalized": True, "special": False}]},
     ],
-)  # fmt: skip
+)
 def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:

@@ -44,6 +44,8 @@ def test_berts_own_settings_are_its_class_with_all_flags(normalizer: str, flags:
         **flags,
         "cls_token": "[CLS]",
         "mask_token": "[MASK]",
+        "max_input_chars_per_word": 100,
+        "model_max_length": 512,
         "pad_token": "[PAD]",
         "sep_token": "[SEP]",
         "tokenizer_class": "BertTokenizer",

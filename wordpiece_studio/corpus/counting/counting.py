@@ -72,6 +72,7 @@ def count_words(
     errors: ErrorHandling = "strict",
     max_word_length: int = 1000,
     min_count: int = 1,
+    user_tokens: Sequence[str] = (),
     processes: int | None = 1,
     cluster: str | None = None,
     progress: Callable[[CountingProgress], None] | None = None,
@@ -98,6 +99,9 @@ def count_words(
         Words of more characters than this are left out; the result lists them.
     min_count
         Words that occur less often than this in all files together are left out; the statistics say how many.
+    user_tokens
+        The tokens of one's own that `TrainingConfig.user_tokens` will name: they are taken out of the text, wherever
+        they are spelled out, before it is normalized, so that no pairs of their letters are learned.
     processes
         How many workers count at the same time: threads of this process where compiled kernels make the words, else
         processes; None for as many as are worthwhile. The result is the same for any number. With a custom pipeline
@@ -125,7 +129,7 @@ def count_words(
     StudioError
         If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
-    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
     listed = listing(paths, column=column, encoding=encoding, errors=errors)
     files, reporting = listed.files, (progress, should_stop, keeps_when_stopped)
     if all(file.kind == "word-counts" for file in files):
@@ -155,13 +159,14 @@ def count_stream(
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     max_word_length: int = 1000,
+    user_tokens: Sequence[str] = (),
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
     """Count the words of a stream of bytes, such as standard input; `name` is its name in messages.
 
     Takes, returns and raises the same as `count_words`; `kind` is the kind of content, see `CorpusFile`.
     """
-    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length)
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
     text = opened_stream(
         stream, name, kind, column=column, encoding=encoding, errors=errors, splits_at_blanks=pipeline.is_local
     )
@@ -178,6 +183,7 @@ def count_texts(
     pre_tokenizer: str | PreTokenizer = "bert",
     *,
     max_word_length: int = 1000,
+    user_tokens: Sequence[str] = (),
     progress: Callable[[CountingProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> WordCounts:
@@ -193,7 +199,8 @@ def count_texts(
         If `texts` is itself a text or a table, or contains something that is not a text.
     """
     checked = checked_texts(texts)
-    count = _TextCounting(_pipeline(normalizer, pre_tokenizer, max_word_length), max_word_length, should_stop)
+    pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
+    count = _TextCounting(pipeline, max_word_length, should_stop)
     known = texts if isinstance(texts, list | tuple) else ()
     bytes_total = sum(len(text.encode("utf-8", "replace")) for text in known if isinstance(text, str))
     meter, bytes_before = ProgressMeter(progress, bytes_total, len(known)), 0
@@ -270,6 +277,7 @@ class _TextCounting:
             skipped_words=tally.skipped_words,
             marked_files=self._marked_files,
             spelled_out=tally.spelled_out,
+            user_tokens=self._pipeline.user_tokens,
         )
         words = counter.numbers.words_of(tally.numbers)
         normalizer, pre_tokenizer = self._pipeline.normalizer, self._pipeline.pre_tokenizer
@@ -289,10 +297,19 @@ class _TextCounting:
             raise CountingStopped
 
 
-def _pipeline(normalizer: str | Normalizer | None, pre_tokenizer: str | PreTokenizer, max_word_length: int) -> Pipeline:
+def _pipeline(
+    normalizer: str | Normalizer | None,
+    pre_tokenizer: str | PreTokenizer,
+    max_word_length: int,
+    user_tokens: Sequence[str],
+) -> Pipeline:
     if max_word_length < 1:
         raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
-    return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    if isinstance(user_tokens, str) or not all(isinstance(token, str) and token for token in user_tokens):
+        raise StudioError(
+            "The user tokens are {value}", 'Give a list of texts, such as ["<url>"].', value=repr(user_tokens)[:100]
+        )
+    return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer), tuple(user_tokens))
 
 
 class _FileCounting:

@@ -197,6 +197,7 @@ class PartCounts:
             files=files,
             rare_words=self.rare_words,
             rare_occurrences=self.rare_occurrences,
+            user_tokens=pipeline.user_tokens,
             **others,
         )
         skipped = [SkippedWord(names[file], *place) for file, *place in self.skipped]

@@ -60,6 +60,7 @@ def written_order(
         "files": [dataclasses.astuple(file) for file in files],
         "normalizer": normalizers.to_spec(pipeline.normalizer),
         "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+        "user_tokens": pipeline.user_tokens,
         "longest": longest,
         "is_compiled": is_compiled,
         "part_bytes": part_bytes,
@@ -78,7 +79,9 @@ def counter_for(
     wanted = dict(order)
     files = [CorpusFile(*values) for values in wanted.pop("files")]
     pipeline = Pipeline(
-        normalizers.from_spec(wanted.pop("normalizer")), pre_tokenizers.from_spec(wanted.pop("pre_tokenizer"))
+        normalizers.from_spec(wanted.pop("normalizer")),
+        pre_tokenizers.from_spec(wanted.pop("pre_tokenizer")),
+        tuple(wanted.pop("user_tokens")),
     )
     return SegmentCounter(
         files,

@@ -1,12 +1,12 @@
-"""Reading the files of other programs' tokenizers, strictly: any ``tokenizer.json``, and ``tokenizer_config.json``.
+"""Reading the files of other programs' tokenizers, strictly: any JSON, and any ``tokenizer.json``.
 
 Of foreign JSON only what is requested is decoded, and no key may appear twice. Memory stays in proportion to what is
 requested; values nested too deeply are refused.
 
 A ``tokenizer.json`` with a WordPiece model is read as a `Tokenizer`: every id, reference and number is checked. All
 other models, and WordPiece with features that the Studio lacks, are read and run by the `tokenizers` library (`peers`),
-to compare with. Truncation and padding do not change any tokens and are only checked. Of ``tokenizer_config.json`` it
-is the parts that say how BERT's tokenizer reads text, and which special tokens it has.
+to compare with. Truncation and padding do not change any tokens; they are only checked, and kept to be written again.
+Not here: the files beside it (`configuration`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,22 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import read_normalizer, read_pre_tokenizer, steps_of
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    post_processor,
+    read_normalizer,
+    read_pre_tokenizer,
+    steps_of,
+)
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
-from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import NoReturn
 
     from wordpiece_studio.text.pipeline import Normalizer
@@ -226,111 +232,6 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not valid JSON")
 
 
-_BERTS = ("BertTokenizer", "BertTokenizerFast")
-_SPECIAL_KEYS = ("unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-
-
-@decodable
-class _Described(msgspec.Struct):
-    content: str
-
-
-@decodable
-class _Fields(msgspec.Struct):
-    """The fields that matter here; all others are ignored."""
-
-    tokenizer_class: str | None = None
-    do_lower_case: bool | None = None
-    strip_accents: bool | None = None
-    tokenize_chinese_chars: bool | None = None
-    unk_token: str | _Described | None = None
-    sep_token: str | _Described | None = None
-    pad_token: str | _Described | None = None
-    cls_token: str | _Described | None = None
-    mask_token: str | _Described | None = None
-
-
-class Configuration:
-    """The content of a ``tokenizer_config.json``.
-
-    Attributes
-    ----------
-    unk_token
-        The unknown token, if given.
-    special_tokens
-        All special tokens given.
-    """
-
-    def __init__(self, fields: _Fields, name: str) -> None:
-        self._fields = fields
-        self._name = name
-        named = {key: getattr(fields, key) for key in _SPECIAL_KEYS}
-        texts = {key: token.content if isinstance(token, _Described) else token for key, token in named.items()}
-        self.unk_token: str | None = texts["unk_token"]
-        self.special_tokens = [token for token in texts.values() if token]
-
-    def bert_normalizer(self) -> BertNormalizer:
-        """Return BERT's normalizer as described here, with the defaults of `transformers`."""
-        fields = self._fields
-        return BertNormalizer(
-            clean_text=True,
-            handle_chinese_chars=fields.tokenize_chinese_chars is not False,
-            strip_accents=fields.strip_accents,
-            lowercase=fields.do_lower_case is not False,
-        )
-
-    def check(self, normalizer: Normalizer | None, other: str) -> None:
-        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`.
-
-        Raises
-        ------
-        StudioError
-            If it is not: which of the two applies then depends on the program and its version.
-        """
-        fields = self._fields
-        if not isinstance(normalizer, BertNormalizer):
-            return
-        is_bert = fields.tokenizer_class in _BERTS
-        pairs: tuple[tuple[str, Any, Any], ...] = (
-            ("do_lower_case", fields.do_lower_case, normalizer.lowercase),
-            ("tokenize_chinese_chars", fields.tokenize_chinese_chars, normalizer.handle_chinese_chars),
-            ("strip_accents", fields.strip_accents, normalizer.strip_accents),
-        )
-        for key, stated, actual in pairs:
-            if stated is None and not (key == "do_lower_case" and is_bert):
-                continue
-            meant = True if stated is None else stated
-            if meant != actual and (stated is not None or is_bert):
-                raise StudioError(
-                    "{path} contradicts {other}: {key} is {stated} here, and {actual} there",
-                    "Correct one of them; which one applies depends on the program and its version.",
-                    path=self._name,
-                    other=other,
-                    key=key,
-                    stated=_word(meant) + ("" if stated is not None else " by default"),
-                    actual=_word(actual),
-                )
-
-
-def read_configuration(path: str | os.PathLike[str]) -> Configuration:
-    """Return the content of a ``tokenizer_config.json``.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read, is damaged, or a value is of the wrong type.
-    """
-    part = read_json(path)
-    if len(part.data) > 16 << 20:
-        raise part.refused("it is too large")
-    part.members()
-    return Configuration(part.typed(_Fields), display_name(path))
-
-
-def _word(value: bool | None) -> str:
-    return {True: "true", False: "false", None: "null"}[value]
-
-
 _KEYS = {
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer"),
     *("post_processor", "decoder", "model"),
@@ -361,10 +262,11 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
     normalized: bool
     special: bool
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it behaves like a special token of the Studio."""
-        return self.special and not (self.single_word or self.lstrip or self.rstrip or self.normalized)
+    def token(self) -> AddedToken:
+        """Return it without its id."""
+        return AddedToken(
+            self.content, self.single_word, self.lstrip, self.rstrip, self.normalized, self.special
+        )  # fmt: skip
 
 
 def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTokenizer:
@@ -408,15 +310,63 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     added = _added_tokens(members.get("added_tokens"), vocab)
     ids = {**vocab, **{token.content: token.id for token in added}}
     tokens = sorted(ids, key=ids.__getitem__)
-    has_holes = ids[tokens[-1]] != len(tokens) - 1
+    has_holes = ids[tokens[-1]] != len(tokens) - 1 or max(vocab.values()) != len(vocab) - 1
     is_plain = all(isinstance(step, dict) and step.get("type") in _PLAIN_PROCESSORS for step in processors)
     if normalizer is None or pre_tokenizer is None or not is_plain or has_holes:
         return None
-    if not all(token.is_plain for token in added):
+    added_tokens = [token.token() for token in sorted(added, key=lambda token: token.id)]
+    if not _can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
         return None
-    special = [token.content for token in sorted(added, key=lambda token: token.id)]
-    vocabulary = Vocabulary(tokens, special, fields.continuing_subword_prefix, unk_token=fields.unk_token)
-    return Tokenizer(vocabulary, normalizer, pre_tokenizer, max_word_length=fields.max_input_chars_per_word)
+    vocabulary = Vocabulary(
+        tokens,
+        (),
+        fields.continuing_subword_prefix,
+        unk_token=fields.unk_token,
+        added_tokens=added_tokens,
+        pieces=len(vocab) if len(tokens) > len(vocab) else None,
+        **_roles_in(members.get("post_processor"), {token.content for token in added_tokens if token.special}),
+    )
+    usual = {"truncation": None, "padding": None, "post_processor": post_processor(vocabulary)}
+    found = {name: _value(members.get(name)) for name in usual}
+    return Tokenizer(
+        vocabulary,
+        normalizer,
+        pre_tokenizer,
+        max_word_length=fields.max_input_chars_per_word,
+        kept_parts={name: value for name, value in found.items() if value != usual[name]},
+    )
+
+
+def _can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:
+    """Return whether the Studio finds added tokens exactly where the library does."""
+    strips = [token for token in tokens if token.lstrip or token.rstrip]
+    if strips and any(token.content != token.content.strip() for token in tokens):
+        return False  # several may take the same white space
+    if any(token.normalized for token in strips) and not pipeline.is_local:
+        return False  # it may reach over line ends, at which the Studio divides the text
+    return not any(
+        "\n" in token.content or (token.normalized and not pipeline.normalizer.normalize(token.content))
+        for token in tokens
+    )
+
+
+def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]:
+    """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
+    match _value(part):
+        case {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": str(first)}},
+                {"Sequence": {"id": "A"}},
+                {"SpecialToken": {"id": str(last)}},
+            ],
+        } if first in special and last in special:
+            return {"cls_token": first, "sep_token": last}
+        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]} if (
+            first in special and last in special
+        ):
+            return {"cls_token": first, "sep_token": last}
+    return {}
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:

@@ -6,7 +6,9 @@ only where there is an exact equivalent. ``python -m tests.benchmarks.agreement`
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
@@ -316,8 +318,8 @@ def _split_value(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 TOKENIZER_FILE = "tokenizer.json"
-FIRST_TOKEN, LAST_TOKEN = "[CLS]", "[SEP]"
-"""What other programs put before and after a text, if the vocabulary has both."""
+CONFIG_FILE = "tokenizer_config.json"
+SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = "special_tokens_map.json", "added_tokens.json"
 
 
 def why_not_expressible(tokenizer: Tokenizer) -> StudioError | None:
@@ -336,9 +338,9 @@ def why_not_expressible(tokenizer: Tokenizer) -> StudioError | None:
 def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
     """Return the ``tokenizer.json`` of a tokenizer, with the same bytes that ``tokenizers.Tokenizer.save`` would write.
 
-    If ``[CLS]`` and ``[SEP]`` are among the special tokens, they are put around a text unless
-    ``add_special_tokens=False`` is passed, as in BERT's own files. A vocabulary without its unknown token is written as
-    it is: where the Studio gives an unknown word no id, the library then fails.
+    If the vocabulary has a class token and a separator, they are put around a text unless ``add_special_tokens=False``
+    is passed, as in BERT's own files. A vocabulary without its unknown token is written as it is: where the Studio
+    gives an unknown word no id, the library then fails.
 
     Raises
     ------
@@ -356,17 +358,17 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
         "added_tokens": _added_tokens(vocabulary),
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
-        "post_processor": _post_processor(vocabulary),
+        "post_processor": post_processor(vocabulary),
         "decoder": _decoder(prefix, is_byte_level=tokenizer.pre_tokenizer.is_byte_level),
         "model": {
             "type": "WordPiece",
             "unk_token": vocabulary.unk_token,
             "continuing_subword_prefix": prefix,
             "max_input_chars_per_word": max(0, tokenizer.max_word_length),
-            "vocab": {token: number for number, token in enumerate(vocabulary.tokens)},
+            "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
         },
     }
-    return pretty_json(value)
+    return pretty_json(value | tokenizer.kept_parts)
 
 
 def pretty_json(value: Any) -> bytes:
@@ -406,20 +408,19 @@ def _check_vocabulary(vocabulary: Vocabulary) -> None:
             VOCABULARY_ALONE_ADVICE,
             suffix=vocabulary.end_of_word_suffix,
         )
-    for token in vocabulary.special_tokens:
-        if token not in vocabulary:
+    for token in vocabulary.added_tokens:
+        if token.content not in vocabulary:
             raise StudioError(
                 "A tokenizer.json cannot express the special token {token}, which is not in the vocabulary",
                 VOCABULARY_ALONE_ADVICE,
-                token=repr(token),
+                token=repr(token.content),
             )
 
 
 def _added_tokens(vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Return the special tokens in order of id; they are matched in a text before normalization."""
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
-    numbers = {number for token in vocabulary.special_tokens if (number := vocabulary.id_of(token)) is not None}
-    return [{"id": number, "content": vocabulary[number], **flags} for number in sorted(numbers)]
+    """Return the special tokens and user tokens in order of id."""
+    described = [{"id": vocabulary.id_of(token.content), **asdict(token)} for token in vocabulary.added_tokens]
+    return sorted(described, key=itemgetter("id"))
 
 
 def _decoder(prefix: str, *, is_byte_level: bool) -> dict[str, Any] | None:
@@ -433,8 +434,10 @@ def _decoder(prefix: str, *, is_byte_level: bool) -> dict[str, Any] | None:
     return {"type": "Sequence", "decoders": [without_prefix, to_text]}
 
 
-def _post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
-    if not {FIRST_TOKEN, LAST_TOKEN} <= set(vocabulary.special_tokens):
+def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
+    """Return what puts the class token and separators around a text; None if the vocabulary lacks one of them."""
+    first, last = vocabulary.cls_token, vocabulary.sep_token
+    if first is None or last is None:
         return None
 
     def special(token: str, type_id: int) -> dict[str, Any]:
@@ -443,13 +446,12 @@ def _post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
     def text(name: str, type_id: int) -> dict[str, Any]:
         return {"Sequence": {"id": name, "type_id": type_id}}
 
-    single = [special(FIRST_TOKEN, 0), text("A", 0), special(LAST_TOKEN, 0)]
+    single = [special(first, 0), text("A", 0), special(last, 0)]
     return {
         "type": "TemplateProcessing",
         "single": single,
-        "pair": [*single, text("B", 1), special(LAST_TOKEN, 1)],
+        "pair": [*single, text("B", 1), special(last, 1)],
         "special_tokens": {
-            token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]}
-            for token in (FIRST_TOKEN, LAST_TOKEN)
+            token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in (first, last)
         },
     }

@@ -65,7 +65,7 @@ class LengthsChart(Chart):
         if history is None:
             return
         config = history.config
-        special, first = len(set(config.special_tokens)), history.vocabulary_size(0)
+        special, first = len(set(config.reserved_tokens)), history.vocabulary_size(0)
         lengths = self.source.lengths.first(history.vocabulary_size(self.source.step))
         learned, alphabet = length_histogram(lengths[first:]), length_histogram(lengths[special:first])
         width = max(len(learned), len(alphabet))

@@ -259,7 +259,7 @@ class DetailsState:
     def number_of_special(self) -> int:
         """The number of special tokens."""
         config = self.model.config
-        return len(config.special_tokens) if config is not None else 0
+        return len(config.reserved_tokens) if config is not None else 0
 
     @property
     def _unknown_token(self) -> str:

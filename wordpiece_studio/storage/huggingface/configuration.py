@@ -1,0 +1,273 @@
+"""The files beside a ``tokenizer.json`` or a ``vocab.txt`` that `transformers` reads, and what they change.
+
+Of ``tokenizer_config.json`` it is the parts that say how BERT's tokenizer reads text, and which added tokens and roles
+it has; of two older files, what completes it. Not here: the ``tokenizer.json`` itself (`reading`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.huggingface.reading import read_json
+from wordpiece_studio.storage.huggingface.tokenizer_json import ADDED_TOKENS_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE
+from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
+from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from wordpiece_studio.text.pipeline import Normalizer
+
+
+_BERTS = ("BertTokenizer", "BertTokenizerFast")
+
+
+@decodable
+class _Described(msgspec.Struct):
+    """An added token as `tokenizer_config.json` describes it; the flags that are not given are those of the library."""
+
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool | None = None
+    special: bool = False
+
+    def token(self, *, is_special: bool) -> AddedToken:
+        """Return the token; with `is_special`, it is special whatever is said here."""
+        special = self.special or is_special
+        normalized = not special if self.normalized is None else self.normalized
+        return AddedToken(self.content, self.single_word, self.lstrip, self.rstrip, normalized, special)
+
+
+_Token = str | _Described
+
+
+@decodable
+class _Fields(msgspec.Struct):
+    """The fields that matter here; all others are ignored."""
+
+    tokenizer_class: str | None = None
+    do_lower_case: bool | None = None
+    strip_accents: bool | None = None
+    tokenize_chinese_chars: bool | None = None
+    unk_token: _Token | None = None
+    sep_token: _Token | None = None
+    pad_token: _Token | None = None
+    cls_token: _Token | None = None
+    mask_token: _Token | None = None
+    bos_token: _Token | None = None
+    eos_token: _Token | None = None
+    additional_special_tokens: list[_Token] | None = None
+    extra_special_tokens: list[_Token] | dict[str, _Token] | None = None
+    added_tokens_decoder: dict[int, _Described] | None = None
+    model_max_length: int | float | None = None
+
+
+NO_FIELDS = _Fields()
+
+
+class Configuration:
+    """The content of a ``tokenizer_config.json``, and of the older files beside it that complete it.
+
+    Parameters
+    ----------
+    fields
+        The content.
+    name
+        The name of the file in messages.
+    special
+        The content of ``special_tokens_map.json``, which prevails, if any.
+    added
+        The content of ``added_tokens.json``, if any.
+    """
+
+    def __init__(
+        self, fields: _Fields, name: str, special: _Fields | None = None, added: Mapping[str, int] | None = None
+    ) -> None:
+        self._fields = fields
+        self._name = name
+        self._named: dict[str, AddedToken] = {}
+        for role, (usual, *_) in ROLES.items():
+            is_berts = fields.tokenizer_class in _BERTS and usual in BERT_SPECIAL_TOKENS
+            for token in (usual if is_berts else None, getattr(fields, role), getattr(special, role, None)):
+                if token:
+                    self._named[role] = _special(token)
+        self._others: list[AddedToken] = []
+        for part in (fields, special) if special is not None else (fields,):
+            extra = part.extra_special_tokens or ()
+            others = extra.values() if isinstance(extra, dict) else extra
+            self._others += map(_special, (*(part.additional_special_tokens or ()), *others))
+        special_texts = {token.content for token in (*self._named.values(), *self._others)}
+        self._added = dict(added or {})
+        self._described = [
+            _Described(token).token(is_special=token in special_texts)
+            for token in sorted(self._added, key=self._added.__getitem__)
+        ]
+        if fields.added_tokens_decoder is not None:
+            numbered = sorted(fields.added_tokens_decoder.items())
+            self._added = {token.content: number for number, token in numbered}
+            self._described = [token.token(is_special=token.content in special_texts) for _, token in numbered]
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether the configuration itself exists, which says how text is read, if only by its defaults."""
+        return self._fields is not NO_FIELDS
+
+    @property
+    def model_max_length(self) -> int:
+        """The most tokens that the model takes."""
+        length = self._fields.model_max_length
+        return MODEL_MAX_LENGTH if length is None else int(length)
+
+    def configured(self, tokenizer: Tokenizer, usual: Iterable[str] = ()) -> Tokenizer:
+        """Return a tokenizer with the added tokens and the roles that `transformers` gives it.
+
+        Parameters
+        ----------
+        tokenizer
+            The tokenizer as the other files describe it.
+        usual
+            Special tokens of a tokenizer whose files describe none.
+
+        Raises
+        ------
+        StudioError
+            If an added token would not have the id that is stated for it.
+        """
+        vocabulary = tokenizer.vocabulary
+        added = {token.content: token for token in vocabulary.added_tokens}
+        added |= {token.content: token for token in self._described}
+        for token in (*self._named.values(), *self._others, *map(_special, usual)):
+            added.setdefault(token.content, token)
+        tokens = vocabulary.tokens + [content for content in added if content not in vocabulary]
+        for number, content in enumerate(tokens):
+            if self._added.get(content, number) != number:
+                raise StudioError(
+                    "{path}: the added token {token} has the id {id}, but its place is {place}",
+                    "Save it again with the program that wrote it.",
+                    path=self._name,
+                    token=repr(content[:50]),
+                    id=self._added[content],
+                    place=number,
+                )
+        none = "" if self._named else None  # where no role is stated at all, the tokens' names say them
+        roles: dict[str, Any] = {role: self._named[role].content if role in self._named else none for role in ROLES}
+        configured = Vocabulary(
+            tokens,
+            (),
+            vocabulary.continuing_subword_prefix,
+            added_tokens=added.values(),
+            pieces=len(vocabulary.pieces) if len(tokens) > len(vocabulary.pieces) else None,
+            **{**roles, "unk_token": vocabulary.unk_token},
+        )
+        return Tokenizer(
+            configured,
+            tokenizer.normalizer,
+            tokenizer.pre_tokenizer,
+            max_word_length=tokenizer.max_word_length,
+            is_normalizer_guessed=tokenizer.is_normalizer_guessed,
+            model_max_length=self.model_max_length,
+            kept_parts=tokenizer.kept_parts,
+        )
+
+    @property
+    def unk_token(self) -> str | None:
+        """The unknown token, if given."""
+        return self._named["unk_token"].content if "unk_token" in self._named else None
+
+    def bert_normalizer(self) -> BertNormalizer:
+        """Return BERT's normalizer as described here, with the defaults of `transformers`."""
+        fields = self._fields
+        return BertNormalizer(
+            clean_text=True,
+            handle_chinese_chars=fields.tokenize_chinese_chars is not False,
+            strip_accents=fields.strip_accents,
+            lowercase=fields.do_lower_case is not False,
+        )
+
+    def check(self, normalizer: Normalizer | None, other: str) -> None:
+        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`.
+
+        Raises
+        ------
+        StudioError
+            If it is not: which of the two applies then depends on the program and its version.
+        """
+        fields = self._fields
+        if not isinstance(normalizer, BertNormalizer):
+            return
+        is_bert = fields.tokenizer_class in _BERTS
+        pairs: tuple[tuple[str, Any, Any], ...] = (
+            ("do_lower_case", fields.do_lower_case, normalizer.lowercase),
+            ("tokenize_chinese_chars", fields.tokenize_chinese_chars, normalizer.handle_chinese_chars),
+            ("strip_accents", fields.strip_accents, normalizer.strip_accents),
+        )
+        for key, stated, actual in pairs:
+            if stated is None and not (key == "do_lower_case" and is_bert):
+                continue
+            meant = True if stated is None else stated
+            if meant != actual and (stated is not None or is_bert):
+                raise StudioError(
+                    "{path} contradicts {other}: {key} is {stated} here, and {actual} there",
+                    "Correct one of them; which one applies depends on the program and its version.",
+                    path=self._name,
+                    other=other,
+                    key=key,
+                    stated=_word(meant) + ("" if stated is not None else " by default"),
+                    actual=_word(actual),
+                )
+
+
+def _special(token: _Token) -> AddedToken:
+    """Return a token that a file names for a role, or among the other special tokens."""
+    return AddedToken(token, special=True) if isinstance(token, str) else token.token(is_special=True)
+
+
+def read_configuration(folder: Path) -> Configuration | None:
+    """Return the content of a folder's ``tokenizer_config.json`` and of the older files; None if there are none.
+
+    Like `transformers`, this reads the older ones, ``special_tokens_map.json`` and ``added_tokens.json``, only if the
+    first one does not list the added tokens.
+
+    Raises
+    ------
+    StudioError
+        If one cannot be read, is damaged, or a value is of the wrong type.
+    """
+    names = (CONFIG_FILE, SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE)
+    name = next((name for name in names if (folder / name).exists()), None)
+    if name is None:
+        return None
+    fields = _small_object(folder / CONFIG_FILE)
+    if fields is not None and fields.added_tokens_decoder is not None:
+        return Configuration(fields, display_name(folder / name))
+    added = folder / ADDED_TOKENS_FILE
+    return Configuration(
+        fields or NO_FIELDS,
+        display_name(folder / name),
+        _small_object(folder / SPECIAL_TOKENS_FILE),
+        read_json(added).ids() if added.exists() else None,
+    )
+
+
+def _small_object(path: Path) -> _Fields | None:
+    if not path.exists():
+        return None
+    part = read_json(path)
+    if len(part.data) > 16 << 20:
+        raise part.refused("it is too large")
+    part.members()
+    return part.typed(_Fields)
+
+
+def _word(value: bool | None) -> str:
+    return {True: "true", False: "false", None: "null"}[value]
