@@ -61,7 +61,7 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
     STRUCTURES[name]().save(str(path))
     theirs = STRUCTURES[name]().from_file(str(path))
     ours = load_tokenizer(path)
-    assert isinstance(ours, Tokenizer if name == "bert" else ImportedTokenizer)
+    assert isinstance(ours, Tokenizer if name.startswith("bert") else ImportedTokenizer)
     assert assert_same(ours, theirs, texts(1, 40)) > 300
     if isinstance(ours, ImportedTokenizer):
         assert (ours.kind, len(ours)) == (type(theirs.model).__name__, theirs.get_vocab_size())
@@ -70,7 +70,7 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
     for text in ("The quick brown fox jumps.", "학교 나무"):
         ids = theirs.encode(text, add_special_tokens=False).ids
         assert ours.ids(text) == ids
-        if name != "bert":
+        if isinstance(ours, ImportedTokenizer):
             assert ours.decode(ids) == theirs.decode(ids)
 
 

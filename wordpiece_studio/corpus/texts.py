@@ -20,7 +20,7 @@ _ARROW_ROWS = 4096  # that become Python objects at once
 _MISSING = {"None", "nan", "NaT", "<NA>"}  # also those of pandas, as text
 
 
-def checked_texts(texts: Iterable[Any]) -> Iterator[str]:
+def checked_texts(texts: Any) -> Iterator[str]:
     """Return an iterator over the texts of a list, an iterator, an Arrow or pandas column or a NumPy array.
 
     Raises

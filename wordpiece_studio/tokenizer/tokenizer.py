@@ -122,6 +122,8 @@ class Tokenizer(Encoder):
     ['hug', '##s', 'b', '##u', '##gs', '[UNK]']
     """
 
+    model_max_length: int
+
     def __init__(
         self,
         vocabulary: Vocabulary,
