@@ -115,7 +115,7 @@ def bert() -> Tokenizer:
 def bert_with_more() -> Tokenizer:
     """Return BERT's with tokens that the Studio's vocabularies do not have."""
     made = bert()
-    made.add_tokens([AddedToken("day", single_word=True), AddedToken("Zürich", normalized=True)])
+    made.add_tokens([AddedToken("day", single_word=True), AddedToken("zurich", normalized=True)])
     return made
 
 

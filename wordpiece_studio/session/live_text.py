@@ -41,7 +41,8 @@ class LineCutter:
 
     def set_tokenizer(self, tokenizer: Tokenizer) -> bool:
         """Cut for this tokenizer; return whether texts may be cut differently from now on."""
-        steps = tokenizer.normalizer, tokenizer.pre_tokenizer, frozenset(tokenizer.vocabulary.special_tokens)
+        added = frozenset(token.content for token in tokenizer.vocabulary.added_tokens)
+        steps = tokenizer.normalizer, tokenizer.pre_tokenizer, added
         if steps == self._steps:
             return False
         self._steps = steps

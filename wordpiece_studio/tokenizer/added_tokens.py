@@ -1,7 +1,8 @@
 """Added tokens: found in a text before anything else and never cut, as the `tokenizers` library finds them.
 
 Most are found in the text as it is. Those that are to be normalized are found later, in each stretch between the others
-once it is normalized, but before it is split into words. Of several that begin at one place the longest is taken.
+once it is normalized, but before it is split into words. Of several that begin at one place the longest is taken. In an
+encoding such a token stands as it does in the vocabulary; the library gives the stretch of text that it covers.
 """
 
 from __future__ import annotations
