@@ -6,6 +6,7 @@ import copy
 import itertools
 import multiprocessing
 import pickle
+from concurrent.futures import ProcessPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -128,14 +129,16 @@ def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)
     imported = wps.ImportedTokenizer(tmp_path / "tokenizer.json")
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         for tokenizer in (training.tokenizer(), bpe(), imported):
             expected = [tokenizer.encode(text) for text in TEXTS]
-            assert pool.map(tokenizer.encode, TEXTS) == expected
-        assert pool.apply(training.history.segmentation, ("hugs", 3)) == training.history.segmentation("hugs", 3)
-        assert pool.apply(type(training).tokenizer, (training,)).encode("hug") == training.tokenizer().encode("hug")
-        assert pool.apply(training.vocabulary.id_of, ("hu",)) == training.vocabulary.id_of("hu")
+            assert list(pool.map(tokenizer.encode, TEXTS)) == expected
+        segmentation = training.history.segmentation
+        assert pool.submit(segmentation, "hugs", 3).result() == segmentation("hugs", 3)
+        again = pool.submit(wps.TrainingRun.tokenizer, training).result()
+        assert again.encode(TEXTS) == training.tokenizer().encode(TEXTS)
+        assert pool.submit(training.vocabulary.id_of, "hu").result() == training.vocabulary.id_of("hu")
         with pytest.raises(wps.StudioError, match="Text 2 is not a text but 3"):
-            pool.apply(training.tokenizer().encode, (["a", 3],))
+            pool.submit(again.encode, ["a", 3]).result()
         with pytest.raises(wps.EncodingStopped):
-            pool.apply(training.tokenizer().encode, (["a"],), {"should_stop": "x".isalpha})
+            pool.submit(again.encode, ["a"], should_stop="x".isalpha).result()
