@@ -308,6 +308,9 @@ class WordCounts:
         lengths = lengths_of(self.words)
         return code_points_of(self.words, lengths), lengths
 
+    def _lengths(self) -> NDArray[np.int64]:
+        return lengths_of(self.words) if self.joined is None else self.characters()[1]
+
     def sample(self, stride: int) -> list[str]:
         """Return every word whose index is a multiple of `stride`."""
         words = self._words
@@ -337,7 +340,7 @@ class WordCounts:
     @cached_property
     def symbols(self) -> int:
         """How many characters all words have, including repetitions: what training starts with."""
-        return int((self.characters()[1] * self.counts).sum())
+        return int((self._lengths() * self.counts).sum())
 
     @cached_property
     def alphabet_size(self) -> int:
@@ -386,7 +389,7 @@ class WordCounts:
             else:
                 spelled = "".join(self.words).encode("utf-8", "surrogatepass")
             # With the lengths, no two different lists give the same bytes.
-            result = hashlib.sha256(self.characters()[1].astype("<i8").data)
+            result = hashlib.sha256(self._lengths().astype("<i8").data)
             result.update(self.counts.astype("<i8").data)
             result.update(spelled)
             self._digest = result.hexdigest()
