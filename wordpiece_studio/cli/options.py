@@ -58,7 +58,9 @@ ROLES, JUDGING = "Roles of special tokens", "Judging the vocabulary"
 def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
     """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
     names = get_args(values) or values
-    return Option(help=text, rich_help_panel=panel, autocompletion=lambda: [*names], **more)
+    if names:
+        more["autocompletion"] = lambda: [*names]
+    return Option(help=text, rich_help_panel=panel, **more)
 
 
 def _names_in(text: str) -> list[str]:
