@@ -133,8 +133,8 @@ def test_an_alphabet_that_spells_no_word(program: Program, text: str) -> None:
 @pytest.mark.case(38)
 def test_a_pattern_that_is_none(program: Program, text: str) -> None:
     assert program.refuses_to_train(text, "--pre-tokenizer", "pattern:(a") == (
-        'The pattern "(a" is not a valid regular expression: at character 3, missing ). Correct it; to match '
-        "a special character literally, put a backslash before it."
+        '--pre-tokenizer: The pattern "(a" is not a valid regular expression: at character 3, missing ). Correct it; '
+        "to match a special character literally, put a backslash before it."
     )
 
 

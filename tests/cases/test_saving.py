@@ -242,6 +242,7 @@ def test_a_damaged_cache_is_emptied_and_made_again(
     folder = kernel_cache.cache_folder("text")
     damaged = folder / "kernel.nbi"
     damaged.write_bytes(content)
+    (caches / "made_up.py").touch()
     imported: list[str] = []
 
     really = importlib.import_module
