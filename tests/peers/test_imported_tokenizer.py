@@ -74,6 +74,7 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
             assert ours.decode(ids) == theirs.decode(ids)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(given_texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=3))
 def test_any_text(tmp_path_factory: pytest.TempPathFactory, given_texts: list[str]) -> None:
@@ -268,6 +269,7 @@ print(*sys.modules)
     assert not {"tokenizers", "sentencepiece"} & set(modules.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
     code = f"""

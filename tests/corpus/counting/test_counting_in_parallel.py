@@ -352,6 +352,7 @@ def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: 
     assert not worker.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("user_token", ["örd1", "1 wö"])
 def test_user_tokens_are_taken_out_by_any_number(corpus: list[Path], user_token: str, tmp_path: Path) -> None:
     one = count_words(corpus, user_tokens=[user_token])

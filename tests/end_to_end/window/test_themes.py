@@ -312,6 +312,7 @@ def test_nothing_is_cut_in_any_layout_at_any_size_of_window_and_text(compared: D
     assert walk(compared, COMBINATIONS) == {}
 
 
+@pytest.mark.slow
 def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
     qapp: QApplication, dressed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(fold
     assert "journal-1 is damaged from byte" in str(recovered(folder).lost_edits)
 
 
+@pytest.mark.slow
 def test_a_journal_with_a_changed_byte_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()

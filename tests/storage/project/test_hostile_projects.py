@@ -60,6 +60,7 @@ def execute(*statements: str) -> Callable[[sqlite3.Connection], None]:
 # ---- damage ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bit", [0x01, 0x80])
 def test_no_byte_can_change_unnoticed(path: Path, whole: bytes, bit: int) -> None:
     """All bytes of the header and the end, a sample of the others: `check` covers unused ones too."""
@@ -162,6 +163,7 @@ def test_other_tables_are_refused(path: Path, whole: bytes, statements: list[str
     assert "damaged at its tables" in refusal(path, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "place"),
     [
