@@ -173,6 +173,7 @@ def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
     assert gpt.encode("a").tokens == ["a"]
 
 
+@pytest.mark.slow
 def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
     bad = load_tokenizer(spoiled(tmp_path / "bad.json", pre_tokenizer=RUNAWAY))
     child = child_of(gpt)
@@ -256,6 +257,7 @@ def test_damaged_models_of_sentencepiece(tmp_path: Path, data: bytes) -> None:
         load_tokenizer(tmp_path / "bad.model")
 
 
+@pytest.mark.slow
 def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
     code = f"""
 import sys

@@ -271,6 +271,7 @@ def test_other_contents_are_refused(path: Path, whole: bytes, name: str, raw: by
     assert refusal(path, forged(whole, lambda database: put_part(database, name, raw, n, kind)))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_set_off(path: Path, whole: bytes) -> None:
     """A chunk that says of itself that it is half a gigabyte, and one that does not say it but is."""
     honest = zstandard.ZstdCompressor().compress(bytes(1 << 29))

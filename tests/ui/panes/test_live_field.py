@@ -164,6 +164,7 @@ def test_no_character_is_cut_in_two(text: str, most: int, kept: str) -> None:
     assert beginning(text, most) == kept
 
 
+@pytest.mark.slow
 def test_a_text_too_long_to_tokenize_live_is_truncated_and_counted(qapp: object) -> None:
     edit = LiveEdit(2, 4)
     edit.set_text("\n" * 4_000_000)
