@@ -258,6 +258,7 @@ def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, e
     assert message.endswith("KB, which no text does. Decompress it yourself if you trust it.")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.case(29)
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory as Linux does")

@@ -307,6 +307,7 @@ def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) ->
     assert timeline.plot._names_tokens(timeline.plot.lanes[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_nothing_is_cut_in_any_layout_at_any_size_of_window_and_text(compared: Driver) -> None:
     assert walk(compared, COMBINATIONS) == {}
