@@ -311,9 +311,11 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
         (EXITS, r"killed 1 workers of the cluster.*memory"),
     ):
         spare.start_workers(1, preloaded=program)
-        with pytest.raises(StudioError, match=message):
-            count_words(tmp_path / "a.txt", cluster=spare.address)
-        spare.kill(spare.workers[0])
+        try:
+            with pytest.raises(StudioError, match=message):
+                count_words(tmp_path / "a.txt", cluster=spare.address)
+        finally:
+            spare.kill(spare.workers[0])
 
 
 def test_the_last_worker_goes_away(cluster: LocalCluster, tmp_path: Path) -> None:
