@@ -78,8 +78,8 @@ def measure_encoding(bench: Bench, corpora: list[Corpus]) -> None:
     """Encode each corpus with a vocabulary learned from it, by count, as the peer would have learned it."""
     for corpus in corpora:
         part = f"Encoding on one core: {corpus.name}, {corpus.megabytes:.1f} MB, {bench.merges:,} tokens"
-        bench.program("wordpiece-studio", corpus, bench.merges, 0, "count")
-        folder = bench.folder / "wordpiece-studio"
+        bench.program("wordpiece-studio, count", corpus, bench.merges, 0)
+        folder = bench.folder / "wordpiece-studio, count"
         ours = bench.probe("encoding", corpus.path, folder, bench.runs)
         _add_speed(bench, part, "wordpiece-studio", corpus, ours, f"{ours['tokens']:,} ids; from the file")
         _compare(bench, part, corpus, ours, "encoding_tokenizers", (corpus.path, folder), _ENCODING_BAR, "sum")
