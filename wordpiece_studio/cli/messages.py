@@ -61,6 +61,7 @@ _OPTIONS = {
     "The pattern": "--pre-tokenizer",
     "The scheduler {address}": "--cluster",
     "The special token": "--special-tokens",
+    "The user token": "--user-tokens",
     "The unknown token {token}": "--dtype",
     "The vocabulary has no {token} to add": "--add-special-tokens",
     "There is no error handling": "--errors",

@@ -44,6 +44,7 @@ from wordpiece_studio.cli.options import (
     PreTokenizerOption,
     ProcessesOption,
     RemoveOption,
+    UserTokensOption,
     WordCountsOption,
     check_results,
     counted_words,
@@ -51,6 +52,7 @@ from wordpiece_studio.cli.options import (
     listed_sources,
     option,
     results,
+    table_warnings,
     tokens_in,
     with_removal,
 )
@@ -98,9 +100,6 @@ OverflowOption = Annotated[str, option("Words with others: unk skips, remove cut
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
-UserTokensOption = Annotated[
-    str | None, option("A file of tokens that are never cut, one a line.", ALPHABET, metavar="FILE")
-]
 OnlyOption = Annotated[
     str | None,
     Option(
@@ -137,6 +136,7 @@ def train_command(
     column: ColumnOption = None,
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
+    user_tokens: UserTokensOption = None,
     max_word_length: LongestWordOption = 1000,
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
@@ -155,7 +155,6 @@ def train_command(
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
-    user_tokens: UserTokensOption = None,
     unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
     pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
     cls_token: Annotated[str | None, _role("[CLS] or <s>")] = None,
@@ -177,7 +176,7 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    _train(options | {"user_tokens": () if user_tokens is None else tokens_in(user_tokens)})
+    _train(options | {"user_tokens": tokens_in(user_tokens)})
 
 
 def _train(options: Mapping[str, Any]) -> None:
@@ -220,7 +219,8 @@ def _counted(
             threading.Thread(target=_load_engine, daemon=True).start()
         counts = counted_words(options, sources, normalizer, report)
     notes.hash_beside()
-    read = (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
+    tables = table_warnings(counts, files or (), config.user_tokens)
+    read = (*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
     for warning in (*read, *map(str, corpus_notices(counts, config)), *missing_floor(config)):
         warn(warning)
     return counts, notes
