@@ -84,10 +84,10 @@ class OutputClosed(Exception):
     """The reader of our output has closed it, as in ``| head``."""
 
 
-def print_line(text: str) -> None:
-    """Print a line of the result."""
+def print_line(text: str, end: str = "\n") -> None:
+    """Print a line of the result, or a part of one."""
     try:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text + end)
     except BrokenPipeError:
         raise OutputClosed from None  # typer would end the program with an error
 
