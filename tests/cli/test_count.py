@@ -175,6 +175,7 @@ def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[s
         return json.loads(run(capsys, "count", *arguments, "--json")[1])["words"]  # type: ignore[no-any-return]
 
     assert words(f"{texts}/*.txt", texts / "c.csv.gz") == 5
+    assert words(f"{texts}/*.txt", texts / "c.csv.gz", "--column", "text") == 5
     assert words(texts / "c.csv.gz", "--column", "id") == 1
     assert words(texts / "b.jsonl", "--kind", "text", "--pre-tokenizer", "whitespace-split") == 5
     (texts / "d.data").write_text('{"body": "one two three", "x": "y"}\n')
@@ -206,8 +207,12 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
     (tmp_path / "b.jsonl").write_text('{"a": "x", "b": "y"}\n')
     for arguments, message in [
         ([texts / "c.csv.gz", "--column", "x"], "--column: "),
+        ([texts / "a.txt", "--column", "x"], "--column: "),
+        ([texts / "a.txt", "--column", "x"], 'has no column "x": it is read as plain text. Omit --column; or if the'),
+        ([texts / "c.csv.gz", "--word-counts", "--column", "x"], "it is read as words and their counts. Omit --column"),
         ([tmp_path / "b.jsonl"], "may be the text: a, b. Name the one to read with --column."),
         ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
+        ([texts, "--kind", "csv", "--word-counts"], "--word-counts and --kind csv cannot be combined. Omit one of"),
         ([texts, "-"], "Stdin cannot be combined with files"),
         ([texts, "-o", texts / "a.txt"], "is one of the files to count"),
         ([texts, "-o", tmp_path / "b.jsonl" / "x.tsv"], "is not a folder"),

@@ -372,7 +372,11 @@ def _stream_name(name: str) -> str:
 
 
 def _kind(options: Mapping[str, Any]) -> FileKind | None:
-    name: str | None = "word-counts" if options.get("word_counts") else options["kind"]
+    name: str | None = options["kind"]
+    if options.get("word_counts"):
+        if name not in (None, "word-counts"):
+            raise StudioError("--word-counts and --kind {kind} cannot be combined", "Omit one of them.", kind=name)
+        name = "word-counts"
     return None if name is None else checked_kind(name)
 
 

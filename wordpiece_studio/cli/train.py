@@ -58,7 +58,7 @@ from wordpiece_studio.cli.options import (
 )
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
@@ -439,8 +439,9 @@ def _held_out_source(options: Mapping[str, Any]) -> Listing:
     StudioError
         If there is none.
     """
-    kind = None if options["kind"] == "word-counts" else options["kind"]
-    sources = listed_sources({**options, "files": [options["held_out_file"]], "kind": kind, "word_counts": False})
+    file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
+    column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
+    sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
     if sources is None:
         raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
     return sources
