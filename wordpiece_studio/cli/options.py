@@ -63,7 +63,7 @@ def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
     """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
     names = get_args(values) or values
     if names:
-        more["autocompletion"] = lambda: [*names]
+        more = {"metavar": "NAME", "autocompletion": lambda: [*names]} | more
     return Option(help=text, rich_help_panel=panel, **more)
 
 
@@ -86,7 +86,8 @@ WordCountsOption = Annotated[
     bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
 ]
 ColumnOption = Annotated[
-    str | None, option("The column or field with the text, or the column's number.", TEXT, metavar="NAME")
+    str | None,
+    option("The column or field with the text, or the column's number; in files that have any.", TEXT, metavar="NAME"),
 ]
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
@@ -97,7 +98,7 @@ ProcessesOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
+    option("Count on a Dask cluster, whose scheduler is at ADDRESS: tcp://host:8786.", TEXT, metavar="ADDRESS"),
 ]
 HistoryOption = Annotated[
     str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
