@@ -238,10 +238,10 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
     StudioError
         If it cannot be read, is not UTF-8, or holds no token, or one that cannot be a user token.
     """
-    from wordpiece_studio.training.config import TrainingConfig
-
     if path is None:
         return ()
+    from wordpiece_studio.training.config import TrainingConfig  # counting needs nothing of training
+
     data = small_file_bytes(path, _LARGEST_LIST_BYTES, "a list of tokens").removeprefix(b"\xef\xbb\xbf")
     lines = [line.removesuffix("\r") for line in utf8_text(data, path).split("\n")]
     tokens = tuple(filter(None, lines))
