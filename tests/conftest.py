@@ -194,9 +194,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one process for each core that may be used; with a single core there is no other process."""
+    """Return one process more than there are cores, as tests wait for others; with a single core there is no other."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return 0 if cores == 1 else min(cores, _MOST_WORKERS)
+    return 0 if cores == 1 else min(cores + 1, _MOST_WORKERS)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

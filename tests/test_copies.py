@@ -125,6 +125,7 @@ def test_errors(copied: Callable[[Any], Any]) -> None:
         assert (type(again), str(again), again.values) == (type(error), str(error), error.values)
 
 
+@pytest.mark.slow
 def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)

@@ -56,6 +56,7 @@ def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
     assert 0 < result.unknown < result.tokens / 3
 
 
+@pytest.mark.slow
 def test_a_difference_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     genuine = agreement.Tokenizer.encode
 

@@ -63,6 +63,7 @@ def test_a_process_that_fails_says_why() -> None:
         run_module("no_such_module")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_quick_run_fills_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_QUICK_MERGES", 1000)
@@ -76,6 +77,7 @@ def test_the_quick_run_fills_the_table(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(report.rows) > 40
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_growth_curve_compares_sizes(tmp_path: Path) -> None:
     for size in (1, 10):  # they are found there, and not made

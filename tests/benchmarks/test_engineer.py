@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("peer", ["tokenizers", pytest.param("transformers", marks=pytest.mark.slow)])
 def test_every_form_is_as_in_the_other_libraries(peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(peer)

@@ -61,6 +61,7 @@ def test_a_difference_is_found() -> None:
     ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_the_tables_are_the_librarys() -> None:
     for name, tables in (("forms", forms()), ("patterns", patterns())):

@@ -184,6 +184,7 @@ def test_a_file_that_grows_for_ever_is_read_as_it_was(program: Program) -> None:
     assert json.loads(told.splitlines()[-1])["distinct_words"] in (4, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.case(14)
 @pytest.mark.skipif(sys.platform != "linux", reason="measures the memory as Linux tells it")
 def test_memory_does_not_grow_with_a_file(program: Program) -> None:

@@ -51,6 +51,7 @@ def test_a_counting_process_is_killed(told: Told, number: int) -> None:
     )
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.case(40)
 def test_a_process_that_helps_to_count_is_killed(program: Program, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

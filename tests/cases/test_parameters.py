@@ -143,7 +143,7 @@ def test_a_pattern_that_is_none(program: Program, text: str) -> None:
 def test_a_pattern_that_runs_away(program: Program) -> None:
     file = program.file("a.txt", f"fine\n{'a' * 60}!\n")
     message = program.refuses("count", file, "--pre-tokenizer", "pattern:(a|aa)+$", "-o", "words.tsv", within_s=4)
-    assert message.startswith('The pattern "(a|aa)+$" takes too long in line 2 of a.txt: "aaaa')
+    assert message.startswith('--pre-tokenizer: The pattern "(a|aa)+$" takes too long in line 2 of a.txt: "aaaa')
     assert "make it possessive, as in (a|aa)++." in message
 
 

@@ -109,6 +109,7 @@ def test_a_file_cut_off_at_every_page(project: Path, told: Told) -> None:
     told(message)
 
 
+@pytest.mark.slow
 @pytest.mark.case(48)
 def test_a_byte_that_changed(project: Path, told: Told) -> None:
     """A sample; `test_hostile_projects` has every byte of a project."""

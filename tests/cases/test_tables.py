@@ -206,6 +206,7 @@ def test_a_parquet_bomb_in_bounded_memory(program: Program, told: Callable[[obje
     assert "which no text does" in told(refusal_with_memory(one_text_many_times(program, 6000), 3 << 30, within_s=150))
 
 
+@pytest.mark.slow
 @pytest.mark.case(27)
 def test_a_truncated_parquet_file(program: Program) -> None:
     path = parquet(program, text=["some words"] * 1000)
@@ -257,6 +258,7 @@ def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, e
     assert message.endswith("KB, which no text does. Decompress it yourself if you trust it.")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.case(29)
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory as Linux does")

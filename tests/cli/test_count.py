@@ -256,6 +256,7 @@ def test_the_course_is_counted_alike_by_any_number_of_processes(capsys: pytest.C
     assert {**one, "seconds": 0} == {**two, "seconds": 0}
 
 
+@pytest.mark.slow
 def test_encode_reads_what_count_reads(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "train", texts, "-o", tmp_path / "vocabulary")
     encode = ["encode", "--vocab", tmp_path / "vocabulary", "-o", tmp_path / "ids.npy", "--json"]

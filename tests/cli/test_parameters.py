@@ -73,6 +73,7 @@ def test_what_is_wrong_is_said(call: str, message: str) -> None:
         values_in(cli._command(name), words)
 
 
+@pytest.mark.slow
 def test_typer_and_rich_are_not_loaded_for_nothing() -> None:
     program = (
         f"import sys; from wordpiece_studio import cli; cli.run(['count', {COURSE!r}]);"
@@ -82,6 +83,7 @@ def test_typer_and_rich_are_not_loaded_for_nothing() -> None:
     assert done.stdout.splitlines()[-1] == "set()"
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.parametrize(
     ("words", "found"), [("wordpiece-studio enc", "encode"), ("wordpiece-studio train --objective sc", "score")]

@@ -37,6 +37,7 @@ def test_without_a_terminal_compiling_is_one_line(capsys: pytest.CaptureFixture[
     assert capsys.readouterr() == ("", f"wordpiece-studio: {LINE}.\n")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @POSIX
 def test_the_first_command_shows_how_far_compiling_is(tmp_path: Path) -> None:

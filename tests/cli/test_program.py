@@ -160,6 +160,7 @@ def test_the_installed_command_starts_in_main() -> None:
     assert scripts == {"wordpiece-studio": "wordpiece_studio.__main__:main"}
 
 
+@pytest.mark.slow
 @POSIX
 def test_a_reader_that_has_enough_is_no_error(course: Path) -> None:
     with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
@@ -184,6 +185,7 @@ def test_a_reader_that_has_enough_of_the_demo_is_no_error() -> None:
         assert (demo.wait(), demo.stderr.read()) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device to write to")
 def test_a_full_disk_behind_stdout_is_reported(course: Path) -> None:
     with open("/dev/full", "wb") as full:

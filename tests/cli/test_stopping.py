@@ -127,6 +127,7 @@ def test_it_ends_the_judging_by_held_out_text_too(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [corpus]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", ["putting in place", pytest.param("in place", marks=pytest.mark.slow)])
 def test_what_is_put_in_place_is_put_in_place_whole(tmp_path: Path, moment: str) -> None:
     """A signal that comes too late for "nothing is written" finds a command that has ended."""

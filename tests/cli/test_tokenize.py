@@ -101,6 +101,7 @@ def test_it_warns_that_a_vocabulary_alone_is_taken_for_cased_or_uncased(
     assert run(capsys, "tokenize", *options) == (0, "hug\n", "")
 
 
+@pytest.mark.slow
 def test_text_in_utf_16_is_tokenized(course: Path) -> None:
     with process("tokenize", "--vocab", course, stdin=subprocess.PIPE) as tokenize:
         out, err = tokenize.communicate("is the\r\nis".encode("utf-16"))
@@ -137,6 +138,7 @@ def test_other_peoples_models(gpt: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "--remove" in fails(capsys, "tokenize", "--vocab", gpt, "--remove", "x", "a")
 
 
+@pytest.mark.slow
 def test_lines_before_one_that_a_library_cannot_handle_are_printed(
     gpt: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,7 @@ def test_what_needs_kernels_takes_them_from_the_cache(module: str) -> None:
     assert done.stdout == "{'llvmlite'}\n"
 
 
+@pytest.mark.slow
 def test_compiling_leaves_the_standard_streams_alone() -> None:
     """With colours, numba wraps and restores sys.stdout for every message that it makes, even for itself."""
     script = """

@@ -106,6 +106,7 @@ def test_19_deep_nesting_is_no_crash(jsonl: Path, key: str) -> None:
     assert losses_of(corpus_file(jsonl, errors="skip-line")) == ("good\ngood\n", 0, 1)
 
 
+@pytest.mark.slow
 def test_19_brackets_without_end_cost_no_memory(jsonl: Path) -> None:
     file = corpus_file(jsonl, GOOD + '{"x": [' + "[]," * (6 << 20) + "\n")
     assert "line 2, byte 17: " in refusal(file)
@@ -130,6 +131,7 @@ def test_21_what_follows_a_quote_is_named(table: Path) -> None:
     assert "line 2, byte 7: the quote that opens here" in refusal(corpus_file(table, 'a,text\n"x"y,z\n'))
 
 
+@pytest.mark.slow
 def test_21_a_quote_is_not_searched_for_in_the_whole_file(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = corpus_file(table, 'id,text\n1,"open\n' + "2,row\n" * 40_000)
     monkeypatch.setattr(delimited, "_LONGEST_CELL", 1000)

@@ -26,6 +26,7 @@ def loaded_by(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path) -> None:
     for name, content in (("a.txt", "é\n"), ("a.jsonl", '{"text": "x"}\n'), ("a.csv", "text\nx\n")):
         corpus_file(tmp_path / name, content)

@@ -58,6 +58,7 @@ def test_every_kind_of_column_is_a_corpus(kind: str) -> None:
     assert finding.kind == "lost-marks"
 
 
+@pytest.mark.slow
 def test_a_long_arrow_column_is_read_in_parts() -> None:
     texts = [f"{number}" for number in range(10_000)]
     assert wps.count_texts(made("pyarrow.chunked_array([texts[:6000], texts[6000:]])", texts)).words == texts

@@ -28,6 +28,7 @@ def read(path: Path, content: bytes | str) -> list[tuple[str, int]]:
     return read_word_counts(path).items()
 
 
+@pytest.mark.slow
 @EACH
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
 @given(pairs=st.dictionaries(WORDS, st.integers(1, 2**40)))

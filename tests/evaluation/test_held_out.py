@@ -96,6 +96,7 @@ def test_each_part_is_counted_as_if_it_were_alone(tmp_path: Path, size: int, pre
     assert 0.08 < counts.held_out.words / (counts.rest.total + counts.held_out.words) < 0.12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [30_000, 2_300_000])
 def test_a_text_is_divided_like_a_file(tmp_path: Path, size: int) -> None:
     text = text_of(size)

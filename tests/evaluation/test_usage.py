@@ -112,6 +112,7 @@ def test_it_can_be_stopped(engine: str) -> None:
     assert count_usage(tokenizer, counts_of([("a", 1)]), lambda: True, engine=engine) is None  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_small_corpus_needs_no_kernels() -> None:
     code = """
 import sys

@@ -72,6 +72,7 @@ def test_an_editor_that_shows_another_text_is_noticed() -> None:
     assert fault.startswith("disagreement: the editor and the document differ at ")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_short_session_is_peaceful() -> None:
     played = monkey.play(7, actions=20)

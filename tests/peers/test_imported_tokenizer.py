@@ -74,6 +74,7 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
             assert ours.decode(ids) == theirs.decode(ids)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(given_texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=3))
 def test_any_text(tmp_path_factory: pytest.TempPathFactory, given_texts: list[str]) -> None:
@@ -172,6 +173,7 @@ def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
     assert gpt.encode("a").tokens == ["a"]
 
 
+@pytest.mark.slow
 def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
     bad = load_tokenizer(spoiled(tmp_path / "bad.json", pre_tokenizer=RUNAWAY))
     child = child_of(gpt)
@@ -255,6 +257,7 @@ def test_damaged_models_of_sentencepiece(tmp_path: Path, data: bytes) -> None:
         load_tokenizer(tmp_path / "bad.model")
 
 
+@pytest.mark.slow
 def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
     code = f"""
 import sys
@@ -268,6 +271,7 @@ print(*sys.modules)
     assert not {"tokenizers", "sentencepiece"} & set(modules.split())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
 def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
     code = f"""

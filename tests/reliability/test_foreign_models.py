@@ -7,11 +7,13 @@ import pytest
 from tests.reliability import foreign_models
 
 
+@pytest.mark.slow
 def test_every_structure_is_equal_to_its_library(capsys: pytest.CaptureFixture[str]) -> None:
     assert foreign_models.compare(30, None) == 0
     assert capsys.readouterr().out.count("tokens equal") == len(foreign_models.STRUCTURES) == 14
 
 
+@pytest.mark.slow
 @pytest.mark.expects_log  # that the child ended
 @pytest.mark.parametrize("way", ["library", "command line"])
 def test_spoiled_ones_are_loaded_or_refused_in_one_line(way: str) -> None:

@@ -106,6 +106,7 @@ def test_what_was_stopped_comes_only_when_it_is_asked_for(
     assert not counting.was_stopped
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_reported(
     qtbot: QtBot, document: Document, counting: CorpusCounting, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_small_text_is_read(qtbot: QtBot, opening: CorpusOpening, tmp_path: Pa
     assert not opening.is_running
 
 
+@pytest.mark.slow
 def test_a_folder_of_every_kind_is_listed_and_described(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug pug\n" * 20, encoding="utf-8")
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(b"hug\n"))
@@ -77,6 +78,7 @@ def test_a_folder_of_every_kind_is_listed_and_described(qtbot: QtBot, opening: C
     assert rows[0].size == 160
 
 
+@pytest.mark.slow
 def test_several_files_are_a_list_even_if_small(qtbot: QtBot, opening: CorpusOpening, tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).write_text("hug", encoding="utf-8")
@@ -111,6 +113,7 @@ def test_a_listing_that_is_canceled_leaves_nothing(qtbot: QtBot, opening: Corpus
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of The listing")]
 
 
+@pytest.mark.slow
 def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) -> None:
     path = tmp_path / "long.txt"
     path.write_text("".join(f"line {number}\n" for number in range(100_000)), encoding="utf-8")

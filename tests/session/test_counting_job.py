@@ -151,6 +151,7 @@ def test_an_error_in_the_child_is_reported_here(qtbot: QtBot, job: CountingJob, 
     assert "bad.txt, line 2" in str(caught.args[0])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("always_in_a_child")
 def test_the_latest_request_wins(qtbot: QtBot, job: CountingJob) -> None:
     results: list[WordCounts] = []
@@ -245,6 +246,7 @@ def _state_of(pid: int) -> str:
         return "Z"
 
 
+@pytest.mark.slow
 def test_close_while_counting(qapp: object) -> None:
     for text in ("small", long_text()):
         job = CountingJob()

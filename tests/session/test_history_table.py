@@ -315,6 +315,7 @@ def test_rows_follow_the_live_text(qtbot: QtBot, slow_table: HistoryTableModel) 
     assert settled(qtbot, slow_table, lambda: slow_table.set_filter(HistoryFilter())) == list(range(1, 121))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_million_rows_sort_and_filter_in_time(qapp: object) -> None:
     million = million_history(1_000_000)

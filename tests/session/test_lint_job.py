@@ -54,6 +54,7 @@ def result_of(qtbot: QtBot, job: BackgroundJob, *order: object) -> object:
     return caught.args[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("largest", [lint_job.LARGEST_IN_THREAD, -1])
 def test_the_findings_are_the_same_everywhere(
     qtbot: QtBot, jobs: tuple[LintJob, RepairJob], largest: int, monkeypatch: pytest.MonkeyPatch
@@ -86,6 +87,7 @@ def test_a_custom_pipeline_is_checked_here(
     assert [finding.kind for finding in found] == ["mojibake"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_files_are_checked_in_a_child(qtbot: QtBot, jobs: tuple[LintJob, RepairJob], tmp_path: Path) -> None:
     pytest.importorskip("wordpiece_studio.corpus.inspection")
     path = tmp_path / "one.txt"

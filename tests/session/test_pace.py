@@ -13,6 +13,7 @@ from wordpiece_studio.session.kernel_warmup import measured_pace
 from wordpiece_studio.training.forecast import Forecaster
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 @pytest.mark.parametrize(("objective", "size"), [("score", 2000), ("score", None), ("count", 2000)])
 def test_it_is_about_right(objective: wps.Objective, size: int | None) -> None:

@@ -49,6 +49,7 @@ def test_canceled_searches_are_not_answered() -> None:
         TokenSearch().found(Vocabulary(TOKENS), "a", False, lambda: True)
 
 
+@pytest.mark.slow
 @example([chr(0x4E00 + n) for n in range(2000)] + ["b" * 7 + end for end in "xyz"])  # one group is left at the end
 @settings(max_examples=60)
 @given(st.lists(st.text(LETTERS, max_size=70), max_size=20))

@@ -93,6 +93,7 @@ def test_the_worker_does_not_run_ahead_of_the_window(qtbot: QtBot, make_model: M
     assert len(model.history) - model.merge_count <= 6 * 256
 
 
+@pytest.mark.slow
 def test_progress_comes_at_most_twenty_times_a_second(qtbot: QtBot, make_model: MakeModel, hugs: WordCounts) -> None:
     model = make_model(seconds_per_merge=0.001)
     recorder = Recorder(model)

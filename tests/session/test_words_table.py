@@ -94,6 +94,7 @@ def test_every_word_has_its_count_and_its_split(hug: Scene) -> None:
     assert spoken == ["hugs, changed by this step", "pun"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [10, 40_000])
 def test_changed_words_come_first_in_every_order(scene: Scene, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
     monkeypatch.setattr(table_model, "_AT_ONCE", at_once)

@@ -107,6 +107,7 @@ def noticed(folder: Path) -> str:
     return str([check for check in result.checks if check.outcome == "differs"])
 
 
+@pytest.mark.slow
 def test_any_one_byte_of_any_file_is_noticed(folder: Path) -> None:
     for path in sorted(folder.iterdir()):
         if path.name.endswith(("card.json", MANIFEST_FILE)):

@@ -163,6 +163,7 @@ def test_equal_pipelines_that_are_built_in_share_what_they_learn() -> None:
     assert used
 
 
+@pytest.mark.slow
 def test_a_stop_is_asked_for() -> None:
     chunks = ChunkTable()
     chunks.add(b" ".join(b"%d" % number for number in range(50_000)))

@@ -37,6 +37,7 @@ def test_candidates_are_those_of_a_trainer_at_that_step(
     assert candidates_at(trainer.history, step, 50) == trainer.top(50)
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(corpora, configs, st.data())
 def test_an_engine_that_starts_at_a_step_finds_the_merges_that_follow(

@@ -304,6 +304,7 @@ def most_frequent_first(found: list[str], weights: dict[str, int]) -> list[tuple
 
 
 # The symbol `a` inside a word and the symbol `#` with its suffix are both written "#a".
+@pytest.mark.slow
 @example([("#", 2), ("ba", 3)], wps.TrainingConfig(
     special_tokens=(), continuing_subword_prefix="#", end_of_word_suffix="a", end_of_word="attached"
 ))  # fmt: skip

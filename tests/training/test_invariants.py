@@ -155,6 +155,7 @@ def test_1_cells(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capac
             assert len(text) == end - cell
 
 
+@pytest.mark.slow
 @invariant
 def test_2_counts(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capacity: int) -> None:
     engine = engine_for(pairs, config, capacity)
@@ -217,6 +218,7 @@ def test_5_bounds(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capa
             assert (engine._state.symbols[used, columns.LOWEST] <= engine._state.frequencies[used]).all()
 
 
+@pytest.mark.slow
 @invariant
 def test_6_shortlist(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capacity: int) -> None:
     engine = engine_for(pairs, config, capacity)
@@ -285,6 +287,7 @@ def test_8_winner(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capa
         before, ids = counted(engine), state.symbols[:, columns.ID].copy()
 
 
+@pytest.mark.slow
 @invariant
 def test_9_undo(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capacity: int) -> None:
     engine = engine_for(pairs, config, capacity)

@@ -146,6 +146,7 @@ def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]],
     assert [history.segmentation(word, len(history)) for word in words] == expected.segmentations
 
 
+@pytest.mark.slow
 @given(corpora, configs, alphabets, st.data())
 def test_places_made_again_are_those_that_were_dropped(
     pairs: list[tuple[str, int]], config: Any, alphabet: dict[str, Any], data: st.DataObject
@@ -179,6 +180,7 @@ def test_places_made_again_are_those_that_were_dropped(
     assert np.array_equal(history.input.cells, expected.input.cells)
 
 
+@pytest.mark.slow
 @given(corpora, configs, st.integers(0, 25))
 def test_a_training_goes_on_after_its_places_were_dropped(
     pairs: list[tuple[str, int]], config: Any, early: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog
 
@@ -19,6 +20,7 @@ def dialog_of(studio: Studio) -> QFileDialog:
     return studio.window.findChildren(QFileDialog)[-1]
 
 
+@pytest.mark.slow
 def test_the_command_saves_what_is_shown_as_png_or_svg(studio: Studio, tmp_path: Path) -> None:
     dialog = dialog_of(studio)
     assert dialog.selectedFiles()[0].endswith("value-per-step.png")

@@ -84,6 +84,7 @@ def test_the_colours_of_runs_can_be_distinguished_and_none_is_the_accent(look: L
     assert run_color(8, look) == shades[0]
 
 
+@pytest.mark.slow
 def test_a_token_has_the_same_colour_in_another_run() -> None:
     code = "from wordpiece_studio.ui.widgets.colors import TokenStyles; print(TokenStyles().of('##hug').shade)"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

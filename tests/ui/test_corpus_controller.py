@@ -108,6 +108,7 @@ def test_an_encoding_that_does_not_fit_is_asked_for_again(studio: Studio, tmp_pa
     assert studio.window.session.document.text == "caf\xe9 noir\n"
 
 
+@pytest.mark.slow
 def test_a_file_read_with_losses_is_not_overwritten_unasked(studio: Studio, tmp_path: Path) -> None:
     path, other = tmp_path / "thing.txt", tmp_path / "thing.utf-8.txt"
     path.write_bytes(b"caf\xe9 noir\n")

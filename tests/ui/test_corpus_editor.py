@@ -225,6 +225,7 @@ def test_editor_and_document_stay_the_same(qtbot: QtBot, way: None, text: str, d
         desk.close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("end", [0x10000, pytest.param(0x110000, marks=pytest.mark.slow)])
 def test_the_editor_holds_every_character_of_unicode(desk: Desk, end: int) -> None:
     text = "".join(f"{chr(code)}\n" for code in range(end))

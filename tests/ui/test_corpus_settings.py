@@ -217,6 +217,7 @@ def test_nothing_in_the_pane_is_lower_than_its_text(studio: Studio, width: int) 
     assert pane.figures._summary_label.geometry().bottom() < pane.figures._normalizer_box.geometry().top()
 
 
+@pytest.mark.slow
 def test_the_room_that_is_seen_decides_and_not_the_height_of_what_is_scrolled(studio: Studio, tmp_path: Path) -> None:
     (tmp_path / "1.csv").write_text("id,text\n1,hug pug\n", encoding="utf-8")
     studio.open(tmp_path)

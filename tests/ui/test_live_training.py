@@ -109,6 +109,7 @@ def test_what_the_user_trained_stays_beside_one_preview(studio: Studio) -> None:
     assert window.banner.text == ""
 
 
+@pytest.mark.slow
 def test_undoing_the_edit_shows_the_run_of_before(studio: Studio) -> None:
     train(studio)
     before, history = studio.window.model.run, studio.window.model.history

@@ -319,6 +319,7 @@ def test_the_smallest_sample_opens_at_its_first_step_and_the_others_at_their_las
         assert model.merge_count > 1
 
 
+@pytest.mark.slow
 def test_a_sample_leaves_the_users_merges_and_sentence(studio: Studio) -> None:
     train_anew(studio)
     studio.window.tokenization_pane.set_text("my own")

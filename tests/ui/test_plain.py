@@ -93,6 +93,7 @@ assert QGuiApplication.clipboard().text() == "a\\u00a0b"
 """
 
 
+@pytest.mark.slow
 def test_what_is_copied_outlives_python() -> None:
     """The clipboard lets go of what it holds after the interpreter has ended."""
     subprocess.run([sys.executable, "-c", COPYING], check=True)

@@ -18,6 +18,7 @@ def open_text(studio: Studio, path: Path, text: str) -> None:
     studio.wait(lambda: studio.window.session.counting.counts is not None)
 
 
+@pytest.mark.slow
 def test_a_file_whose_alphabet_is_larger_than_the_size_gets_a_larger_size(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "ko.txt", "".join(chr(0xAC00 + n % 900) + " " for n in range(4000)))
     settings = studio.window.session.settings

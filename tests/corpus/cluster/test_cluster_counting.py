@@ -223,7 +223,7 @@ def test_stopping_is_prompt_and_the_workers_stop_too(cluster: LocalCluster, tmp_
 @pytest.mark.usefixtures("small_stretches")
 def test_stopping_can_keep_the_beginning(cluster: LocalCluster, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_text("\n".join(lines(12, 20_000)), encoding="utf-8")
+    path.write_text("\n".join(lines(12, 80_000)), encoding="utf-8")
     done: list[int] = [0]
     counts = count_words(
         path, cluster=cluster.address, keeps_when_stopped=True, progress=lambda p: done.append(p.bytes_done),

@@ -3,8 +3,8 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,9 +16,6 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-
-if TYPE_CHECKING:
-    import pytest
 
 PIPELINE = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
 TEXT = st.text(st.sampled_from("abé \n\n[,한"), max_size=30)
@@ -41,6 +38,7 @@ def counted(files: list[CorpusFile], segments: list[Segment], longest: int) -> P
     return PartCounts.from_bytes(tasks.counted(order))
 
 
+@pytest.mark.slow
 @given(texts=st.lists(TEXT, min_size=1, max_size=4), data=st.data(), longest=st.sampled_from([1000, 2]))
 def test_any_division_merged_in_any_tree(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject, longest: int

@@ -106,6 +106,7 @@ def test_a_file_that_was_read_in_a_wrong_encoding_is_read_in_another(tmp_path: P
     assert wps.count_words(path, encoding="utf-8").words == ["El", "niño", "y", "la", "niña"]
 
 
+@pytest.mark.slow
 def test_a_sample_says_that_it_is_one() -> None:
     text = "El niño tiene un año\n" * 100_000
     (finding,) = lint(texts=[text], normalizer="bert-uncased")

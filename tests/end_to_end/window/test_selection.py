@@ -75,6 +75,7 @@ def test_from_a_candidate_of_why_here(driver: Driver) -> None:
     assert_all_panes_look_at(driver, Selection("token", text=why.rows[-1][0]))
 
 
+@pytest.mark.slow
 def test_from_a_row_of_the_vocabulary(driver: Driver) -> None:
     driver.click_tab("Vocabulary")
     pane = driver.window.vocabulary_pane

@@ -307,11 +307,13 @@ def test_large_text_on_a_laptop_leaves_candidates_and_lanes(compared: Driver) ->
     assert timeline.plot._names_tokens(timeline.plot.lanes[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.slow
 def test_nothing_is_cut_in_any_layout_at_any_size_of_window_and_text(compared: Driver) -> None:
     assert walk(compared, COMBINATIONS) == {}
 
 
+@pytest.mark.slow
 def test_the_reason_of_an_unknown_word_is_seen_in_its_box_at_the_first_start(
     qapp: QApplication, dressed: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

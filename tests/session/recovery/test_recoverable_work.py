@@ -71,6 +71,7 @@ def test_whole_it_is_all_there(folder: Path) -> None:
     assert (it.lost_run, it.lost_edits, it.is_project_another) == (None, None, False)
 
 
+@pytest.mark.slow
 def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()
@@ -89,6 +90,7 @@ def test_a_journal_cut_anywhere_costs_the_latest_edits_and_that_is_reported(fold
     assert "journal-1 is damaged from byte" in str(recovered(folder).lost_edits)
 
 
+@pytest.mark.slow
 def test_a_journal_with_a_changed_byte_is_reported(folder: Path) -> None:
     journal = folder / "journal-1"
     content = journal.read_bytes()

@@ -92,6 +92,7 @@ def test_any_token_and_prefix(tokens: list[str], prefix: str) -> None:
         assert (found.ids, found.tokens, found.offsets) == (ours.ids, ours.tokens, ours.offsets)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.recursive(st.none() | st.booleans() | st.integers(0, 1 << 60) | TEXTS, lambda inner: st.lists(inner)))
 def test_json_is_written_as_python_writes_it(anything: object) -> None:

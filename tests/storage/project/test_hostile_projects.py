@@ -60,6 +60,7 @@ def execute(*statements: str) -> Callable[[sqlite3.Connection], None]:
 # ---- damage ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bit", [0x01, 0x80])
 def test_no_byte_can_change_unnoticed(path: Path, whole: bytes, bit: int) -> None:
     """All bytes of the header and the end, a sample of the others: `check` covers unused ones too."""
@@ -162,6 +163,7 @@ def test_other_tables_are_refused(path: Path, whole: bytes, statements: list[str
     assert "damaged at its tables" in refusal(path, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("statement", "place"),
     [
@@ -269,6 +271,7 @@ def test_other_contents_are_refused(path: Path, whole: bytes, name: str, raw: by
     assert refusal(path, forged(whole, lambda database: put_part(database, name, raw, n, kind)))
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_set_off(path: Path, whole: bytes) -> None:
     """A chunk that says of itself that it is half a gigabyte, and one that does not say it but is."""
     honest = zstandard.ZstdCompressor().compress(bytes(1 << 29))

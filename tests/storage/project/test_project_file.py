@@ -82,6 +82,7 @@ def test_a_project_without_anything(path: Path) -> None:
     assert saved(path, project) == project
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(data=st.data())
 def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
@@ -105,6 +106,7 @@ def test_any_text_anywhere(tmp_path_factory: pytest.TempPathFactory, data: st.Da
     assert saved(path, project) == project
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(words=st.dictionaries(TEXTS.filter(len), st.integers(1, 2**40), min_size=1, max_size=12))
 def test_any_words(tmp_path_factory: pytest.TempPathFactory, words: dict[str, int]) -> None:

@@ -37,6 +37,7 @@ def titles(text: str) -> list[str]:
     return [entry.title for entry in matching_entries(ENTRIES, text)]
 
 
+@pytest.mark.slow
 def test_the_examples_hold() -> None:
     assert not doctest.testmod(palette_module).failed
 

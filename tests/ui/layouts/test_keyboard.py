@@ -37,6 +37,7 @@ def pane_of(window: MainWindow, widget: QWidget) -> str:
     return next((panel.objectName() for panel in window.docks.panels if panel.isAncestorOf(widget)), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, name: str) -> None:
     window = studio.window

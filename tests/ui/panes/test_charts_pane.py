@@ -330,6 +330,7 @@ def cut_labels(chart: Chart) -> list[str]:
     return cut
 
 
+@pytest.mark.slow
 @some_pairs(("size", "points"), [(300, 110), (300, 180), (420, 300), (1200, 140)], [16, 10, 7])
 def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], points: int) -> None:
     bench.train(vocab_size=150)

@@ -28,6 +28,7 @@ texts = st.text(
 actions = st.lists(st.tuples(st.sampled_from(["set", "paste", "commit", "cut"]), texts, st.integers(0, 20)), max_size=6)
 
 
+@pytest.mark.slow
 @given(actions)
 @example([("set", "\ufeffa", 0), ("paste", "\ufffeb", 1), ("commit", "\ud83e", 0)])
 @example([("set", "0\U00010000", 0), ("paste", "", 2)])
@@ -99,6 +100,7 @@ def come_in(edit: LimitedEdit, what: str, text: str) -> None:
         calls[what](whole(text) if what != "set" else text) if what in calls else getattr(edit, what)()
 
 
+@pytest.mark.slow
 @given(ways, st.integers(1, 9))
 @example([("paste", "ab", 0, 0), ("key", "", 2, 2), ("undo", "", 0, 0), ("redo", "", 0, 0)], 3)
 @example([("commit", "a\U0001f917\U0001f917", 0, 0), ("drop", "abc", 1, 2), ("undo", "", 0, 0)], 2)
@@ -162,6 +164,7 @@ def test_no_character_is_cut_in_two(text: str, most: int, kept: str) -> None:
     assert beginning(text, most) == kept
 
 
+@pytest.mark.slow
 def test_a_text_too_long_to_tokenize_live_is_truncated_and_counted(qapp: object) -> None:
     edit = LiveEdit(2, 4)
     edit.set_text("\n" * 4_000_000)

@@ -159,6 +159,7 @@ def start_long_training(bench: Bench) -> None:
     bench.wait(lambda: bench.model.state is TrainerState.TRAINING and bench.model.merge_count > 20)
 
 
+@pytest.mark.slow
 def test_at_the_head_of_training_a_button_pauses_it(empty_bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     # A merge at a time, with a rest after each: however busy the machine is, the button comes before the end.
     monkeypatch.setattr(Pacer, "note", lambda *_: time.sleep(0.005))
@@ -172,6 +173,7 @@ def test_at_the_head_of_training_a_button_pauses_it(empty_bench: Bench, monkeypa
     assert pane.title.startswith("Scoreboard: merge ")
 
 
+@pytest.mark.slow
 def test_behind_the_head_of_training_the_candidates_are_shown(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
     start_long_training(empty_bench)
@@ -250,6 +252,7 @@ def test_parts_that_do_not_fit_are_hidden_completely(bench: Bench, width: int, p
     assert seen == {(True, True), (True, False)}
 
 
+@pytest.mark.slow
 def test_parts_are_hidden_with_a_larger_font_too(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane, width=420, height=330)
     seek(bench, pane, 12)

@@ -330,6 +330,7 @@ def cut_texts(pane: TokenizationPane) -> list[str]:
     return cut
 
 
+@pytest.mark.slow
 @some_pairs(("size", "is_asked"), [(300, 460), (330, 560), (390, 430), (560, 900)], [False, True])
 def test_no_text_is_cut_off_at_any_font_size(
     bench: Bench, pane: TokenizationPane, size: tuple[int, int], is_asked: bool
@@ -517,6 +518,7 @@ def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
     assert "is not an id" in box.result.text()
 
 
+@pytest.mark.slow
 def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     bench: Bench, pane: TokenizationPane, qtmodeltester: ModelTester
 ) -> None:

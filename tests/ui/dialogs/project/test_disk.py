@@ -159,6 +159,7 @@ def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     assert not window.disk_banner.text
 
 
+@pytest.mark.slow
 def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     projects.save()

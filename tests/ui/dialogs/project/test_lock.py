@@ -7,6 +7,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
 from PySide6.QtCore import QLockFile
 from PySide6.QtWidgets import QMessageBox
 
@@ -55,6 +56,7 @@ def _host(path: Path) -> str:
     return str(QLockFile(str(lock_path(path))).getLockInfo()[1])
 
 
+@pytest.mark.slow
 def test_a_project_opened_twice_is_read_only(projects: Projects) -> None:
     window = projects.window
     path = projects.save()

@@ -62,6 +62,7 @@ def begin_saving(projects: Projects, slow: SlowSaving, name: str = "slow") -> Pa
     return projects.path(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fails", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_another_project_is_not_taken_for_the_one_that_was_being_saved(
     projects: Projects, slow: SlowSaving, fails: bool
