@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -131,6 +132,15 @@ def test_machine_code_is_not_read_if_it_is_damaged_or_for_another_processor(
     monkeypatch.undo()
     file.write_bytes(file.read_bytes()[:-1])
     assert kernel_cache._read(file) is None
+
+
+def test_a_numba_that_cannot_compile_them_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda _package: tmp_path)
+    monkeypatch.setattr(kernel_cache, "_loaded", set())
+    monkeypatch.setitem(sys.modules, "wordpiece_studio.compiled.kernel_compiler", ModuleType("another"))
+    with pytest.raises(StudioError, match=r"cannot be compiled with numba \d.* Install numba \d"):
+        kernel_cache.load_kernels("text")
+    assert not kernel_cache.kernels_are_loaded("text")
 
 
 def test_kernels_take_only_what_they_are_for() -> None:

@@ -35,6 +35,7 @@ KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
 _SHARED = ("compiled/kernel_compiler.py", "compiled/kernels.py", "training/logarithm.py")
 """What kernels are compiled from outside their packages."""
 
+_TESTED_NUMBA = "0.68.1"
 _COMPLETE = "kernels"
 _DIGEST = 32  # bytes
 _ROOM = 20 << 20  # bytes; all kernels together take a quarter of it
@@ -105,16 +106,27 @@ def kernels_are_loaded(package: KernelPackage) -> bool:
 
 
 def load_kernels(package: KernelPackage) -> None:
-    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded."""
+    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded.
+
+    Raises
+    ------
+    StudioError
+        If they cannot be kept anywhere, or cannot be compiled or loaded by the numba or llvmlite that is installed.
+    """
     with _loading:
         if package in _loaded:
             return
         file, kernels = cache_folder(package) / _COMPLETE, _kernels_of(package)
-        code = _read(file)
-        if code is None:
-            code = _compiled(package, kernels)
-            _write(file, code)
-        _engines.append(_load(code, kernels))
+        try:
+            code = _read(file)
+            if code is None:
+                code = _compiled(package, kernels)
+                _write(file, code)
+            _engines.append(_load(code, kernels))
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a numba raises that differs from those that this was written for
+            raise _unfit_numba() from error
         _loaded.add(package)
 
 
@@ -177,6 +189,18 @@ def _compiled(package: KernelPackage, kernels: list[Kernel]) -> bytes:
     return _target() + machine_code(kernels, on_ready)
 
 
+def _unfit_numba() -> StudioError:
+    from importlib.metadata import version
+
+    return StudioError(
+        "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}",
+        "Install numba {tested}, with which they were tested.",
+        numba=version("numba"),
+        llvmlite=version("llvmlite"),
+        tested=_TESTED_NUMBA,
+    )
+
+
 def _target() -> bytes:
     """Return what identifies the processor that machine code is for: another one may lack instructions."""
     from llvmlite import binding
@@ -221,7 +245,10 @@ def _load(code: bytes, kernels: list[Kernel]) -> Any:
     engine.finalize_object()
     for kernel in kernels:
         if kernel.is_called:
-            kernel.load(engine.get_function_address(kernel.symbol))
+            address = engine.get_function_address(kernel.symbol)
+            if not address:  # calling it would end the process
+                raise LookupError(kernel.symbol)
+            kernel.load(address)
     return engine
 
 

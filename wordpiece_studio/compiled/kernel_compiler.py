@@ -1,7 +1,12 @@
 """Compiling kernels with numba to machine code that can be loaded without it.
 
 All kernels of a package become one module, so that each is optimized once, together with what it calls. Numba is
-imported here and nowhere else.
+imported here and nowhere else, but for what the kernels in `text.kernels.lanes` generate.
+
+Numba has no public way to an object file. What this uses of its inner parts: the target and its contexts
+(`cpu_target`), `compile_extra` with `Flags.no_compile`, `insert_user_function`, `make_concrete_template`, the code
+library with `_final_module` and `_get_compiled_object`, the calling convention, and the fields of its arrays. It is
+tested with numba 0.60 to 0.68; `pyproject.toml` allows no other.
 """
 
 # Hardly any function of numba says what it takes.
@@ -59,11 +64,14 @@ def machine_code(kernels: Iterable[Kernel], on_ready: Callable[[], object]) -> b
                 names.add(_add_entry(entries, kernel, context, result.fndesc))
             on_ready()
         library.add_ir_module(entries)
-        # Numba has no public way to a library's module and object code.
-        for function in library._final_module.functions:  # noqa: SLF001
+        module = library._final_module  # noqa: SLF001
+        for function in module.functions:
             if not function.is_declaration and function.name not in names:
                 function.linkage = "internal"
         library.finalize()
+        missing = [each.name for each in module.functions if each.is_declaration and not each.name.startswith("llvm.")]
+        if missing:  # without numba, LLVM would look for them in vain, and end the process
+            raise LookupError(missing)
         return bytes(library._get_compiled_object())  # noqa: SLF001
 
 
