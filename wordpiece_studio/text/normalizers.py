@@ -82,8 +82,10 @@ class BertNormalizer(CharacterNormalizer):
 
     def align(self, text: str) -> AlignedText:
         """Return the normalized text, aligned with `text`."""
-        if self.normalize(text) == text:  # nothing that is removed or decomposed is ever restored
-            return AlignedText.identity(text)
+        normalized = self.normalize(text)
+        # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
+        if normalized == text or (len(normalized) == len(text) and text.isascii()):
+            return AlignedText.identity(normalized)
         maps = self._maps()
         # The characters of every stage, and the original position that each came from.
         characters, positions = _each_replaced(text, range(len(text)), maps.clean)

@@ -10,16 +10,17 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    PlacedWord = tuple[str, Sequence[int], Sequence[int]]
 
-@dataclass(frozen=True, slots=True)
-class AlignedText:
+
+class AlignedText(NamedTuple):
     """A normalized text with, for every character, the stretch of the original that it came from.
 
     A character that normalization removed belongs to no stretch; if one original character was turned into several,
@@ -121,8 +122,7 @@ class CharacterNormalizer(Normalizer):
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A word and its position in the normalized text.
 
     Attributes
@@ -320,10 +320,14 @@ class Pipeline:
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
+        return [Word(word, tuple(starts), tuple(ends)) for word, starts, ends in self.placed_words(text)]
+
+    def placed_words(self, text: str) -> list[PlacedWord]:
+        """Return what ``aligned_words(text)`` are made of: for each word its text, `starts` and `ends`."""
         words = []
         for number, start, stretch in self._stretches(text):
             try:
-                words += self._aligned_words(stretch, start)
+                words += self._placed_words(stretch, start)
             except PatternOverrunError as error:
                 raise error.in_line(number) from None
         return words
@@ -339,15 +343,13 @@ class Pipeline:
             yield number, start + done, line[done:]
             start += len(line) + 1
 
-    def _aligned_words(self, text: str, first: int) -> list[Word]:
+    def _placed_words(self, text: str, first: int) -> list[PlacedWord]:
         aligned = self.normalizer.align(text)
-        words = []
-        for span in self.pre_tokenizer.spans(aligned.text):
-            starts, ends = _taken(aligned.starts, span), _taken(aligned.ends, span)
-            if first:
-                starts, ends = tuple(map(first.__add__, starts)), tuple(map(first.__add__, ends))
-            words.append(Word(span.text, starts, ends))
-        return words
+        starts, ends = aligned.starts, aligned.ends
+        if first:
+            starts, ends = [first + start for start in starts], [first + end for end in ends]
+        spans = self.pre_tokenizer.spans(aligned.text)
+        return [(span.text, _taken(starts, span), _taken(ends, span)) for span in spans]
 
 
 @cache
@@ -372,8 +374,8 @@ def _alternatives(tokens: Sequence[str], depth: int) -> str:
     return "|".join(parts + [""] * has_end)
 
 
-def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:
+def _taken(positions: Sequence[int], span: Span) -> Sequence[int]:
     """Return the positions that belong to the characters of a word."""
     if span.positions is None:
-        return tuple(positions[span.start : span.end])
+        return positions[span.start : span.end]
     return tuple(positions[position] for position in span.positions)

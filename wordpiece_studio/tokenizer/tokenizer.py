@@ -7,7 +7,8 @@ if at some position none does, the whole word is unknown.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -26,8 +27,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import Role
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
+    _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
+    """Tokens, ids, and (start, end) in the text."""
+    _Encoded = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]], Sequence[int], int]
+    """The same of a stretch of text, the number of the word of each token, and how many words there are."""
+
+_T = TypeVar("_T")
 _FEW_TOKENS = 16
 MODEL_MAX_LENGTH = 512  # of BERT
+_MOST_KEPT = 1 << 18  # characters of texts about which something is kept
+_LONG = 100  # a longer text hardly occurs again
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
@@ -87,12 +96,31 @@ class WordTrace:
         return trace_html(self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """Tokens of a word with (start, end) in its characters; on failure one unknown token over the whole word."""
+class _Match(NamedTuple):
+    """Tokens of a word, with (start, end) in its characters; on failure one unknown token over the whole word."""
 
-    tokens: tuple[tuple[str, int, int], ...]
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
     unknown: UnknownReason | None
+
+
+class _Kept(dict[str, _T]):
+    """What is known about texts; all of it is forgotten when the texts become too long together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._characters = 0
+
+    def keep(self, text: str, value: _T) -> _T:
+        """Keep and return what is known about a text."""
+        if len(text) < _LONG:
+            self._characters += len(text) + 1
+            if self._characters > _MOST_KEPT:
+                self.clear()
+                self._characters = len(text) + 1
+            self[text] = value
+        return value
 
 
 class Tokenizer(Encoder):
@@ -146,18 +174,20 @@ class Tokenizer(Encoder):
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
-        self._matches: dict[str, _Match] = {}
+        self._matches: _Kept[_Match] = _Kept()
+        self._encoded: _Kept[_Encoded] = _Kept()
+        self._in_place: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
 
-    @property
+    @cached_property
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
         return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
+        return {**self.__dict__, "_matches": _Kept(), "_encoded": _Kept(), "_in_place": set()}  # copies begin empty
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
@@ -168,25 +198,35 @@ class Tokenizer(Encoder):
         return token
 
     def _encoding_of(self, text: str) -> Encoding:
+        tokens: list[str] = []
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
         words: list[int] = []
-        encoding = Encoding([], [], [], words)
-        for index, word in enumerate(self.tokenize_words(text)):
-            for piece in word.pieces:
-                encoding.tokens.append(piece.token)
-                encoding.ids.append(piece.id)
-                encoding.offsets.append((piece.start, piece.end))
-                words.append(index)
-        return encoding
+        first = first_word = 0
+        for stretch in text.split(" ") if self.is_local else (text,):
+            found = self._encoded.get(stretch) or self._encoded.keep(stretch, self._encode(stretch))
+            stretch_tokens, stretch_ids, stretch_offsets, stretch_words, word_count = found
+            tokens += stretch_tokens
+            ids += stretch_ids
+            for start, end in stretch_offsets:
+                offsets.append((first + start, first + end))
+            for word in stretch_words:
+                words.append(first_word + word)
+            first += len(stretch) + 1
+            first_word += word_count
+        return Encoding(tokens, ids, offsets, words)
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         ids: list[int] = []
+        known = self._matches
         for section, _, _, is_added in self._sections(text):
             if is_added:
                 ids.append(self._id(section))
             else:
                 for word in self.pipeline.words(section):
-                    ids += [self._id(token) for token, _, _ in self._match(word).tokens]
+                    match = known.get(word) or self._match(word)
+                    ids += match.ids
         return ids
 
     def tokenize_words(self, text: str) -> list[TokenizedWord]:
@@ -224,14 +264,16 @@ class Tokenizer(Encoder):
         An end-of-word suffix counts as one character after the last.
         """
         match = self._match(word)
-        return match.tokens if match.unknown is None else None
+        if match.unknown is not None:
+            return None
+        return tuple((token, start, end) for token, (start, end) in zip(match.tokens, match.spans, strict=True))
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
         units = self._units(word)
         match = self._match(word)
         positions = []
-        starts = [start for _, start, _ in match.tokens]
+        starts = [start for start, _ in match.spans]
         if match.unknown is not None:
             starts = [] if match.unknown.kind == "too-long" else self._starts_until(units, match.unknown.position)
         for start in starts:
@@ -243,8 +285,7 @@ class Tokenizer(Encoder):
                     break
             last = tried[-1]
             positions.append(PositionTrace(start, tuple(tried), last.candidate if last.matched else None))
-        tokens = tuple(token for token, _, _ in match.tokens)
-        return WordTrace(word, tuple(positions), tokens, match.unknown)
+        return WordTrace(word, tuple(positions), match.tokens, match.unknown)
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
         """Yield each word of `text` after normalization, and whether it is an added token found in the text."""
@@ -357,15 +398,66 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
+    def _encode(self, text: str) -> _Encoded:
+        """Return the tokens of a text or of a stretch of it."""
+        words: list[_EncodedWord] = []
+        for section, start, end, is_added in self._sections(text):
+            if is_added:
+                words.append(((section,), (self._id(section),), ((start, end),)))
+            else:
+                words += self._encoded_words(section, start)
+        if len(words) == 1:
+            return *words[0], (0,) * len(words[0][0]), 1
+        tokens = tuple(token for tokens, _, _ in words for token in tokens)
+        ids = tuple(token_id for _, ids, _ in words for token_id in ids)
+        offsets = tuple(offset for _, _, offsets in words for offset in offsets)
+        numbers = tuple(number for number, (tokens, _, _) in enumerate(words) for _ in tokens)
+        return tokens, ids, offsets, numbers, len(words)
+
+    def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
+        """Return the words of a stretch between added tokens, which begins at position `first`."""
+        encoded: list[_EncodedWord] = []
+        if self._keeps_places(text):
+            words = self.pipeline.words(text)
+            if sum(map(len, words)) == len(text):  # then they stand one after the other
+                for word in words:
+                    match = self._match(word)
+                    spans = [(first + start, first + end) for start, end in match.spans] if first else match.spans
+                    encoded.append((match.tokens, match.ids, spans))
+                    first += len(word)
+                return encoded
+        for word, starts, ends in self.pipeline.placed_words(text):
+            match = self._match(word)
+            encoded.append((match.tokens, match.ids, self._offsets(match, starts, ends, first)))
+        return encoded
+
+    def _keeps_places(self, text: str) -> bool:
+        """Return whether each character becomes exactly one, whatever is beside it, as is usual."""
+        if self._in_place.issuperset(text):
+            return True
+        if not self.pipeline.is_by_character or self.vocabulary.end_of_word_suffix:
+            return False
+        normalizer = self.normalizer
+        for character in set(text) - self._in_place:
+            if normalizer.regards_neighbours(character) or len(normalizer.normalize(character)) != 1:
+                return False
+            self._in_place.add(character)
+        return True
+
     def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
         match = self._match(word.text)
-        starts = (*word.starts, word.ends[-1])  # an end-of-word suffix begins where the word ends
-        ends = (*word.ends, word.ends[-1])
+        offsets = self._offsets(match, word.starts, word.ends, offset)
         pieces = tuple(
-            Piece(token, self._id(token), offset + starts[start], offset + ends[end - 1])
-            for token, start, end in match.tokens
+            Piece(token, token_id, start, end)
+            for token, token_id, (start, end) in zip(match.tokens, match.ids, offsets, strict=True)
         )
         return TokenizedWord(None if word.text.startswith(FOUND) else word, pieces, match.unknown)
+
+    def _offsets(self, match: _Match, starts: Sequence[int], ends: Sequence[int], first: int) -> list[tuple[int, int]]:
+        """Return where the tokens of a word stand, given where its characters stand after position `first`."""
+        if self.vocabulary.end_of_word_suffix:  # which begins where the word ends
+            starts, ends = (*starts, ends[-1]), (*ends, ends[-1])
+        return [(first + starts[start], first + ends[end - 1]) for start, end in match.spans]
 
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
@@ -373,40 +465,39 @@ class Tokenizer(Encoder):
             new = Piece(piece.token, self._id(piece.token), piece.start, piece.end)
             return old if new == piece else TokenizedWord(None, (new,), None)
         match = self._match(old.word.text)
-        tokens = [(token, self._id(token)) for token, _, _ in match.tokens]
+        tokens = list(zip(match.tokens, match.ids, strict=True))
         if match.unknown == old.unknown and tokens == [(piece.token, piece.id) for piece in old.pieces]:
             return old
         return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
 
     def _match(self, word: str) -> _Match:
-        """Return the tokens of a word; each distinct word is matched once."""
+        """Return the tokens of a word."""
         found = self._matches.get(word)
-        if found is None:
-            found = self._matches[word] = self._longest_match(word)
-        return found
+        return self._matches.keep(word, self._longest_match(word)) if found is None else found
 
     def _longest_match(self, word: str) -> _Match:
         if word.startswith(FOUND):
-            return _Match(((word.removeprefix(FOUND), 0, len(word)),), None)
+            token = word.removeprefix(FOUND)
+            return _Match((token,), (self._id(token),), ((0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
-        units = self._units(word)
-        tokens: list[tuple[str, int, int]] = []
-        start = 0
-        while start < len(units):
-            for end in range(min(len(units), start + self.vocabulary.longest), start, -1):
-                candidate = self._candidate(units, start, end)
-                if self.vocabulary.is_piece(candidate):
-                    tokens.append((candidate, start, end))
-                    start = end
-                    break
-            else:
-                symbol = self._candidate(units, start, start + 1)
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        start, last = 0, len(word) + (1 if self.vocabulary.end_of_word_suffix else 0)
+        while start < last:
+            found = self.vocabulary.longest_match(word, start)
+            if found is None:
+                symbol = self._candidate(self._units(word), start, start + 1)
                 return self._unknown(word, UnknownReason("symbol", start, symbol))
-        return _Match(tuple(tokens), None)
+            token_id, end = found
+            ids.append(token_id)
+            spans.append((start, end))
+            start = end
+        return _Match(tuple(map(self.vocabulary.__getitem__, ids)), tuple(ids), tuple(spans), None)
 
     def _unknown(self, word: str, reason: UnknownReason) -> _Match:
-        return _Match(((UnknownToken(self.vocabulary.unk_token, reason), 0, len(word)),), reason)
+        token = UnknownToken(self.vocabulary.unk_token, reason)
+        return _Match((token,), (self._id(token),), ((0, len(word)),), reason)
 
     def _units(self, word: str) -> list[str]:
         """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""

@@ -11,7 +11,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 
 UNKNOWN_TOKEN = "[UNK]"
@@ -104,6 +104,11 @@ class TokenList:
         """Return the id of `token`, or None if there is no such token."""
         index = self._index
         return self.ids.get(token) if index is None else index.id_of(token)
+
+    def finder(self) -> Callable[[str], int | None]:
+        """Return the function that finds the id of a token: the same as `id_of`, for many calls."""
+        index = self._index
+        return self.ids.get if index is None else index.id_of
 
     def append(self, token: str) -> None:
         """Give `token` the next id.
@@ -270,6 +275,24 @@ class Vocabulary:
         """Return the id of `token`, or None if it is not in the vocabulary."""
         found = self._table.id_of(token)
         return found if found is not None and found < self._size else None
+
+    def longest_match(self, word: str, start: int) -> tuple[int, int] | None:
+        """Return the id of the longest token that stands in `word` at `start`, and its end; None if there is none.
+
+        An end-of-word suffix counts as one character after the last.
+        """
+        find = self._table.finder()
+        size = self._size if self._pieces is None else min(self._pieces, self._size)
+        prefix = self.continuing_subword_prefix if start else ""
+        if self.end_of_word_suffix:
+            found = find(prefix + word[start:] + self.end_of_word_suffix)
+            if found is not None and found < size:
+                return found, len(word) + 1
+        for end in range(min(len(word), start + self.longest), start, -1):
+            found = find(prefix + word[start:end])
+            if found is not None and found < size:
+                return found, end
+        return None
 
     def tokens_apart(self, other: Vocabulary) -> list[str] | None:
         """Return the tokens that only one of two vocabularies of one history has; None if they are of two."""

@@ -352,7 +352,7 @@ def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None
 def test_dask_is_loaded_only_when_it_is_needed() -> None:
     program = (
         "import sys, wordpiece_studio.corpus.cluster.cluster_counting, wordpiece_studio.corpus.cluster.tasks;"
-        "print({'dask', 'distributed', 'fsspec', 'numba'} & set(sys.modules))"
+        "print({'dask', 'distributed', 'fsspec', 'llvmlite'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
