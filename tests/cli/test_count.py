@@ -254,6 +254,11 @@ def test_stdin_of_any_kind() -> None:
 
 
 @POSIX
+def test_a_device_is_no_place_for_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/dev/null is not a regular file. Choose another name" in fails(capsys, "count", COURSE, "-o", "/dev/null")
+
+
+@POSIX
 @pytest.mark.parametrize("kind", ["text", "jsonl", "gzip"])
 def test_a_pipe_is_read(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str) -> None:
     path = tmp_path / ("pipe.jsonl" if kind == "jsonl" else "pipe")
