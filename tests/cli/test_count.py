@@ -92,9 +92,17 @@ def test_user_tokens_are_taken_out_as_train_does_it(tmp_path: Path, capsys: pyte
     for command in (["train", table, "-o", tmp_path / "3"], ["count", table]):
         assert f"{said} --user-tokens with <url>, foo bar. " in run(capsys, *command)[2]
         assert said in run(capsys, *command, "--user-tokens", tokens)[2]
+    assert run(capsys, "train", text, table, "--word-counts", *with_them, "-o", tmp_path / "4")[0] == 1
+    assert run(capsys, "train", text, table, *with_them, "-o", tmp_path / "4")[0] == 0
+    assert run(capsys, "verify", tmp_path / "4")[0] == 0
+    assert run(capsys, "count", text, "--normalizer", "lowercase", "-o", table)[0] == 0
+    err = run(capsys, "train", text, table, *with_them, "-o", tmp_path / "4")[2]
+    assert f"{said} and no --user-tokens. " in err
+    assert run(capsys, "verify", tmp_path / "4")[0] == 0
+    assert run(capsys, "count", text, *with_them, "-o", table)[0] == 0
     tokens.write_text("<url>\nnew\n")
     err = run(capsys, "count", table, *with_them)[2]
-    assert f"{said} --user-tokens with foo bar. " in err
+    assert f"{said} --user-tokens with <url>, foo bar. " in err
     assert "The words of a table are taken as they are, whatever --user-tokens says." in err
 
 
@@ -243,6 +251,11 @@ def test_stdin_of_any_kind() -> None:
         with process("count", "-", "--json", *options, stdin=subprocess.PIPE) as count:
             out, err = count.communicate(data)
         assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", words)
+
+
+@POSIX
+def test_a_device_is_no_place_for_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/dev/null is not a regular file. Choose another name" in fails(capsys, "count", COURSE, "-o", "/dev/null")
 
 
 @POSIX

@@ -70,7 +70,7 @@ def decode_command(
     for name, numbers in texts:
         try:
             if as_json:
-                plain = [int(number) for number in numbers]
+                plain = np.asarray(numbers).tolist()
                 print_line(printable_json({"ids": plain, "text": decode(plain)}))
                 continue
             for part in decoded_parts(decode, numbers):
@@ -91,7 +91,8 @@ def decoded_parts(decode: Callable[[list[int]], str], ids: Sequence[int] | NDArr
     before: list[int] = []
     known = done = more = 0
     while True:
-        some = [int(number) for number in ids[done : done + _AT_ONCE + more]]
+        part = ids[done : done + _AT_ONCE + more]
+        some: list[int] = part.tolist() if isinstance(part, np.ndarray) else [*part]
         text = decode(before + some)
         is_end = done + len(some) == len(ids)
         if text.endswith(_NO_CHARACTER) and not is_end:

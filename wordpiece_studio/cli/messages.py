@@ -307,18 +307,18 @@ def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str
     return f"{figures}, written to {display_name(output)}" if output else figures
 
 
-def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
+def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioError:
     """Return the error for files that contain no words, or only words that are too long."""
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
-    if counts.statistics.skipped_words:
+    if counts is not None and counts.statistics.skipped_words:
         return StudioError(
             "There are no words in {names} to train on: {left_out}",
             "Allow longer words with --max-word-length, or choose another text.",
             names=names,
             left_out=_left_out(counts),
         )
-    return StudioError("There are no words in {names}", "Choose a text to train on.", names=names)
+    return StudioError("There are no words in {names}", "Name a text that has some.", names=names)
 
 
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:

@@ -318,7 +318,8 @@ def counted_words(
     else:
         counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
         counts = count_words(files, normalizer, **counting, progress=report_progress)
-        _note_tables(counts, files.files, options["user_tokens"])
+        if all(file.kind == "word-counts" for file in files.files):
+            counts.statistics = replace(counts.statistics, user_tokens=_tokens_behind(files.files))
     if not counts and counts.statistics.rare_words:
         raise StudioError("No word occurs {n:,} times or more", "Skip fewer words.", n=options["min_count"])
     if not counts:
@@ -326,41 +327,35 @@ def counted_words(
     return counts
 
 
-def _manifests_of_tables(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manifest | None]]:
-    """Yield the tables of words and their counts, each with its manifest, if it has one."""
+def _tables_in(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manifest | None, tuple[str, ...]]]:
+    """Yield the tables of words and their counts, each with its manifest and its user tokens, as far as known."""
     for file in files:
         if file.kind == "word-counts":
             path, manifest = side_manifest(file.path), None
             with suppress(StudioError):
                 manifest = read_manifest(path) if path.is_file() else None
-            yield file, manifest if manifest is not None and manifest.corpus is not None else None
+            corpus = None if manifest is None else manifest.corpus
+            yield file, manifest, (corpus and corpus.user_tokens) or ()
 
 
-def _note_tables(counts: WordCounts, files: Sequence[CorpusFile], user_tokens: Sequence[str]) -> None:
-    """Note in the statistics which tokens were taken out of all texts, those behind tables included."""
-    taken = [
-        () if manifest is None or manifest.corpus is None else manifest.corpus.user_tokens or ()
-        for _, manifest in _manifests_of_tables(files)
-    ]
-    first, *others = taken if len(taken) == len(files) else [user_tokens, *taken]
-    common = tuple(token for token in first if all(token in other for other in others))
-    counts.statistics = replace(counts.statistics, user_tokens=common)
+def _tokens_behind(files: Iterable[CorpusFile]) -> tuple[str, ...]:
+    """Return the user tokens that were taken out of every text behind tables."""
+    first, *others = (tokens for *_, tokens in _tables_in(files))
+    return tuple(token for token in first if all(token in other for other in others))
 
 
 def table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens: Sequence[str]) -> Iterator[str]:
     """Yield a sentence about every table that was counted with other steps, or with other user tokens."""
-    here = (normalizers.to_spec(counts.normalizer), pre_tokenizers.to_spec(counts.pre_tokenizer))
-    for file, manifest in _manifests_of_tables(files):
-        if manifest is None or manifest.corpus is None:
-            continue
-        tokens = [token for token in manifest.corpus.user_tokens or () if token not in user_tokens]
-        if tokens or here != (manifest.normalizer, manifest.pre_tokenizer):
+    here = (normalizers.to_spec(counts.normalizer), pre_tokenizers.to_spec(counts.pre_tokenizer), set(user_tokens))
+    for file, manifest, tokens in _tables_in(files):
+        if manifest is not None and here != (manifest.normalizer, manifest.pre_tokenizer, set(tokens)):
             name = shlex.quote(normalizers.from_spec(manifest.normalizer).name)
             pre_tokenizer = shlex.quote(pre_tokenizers.from_spec(manifest.pre_tokenizer).name)
-            named = f" --user-tokens with {', '.join(tokens[:5])}{', …' * (len(tokens) > 5)}" if tokens else ""
+            named = ", ".join(tokens[:5]) + (", …" if len(tokens) > 5 else "")
             yield (
-                f"{display_name(file.path)} was counted with --normalizer {name} --pre-tokenizer {pre_tokenizer}"
-                f"{named}. Without the same here, a tokenizer makes other words of a text than these."
+                f"{display_name(file.path)} was counted with --normalizer {name} --pre-tokenizer {pre_tokenizer} "
+                f"{f'--user-tokens with {named}' if tokens else 'and no --user-tokens'}. Without the same here, a "
+                "tokenizer makes other words of a text than these."
             )
 
 
