@@ -138,6 +138,8 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
             configuration.check(normalizer, display_name(path))
             if isinstance(tokenizer, Tokenizer):
                 tokenizer = configuration.configured(tokenizer)
+            else:
+                configuration.configure(tokenizer)
         if (folder / MANIFEST_FILE).exists():
             _check_manifest(folder, tokenizer)
             check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)

@@ -94,11 +94,6 @@ class BpeTokenizer(Encoder):
         """Return how many tokens it has."""
         return len(self.vocab)
 
-    @property
-    def roles(self) -> Mapping[str, str]:
-        """The special token that has each role."""
-        return self._roles
-
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
         return self.vocab.get(token)

@@ -181,10 +181,12 @@ class Encoder(ABC):
     truncation_side: Side = "right"
     _template: Template | None = None  # None: that of BERT
 
+    _roles: Mapping[str, str]
+
     @property
-    @abstractmethod
     def roles(self) -> Mapping[str, str]:
         """The special token that has each role, by the name of the role, such as ``"pad_token"``."""
+        return self._roles
 
     @abstractmethod
     def id_of(self, token: str) -> int | None:

@@ -76,8 +76,11 @@ class Template(NamedTuple):
         return None
 
     def without_special(self) -> Template:
-        """Return the template with its texts alone, whose types stay."""
-        parts = (tuple(part for part in parts if part.sequence is not None) for parts in self)
+        """Return the template with its texts alone, whose types stay, except in what overflows."""
+        parts = (
+            tuple(part._replace(overflowing_type_id=part.sequence) for part in parts if part.sequence is not None)
+            for parts in self
+        )
         return Template(*parts)
 
     @property

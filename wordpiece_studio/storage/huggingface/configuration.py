@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
     from wordpiece_studio.tokenizer.encoding import Encoder
 
@@ -189,11 +190,16 @@ class Configuration:
         if usual is None and self._fields.tokenizer_class not in _BERTS:
             parts |= kept_post_processor(stated, configured)
         made = tokenizer.changed(vocabulary=configured, model_max_length=self.model_max_length, kept_parts=parts)
-        self.set_sides(made)
+        self._set_sides(made)
         return made
 
-    def set_sides(self, encoder: Encoder) -> None:
-        """Set where texts are padded and cut off, as far as it is stated here."""
+    def configure(self, tokenizer: ImportedTokenizer) -> None:
+        """Set the roles and lengths of a tokenizer that another library runs."""
+        roles = {role: token.content for role, token in self._named.items()}
+        tokenizer.set_roles(roles, self.model_max_length)
+        self._set_sides(tokenizer)
+
+    def _set_sides(self, encoder: Encoder) -> None:
         encoder.padding_side = self._fields.padding_side or encoder.padding_side
         encoder.truncation_side = self._fields.truncation_side or encoder.truncation_side
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from wordpiece_studio.text.pipeline import Normalizer
-    from wordpiece_studio.tokenizer.encoding import Encoder
 
 _T = TypeVar("_T")
 
@@ -286,7 +285,11 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    return ImportedTokenizer(path) if own is None else own
+    tokenizer = ImportedTokenizer(path) if own is None else own
+    for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
+        if (_value(members.get(name)) or {}).get("direction") == "Left":
+            setattr(tokenizer, attribute, "left")
+    return tokenizer
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
@@ -320,6 +323,11 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     added_tokens = [token.token() for token in sorted(added, key=lambda token: token.id)]
     if not _can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
         return None
+    special = {token.content for token in added_tokens if token.special}
+    roles = _roles_in(members.get("post_processor"), special)
+    match _value(members.get("padding")):
+        case {"pad_token": str(token)} if token in special:
+            roles["pad_token"] = token
     vocabulary = Vocabulary(
         tokens,
         (),
@@ -327,25 +335,16 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
         unk_token=fields.unk_token,
         added_tokens=added_tokens,
         pieces=len(vocab) if len(tokens) > len(vocab) else None,
-        **_roles_in(members.get("post_processor"), {token.content for token in added_tokens if token.special}),
+        **roles,
     )
     kept = {name: value for name in ("truncation", "padding") if (value := _value(members.get(name))) is not None}
-    tokenizer = Tokenizer(
+    return Tokenizer(
         vocabulary,
         normalizer,
         pre_tokenizer,
         max_word_length=fields.max_input_chars_per_word,
         kept_parts=kept | kept_post_processor(_value(members.get("post_processor")), vocabulary),
     )
-    _set_sides(tokenizer, members)
-    return tokenizer
-
-
-def _set_sides(encoder: Encoder, members: Mapping[str, JsonPart]) -> None:
-    """Set where a tokenizer pads and cuts off texts, if its file says so."""
-    for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
-        if (_value(members.get(name)) or {}).get("direction") == "Left":
-            setattr(encoder, attribute, "left")
 
 
 def _template_in(part: JsonPart | None) -> Template | None:
