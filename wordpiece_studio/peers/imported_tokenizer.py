@@ -21,7 +21,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
@@ -134,10 +134,11 @@ class ImportedTokenizer(Encoder):
         StudioError
             If an id does not belong to a token, or the library crashes.
         """
+        ids = checked_ids(ids)
         unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
         if unknown is not None:
             raise no_token(unknown)
-        return self._ask("decode", (list(ids), skip_special_tokens), len(ids), str)
+        return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
 
     @cached_property
     def _ids(self) -> dict[str, int]:

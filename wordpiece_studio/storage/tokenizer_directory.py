@@ -32,6 +32,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     why_not_expressible,
 )
 from wordpiece_studio.storage.manifest import make_manifest, with_manifest
+from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
@@ -207,6 +208,7 @@ def save_tokenizer(
     only: Only | None = None,
 ) -> None:
     """Write a tokenizer to a folder; takes and raises the same as `save_directory` otherwise."""
+    folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
     manifest = make_manifest(
         tokenizer.vocabulary,

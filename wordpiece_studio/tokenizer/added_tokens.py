@@ -7,12 +7,12 @@ encoding such a token is the stretch of text that it covers, as in that library;
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
-from wordpiece_studio.text.pipeline import PreTokenizer, Span, one_of
+from wordpiece_studio.text.pipeline import PreTokenizer, Span, check_fields, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,15 +56,7 @@ class AddedToken:
             raise StudioError(
                 "The added token {token!r} is not a text, or empty", "Give a text such as <url>.", token=self.content
             )
-        for field in fields(self)[1:]:
-            if not isinstance(getattr(self, field.name), bool):
-                raise StudioError(
-                    "{name} of the added token {token!r} is {value!r}",
-                    "Give True or False.",
-                    name=field.name,
-                    token=self.content,
-                    value=getattr(self, field.name),
-                )
+        check_fields(self)
 
     @classmethod
     def of(cls, token: str | AddedToken) -> AddedToken:

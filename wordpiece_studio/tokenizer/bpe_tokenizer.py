@@ -13,7 +13,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ class BpeTokenizer(Encoder):
         StudioError
             If no token has one of the ids.
         """
+        ids = checked_ids(ids)
         unknown = next((number for number in ids if number not in self._tokens), None)
         if unknown is not None:
             raise StudioError("No token has the id {id}", "Leave it out.", id=str(unknown)[:30])

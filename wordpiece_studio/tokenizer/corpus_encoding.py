@@ -28,9 +28,9 @@ from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import EncodingStopped, watched
+from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_flag, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
-from wordpiece_studio.tokenizer.tokenizer import NO_ID
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
@@ -261,11 +260,19 @@ class _Run:
         add_special_tokens: bool,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise StudioError(
+                "{value} is not a WordPiece tokenizer",
+                "Give a Tokenizer; others encode a list of texts with their own encode.",
+                value=repr(tokenizer)[:100],
+            )
         vocabulary = tokenizer.vocabulary
         unknown = vocabulary.id_of(vocabulary.unk_token)
         self._unknown_id = NO_ID if unknown is None else unknown
         self._dtype = _checked_type(dtype, vocabulary)
-        self._before, self._after = _ids_around(tokenizer) if add_special_tokens else ((), ())
+        self._before, self._after = (
+            _ids_around(tokenizer) if checked_flag("add_special_tokens", add_special_tokens) else ((), ())
+        )
         self._is_inside_text = False
         self._should_stop = should_stop
         self._tokens = self._texts = self._unknown = 0

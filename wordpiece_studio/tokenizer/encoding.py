@@ -325,9 +325,16 @@ def watched(
         progress(total, total)
 
 
-def _checked(text: object, number: int) -> str:
+def checked_text(text: object) -> str:
+    """Return a text.
+
+    Raises
+    ------
+    StudioError
+        If it is something else.
+    """
     if not isinstance(text, str):
-        raise StudioError("Text {number} is not a text but {item}", _A_TEXT, number=number, item=_shown(text))
+        raise StudioError("{value} is not a text", _A_TEXT, value=_shown(text))
     return text
 
 
@@ -347,7 +354,7 @@ def _encoded(
     should_stop: Callable[[], bool] | None = None,
 ) -> Encoding | list[Encoding]:
     """Return the result of `Encoder.encode`."""
-    most = None if max_length is None else _whole("max_length", max_length, 1)
+    most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
     if truncation is None and most is not None and pads == "do_not_pad":
         truncation = True
@@ -355,13 +362,13 @@ def _encoded(
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
         raise StudioError("Truncation, or padding to a length, needs a length", "Give max_length.")
     shape = _Shape(
-        encoder.template(add_special_tokens),
+        encoder.template(checked_flag("add_special_tokens", add_special_tokens)),
         None if truncates == "do_not_truncate" else most,
         truncates,
-        _whole("stride", stride, 0),
+        whole_number("stride", stride, 0),
         _side("truncation_side", encoder.truncation_side),
     )
-    multiple = 1 if pad_to_multiple_of is None else _whole("pad_to_multiple_of", pad_to_multiple_of, 1)
+    multiple = 1 if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
     if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
         raise StudioError(
             "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
@@ -389,7 +396,14 @@ def _needs_length(options: EncodingOptions) -> bool:
     return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
-def _whole(name: str, value: object, least: int) -> int:
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    StudioError
+        If it is something else, or less than `least`.
+    """
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # NumPy's integers too
     except TypeError:
@@ -399,6 +413,33 @@ def _whole(name: str, value: object, least: int) -> int:
             "{name} is {value}", "Give a whole number of at least {least}.", name=name, value=_shown(value), least=least
         )
     return number
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Return a switch.
+
+    Raises
+    ------
+    StudioError
+        If it is something else.
+    """
+    if value not in (True, False):
+        raise StudioError("{name} is {value}", "Give True or False.", name=name, value=_shown(value))
+    return bool(value)
+
+
+def checked_ids(ids: object) -> list[int]:
+    """Return ids as Python's own integers.
+
+    Raises
+    ------
+    StudioError
+        If they are something else.
+    """
+    try:
+        return [operator.index(number) for number in ids]  # type: ignore[attr-defined]
+    except TypeError:
+        raise StudioError("Ids are expected, not {value}", "Give a list of whole numbers.", value=_shown(ids)) from None
 
 
 def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[_T, ...]) -> _T:

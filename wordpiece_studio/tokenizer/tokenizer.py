@@ -15,8 +15,17 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, found_token
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
+from wordpiece_studio.tokenizer.encoding import (
+    Encoder,
+    Encoding,
+    UnknownReason,
+    UnknownToken,
+    checked_ids,
+    checked_text,
+    whole_number,
+)
 from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 _FEW_TOKENS = 16
 MODEL_MAX_LENGTH = 512  # of BERT
@@ -141,12 +149,16 @@ class Tokenizer(Encoder):
         model_max_length: int = MODEL_MAX_LENGTH,
         kept_parts: Mapping[str, Any] | None = None,
     ) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            raise StudioError(
+                "{value} is not a vocabulary", 'Give one, such as Vocabulary(["a"]).', value=repr(vocabulary)[:100]
+            )
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
-        self.max_word_length = max_word_length
-        self.model_max_length = model_max_length
+        self.max_word_length = whole_number("max_word_length", max_word_length, 0)
+        self.model_max_length = whole_number("model_max_length", model_max_length, 0)
         self.kept_parts = dict(kept_parts or {})
         self._template = _template_of(self.kept_parts)
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
@@ -231,12 +243,12 @@ class Tokenizer(Encoder):
 
         An end-of-word suffix counts as one character after the last.
         """
-        match = self._match(word)
+        match = self._match(checked_text(word))
         return match.tokens if match.unknown is None else None
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
-        units = self._units(word)
+        units = self._units(checked_text(word))
         match = self._match(word)
         positions = []
         starts = [start for _, start, _ in match.tokens]
@@ -274,7 +286,7 @@ class Tokenizer(Encoder):
         StudioError
             If an id is not in the vocabulary.
         """
-        tokens = [self.vocabulary[token_id] for token_id in ids]
+        tokens = [self.vocabulary[token_id] for token_id in checked_ids(ids)]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
         suffix = self.vocabulary.end_of_word_suffix
@@ -347,7 +359,7 @@ class Tokenizer(Encoder):
 
     def _sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
-        return self._finder.sections(text)
+        return self._finder.sections(checked_text(text))
 
     def _finder_in_normalized_text(self) -> AddedTokenFinder:
         sought: dict[str, AddedToken] = {}
