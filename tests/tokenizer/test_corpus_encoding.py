@@ -157,7 +157,7 @@ def test_contradictory_arguments_are_rejected(tmp_path: Path) -> None:
         (small, {"dtype": "int64"}, 'no type of ids called "int64"'),
         (small, {"dtype": "uint16"}, r"The unknown token \[UNK\] is not in the vocabulary.*Use int32"),
         (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not fit into uint16"),
-        (small, {"add_special_tokens": True}, r"The vocabulary has no \[SEP\] to add"),
+        (small, {"add_special_tokens": True}, r"The vocabulary has no \[CLS\] to add"),
     ]:
         with pytest.raises(wps.StudioError, match=message):
             wps.encode_texts(one, ["a"], **settings)  # type: ignore[arg-type]

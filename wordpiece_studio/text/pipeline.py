@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from wordpiece_studio.errors import StudioError
 
@@ -59,6 +60,55 @@ MOST_GROWTH = 18
 """The number of characters in the longest compatibility decomposition, that of U+FDFA."""
 
 
+_T = TypeVar("_T")
+_FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    "bool": (bool, "Give True or False."),
+    "bool | None": ((bool, type(None)), "Give True, False or None."),
+    "str": (str, "Give a text."),
+}
+
+
+def check_fields(value: Any) -> None:
+    """Check the switches and texts among the fields of a dataclass.
+
+    Raises
+    ------
+    StudioError
+        If one is not of the type that it is annotated with.
+    """
+    for field in fields(value):
+        type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
+        found = getattr(value, field.name)
+        if not isinstance(found, type_):
+            raise StudioError(
+                "{field} of {kind} is {value}",
+                advice,
+                field=field.name,
+                kind=type(value).__name__,
+                value=repr(found)[:100],
+            )
+
+
+def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
+    """Return the steps of a sequence.
+
+    Raises
+    ------
+    StudioError
+        If they are not a collection of that kind.
+    """
+    found = tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
+    for step in found:
+        if not isinstance(step, kind):
+            raise StudioError(
+                "{value} is not a {kind}",
+                "Give a list of such objects; a name goes where the sequence itself would.",
+                value=repr(step)[:100],
+                kind=kind.__name__,
+            )
+    return found
+
+
 class Normalizer(ABC):
     """Changes a text before it is split into words: lower-cases it, strips accents, removes control characters.
 
@@ -66,6 +116,10 @@ class Normalizer(ABC):
     """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields, if it is a dataclass."""
+        check_fields(self)
 
     @property
     @abstractmethod
@@ -149,6 +203,10 @@ class PreTokenizer(ABC):
     """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields, if it is a dataclass."""
+        check_fields(self)
 
     @property
     @abstractmethod

@@ -6,16 +6,27 @@ if at some position none does, the whole word is unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, found_token
+from wordpiece_studio.tokenizer.encoding import (
+    Encoder,
+    Encoding,
+    UnknownReason,
+    UnknownToken,
+    checked_ids,
+    checked_text,
+    whole_number,
+)
+from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
@@ -24,8 +35,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
-    from wordpiece_studio.tokenizer.encoding import Role
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens, ids, and (start, end) in the text."""
@@ -43,12 +52,16 @@ NO_ID = -1
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A token of a word: its text, id, and (start, end) in the original text in code points."""
+    """A token of a word: its text, id, and (start, end) in the original text in code points.
+
+    `covered` is what an added token covers where that is not spelled as the token is.
+    """
 
     token: str
     id: int
     start: int
     end: int
+    covered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +152,8 @@ class Tokenizer(Encoder):
     model_max_length
         The most tokens that the model takes; written for `transformers`, which truncates to it.
     kept_parts
-        Parts of a ``tokenizer.json`` that are only read and written again: truncation, padding, a post-processor.
+        Parts of a ``tokenizer.json`` that are unlike what the Studio writes, by name. A ``post_processor`` determines
+        the special tokens around texts; ``truncation`` and ``padding`` are only written again.
 
     Special tokens and user tokens in a text are found before anything else and never cut, as in Hugging Face.
 
@@ -163,13 +177,18 @@ class Tokenizer(Encoder):
         model_max_length: int = MODEL_MAX_LENGTH,
         kept_parts: Mapping[str, Any] | None = None,
     ) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            raise StudioError(
+                "{value} is not a vocabulary", 'Give one, such as Vocabulary(["a"]).', value=repr(vocabulary)[:100]
+            )
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
-        self.max_word_length = max_word_length
-        self.model_max_length = model_max_length
+        self.max_word_length = whole_number("max_word_length", max_word_length, 0)
+        self.model_max_length = whole_number("model_max_length", model_max_length, 0)
         self.kept_parts = dict(kept_parts or {})
+        self._template = _template_of(self.kept_parts)
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
@@ -193,9 +212,10 @@ class Tokenizer(Encoder):
         """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
 
-    def _token_with(self, role: Role) -> str | None:
-        token: str | None = getattr(self.vocabulary, role)
-        return token
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """Those of the vocabulary."""
+        return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
         tokens: list[str] = []
@@ -234,7 +254,7 @@ class Tokenizer(Encoder):
         words: list[TokenizedWord] = []
         for section, start, end, is_added in self._sections(text):
             if is_added:
-                piece = Piece(section, self._id(section), start, end)
+                piece = Piece(section, self._id(section), start, end, text[start:end])
                 words.append(TokenizedWord(None, (piece,), None))
             else:
                 words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
@@ -263,14 +283,14 @@ class Tokenizer(Encoder):
 
         An end-of-word suffix counts as one character after the last.
         """
-        match = self._match(word)
+        match = self._match(checked_text(word))
         if match.unknown is not None:
             return None
         return tuple((token, start, end) for token, (start, end) in zip(match.tokens, match.spans, strict=True))
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
-        units = self._units(word)
+        units = self._units(checked_text(word))
         match = self._match(word)
         positions = []
         starts = [start for start, _ in match.spans]
@@ -294,7 +314,7 @@ class Tokenizer(Encoder):
                 yield section, True
             else:
                 for word in self.pipeline.words(section):
-                    yield word.removeprefix(FOUND), word.startswith(FOUND)
+                    yield (found_token(word)[0], True) if word.startswith(FOUND) else (word, False)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
@@ -307,7 +327,7 @@ class Tokenizer(Encoder):
         StudioError
             If an id is not in the vocabulary.
         """
-        tokens = [self.vocabulary[token_id] for token_id in ids]
+        tokens = [self.vocabulary[token_id] for token_id in checked_ids(ids)]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
         suffix = self.vocabulary.end_of_word_suffix
@@ -321,15 +341,15 @@ class Tokenizer(Encoder):
 
     def with_steps(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Tokenizer:
         """Return a tokenizer with another normalizer and pre-tokenizer, and everything else of this one."""
-        return Tokenizer(
-            self.vocabulary,
-            normalizer,
-            pre_tokenizer,
-            max_word_length=self.max_word_length,
-            is_normalizer_guessed=self.is_normalizer_guessed,
-            model_max_length=self.model_max_length,
-            kept_parts=self.kept_parts,
-        )
+        return self.changed(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
+
+    def changed(self, **arguments: Any) -> Tokenizer:
+        """Return a tokenizer with some other arguments, and everything else of this one."""
+        names = ("vocabulary", "normalizer", "pre_tokenizer", "max_word_length")
+        further = ("is_normalizer_guessed", "model_max_length", "kept_parts")
+        made = Tokenizer(**{name: getattr(self, name) for name in (*names, *further)} | arguments)
+        made.padding_side, made.truncation_side = self.padding_side, self.truncation_side
+        return made
 
     @classmethod
     def load(
@@ -374,22 +394,13 @@ class Tokenizer(Encoder):
             If a file cannot represent the tokenizer exactly, with the reason and what can be written instead; or cannot
             be written. The folder is then unchanged.
         """
-        from wordpiece_studio.storage.tokenizer_directory import save_directory  # it needs this module
+        from wordpiece_studio.storage.tokenizer_directory import save_tokenizer  # it needs this module
 
-        save_directory(
-            directory,
-            self.vocabulary,
-            self.normalizer,
-            self.pre_tokenizer,
-            max_word_length=self.max_word_length,
-            model_max_length=self.model_max_length,
-            kept_parts=self.kept_parts,
-            only=only,
-        )
+        save_tokenizer(directory, self, only=only)
 
     def _sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
-        return self._finder.sections(text)
+        return self._finder.sections(checked_text(text))
 
     def _finder_in_normalized_text(self) -> AddedTokenFinder:
         sought: dict[str, AddedToken] = {}
@@ -403,7 +414,7 @@ class Tokenizer(Encoder):
         words: list[_EncodedWord] = []
         for section, start, end, is_added in self._sections(text):
             if is_added:
-                words.append(((section,), (self._id(section),), ((start, end),)))
+                words.append(((text[start:end],), (self._id(section),), ((start, end),)))
             else:
                 words += self._encoded_words(section, start)
         if len(words) == 1:
@@ -428,7 +439,8 @@ class Tokenizer(Encoder):
                 return encoded
         for word, starts, ends in self.pipeline.placed_words(text):
             match = self._match(word)
-            encoded.append((match.tokens, match.ids, self._offsets(match, starts, ends, first)))
+            tokens = (found_token(word)[1],) if word.startswith(FOUND) else match.tokens
+            encoded.append((tokens, match.ids, self._offsets(match, starts, ends, first)))
         return encoded
 
     def _keeps_places(self, text: str) -> bool:
@@ -451,7 +463,9 @@ class Tokenizer(Encoder):
             Piece(token, token_id, start, end)
             for token, token_id, (start, end) in zip(match.tokens, match.ids, offsets, strict=True)
         )
-        return TokenizedWord(None if word.text.startswith(FOUND) else word, pieces, match.unknown)
+        if word.text.startswith(FOUND):
+            return TokenizedWord(None, (replace(pieces[0], covered=found_token(word.text)[1]),), None)
+        return TokenizedWord(word, pieces, match.unknown)
 
     def _offsets(self, match: _Match, starts: Sequence[int], ends: Sequence[int], first: int) -> list[tuple[int, int]]:
         """Return where the tokens of a word stand, given where its characters stand after position `first`."""
@@ -462,7 +476,7 @@ class Tokenizer(Encoder):
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
             piece = old.pieces[0]
-            new = Piece(piece.token, self._id(piece.token), piece.start, piece.end)
+            new = replace(piece, id=self._id(piece.token))
             return old if new == piece else TokenizedWord(None, (new,), None)
         match = self._match(old.word.text)
         tokens = list(zip(match.tokens, match.ids, strict=True))
@@ -477,7 +491,7 @@ class Tokenizer(Encoder):
 
     def _longest_match(self, word: str) -> _Match:
         if word.startswith(FOUND):
-            token = word.removeprefix(FOUND)
+            token, _ = found_token(word)
             return _Match((token,), (self._id(token),), ((0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
@@ -520,6 +534,20 @@ class Tokenizer(Encoder):
     def _id(self, token: str) -> int:
         found = self.vocabulary.id_of(token)
         return NO_ID if found is None else found
+
+
+def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
+    """Return the template of a post-processor that is unlike BERT's."""
+    if "post_processor" not in kept_parts:
+        return None
+    template = Template.of(kept_parts["post_processor"])
+    if template is None:
+        raise StudioError(
+            "The post_processor {value} is none that can be applied here",
+            "Give one of the type TemplateProcessing, with each text once, or None.",
+            value=repr(kept_parts["post_processor"])[:100],
+        )
+    return template
 
 
 def _has_part(word: TokenizedWord, parts: list[str] | None) -> bool:

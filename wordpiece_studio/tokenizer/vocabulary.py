@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
 UNKNOWN_TOKEN = "[UNK]"
@@ -189,14 +191,21 @@ class Vocabulary:
         added_tokens: Iterable[str | AddedToken] = (),
         pieces: int | None = None,
     ) -> None:
-        self._table = tokens if isinstance(tokens, TokenList) else TokenList(tokens)
+        for name, text in (("prefix", continuing_subword_prefix), ("suffix", end_of_word_suffix or "")):
+            if not isinstance(text, str):
+                raise StudioError("The {name} is {value}", "Give a text.", name=name, value=repr(text)[:100])
+        self._table = tokens if isinstance(tokens, TokenList) else TokenList(checked_texts(tokens))
         self._size = len(self._table.tokens) if size is None else size
         self._pieces = pieces
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.longest = self._table.longest
+        if isinstance(added_tokens, str) or not isinstance(added_tokens, Iterable):
+            raise StudioError(
+                "The added tokens are {value}", "Give a list of texts or AddedTokens.", value=repr(added_tokens)[:100]
+            )
         described = {token.content: token for token in map(AddedToken.of, added_tokens)}
-        special = [*special_tokens, *(token.content for token in described.values() if token.special)]
+        special = [*checked_texts(special_tokens), *(token.content for token in described.values() if token.special)]
         others = {"pad_token": pad_token, "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token}
         others |= {"bos_token": bos_token, "eos_token": eos_token}
         self.roles = roles_of(special, {"unk_token": unk_token, **others})
@@ -301,11 +310,14 @@ class Vocabulary:
         return self._table.tokens[min(self._size, other._size) : max(self._size, other._size)]
 
     def __getitem__(self, token_id: int) -> str:
-        if not 0 <= token_id < self._size:
-            raise StudioError(
-                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
-            )
-        return self._table.tokens[token_id]
+        try:
+            if 0 <= token_id < self._size:
+                return self._table.tokens[token_id]
+        except TypeError:
+            raise StudioError("{id} is not an id", "Give a whole number.", id=repr(token_id)[:50]) from None
+        raise StudioError(
+            "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
+        )
 
     def __contains__(self, token: object) -> bool:
         return isinstance(token, str) and self.id_of(token) is not None
