@@ -336,7 +336,7 @@ class Sequence(Normalizer):
     normalizers: tuple[Normalizer, ...]
 
     def __init__(self, normalizers: Iterable[Normalizer]) -> None:
-        object.__setattr__(self, "normalizers", checked_steps(normalizers, Normalizer))  # type: ignore[type-abstract]
+        object.__setattr__(self, "normalizers", checked_steps(normalizers, Normalizer))
 
     @property
     def name(self) -> str:
