@@ -422,7 +422,7 @@ class PreTokenizerSequence(PreTokenizer):
     def __init__(self, pre_tokenizers: Iterable[PreTokenizer]) -> None:
         parts = tuple(
             part
-            for given in checked_steps(pre_tokenizers, PreTokenizer)
+            for given in checked_steps(pre_tokenizers, PreTokenizer)  # type: ignore[type-abstract]
             for part in (given.pre_tokenizers if isinstance(given, PreTokenizerSequence) else (given,))
         )
         if not parts:
