@@ -69,7 +69,10 @@ def figures(encoding: Any) -> tuple[Any, ...]:
     lists = (encoding.tokens, encoding.ids, encoding.offsets, words, encoding.type_ids)
     masks = (encoding.attention_mask, encoding.special_tokens_mask)
     overflowing = [figures(more)[:-2] for more in encoding.overflowing]  # the library nests some twice, and forgets
-    return *map(list, (*lists, *masks)), overflowing, encoding.sequence_ids
+    # Without a post-processor the library gives the padding to the text.
+    sequences = zip(encoding.sequence_ids, encoding.attention_mask, strict=True)
+    sequence_ids = [sequence if is_text else None for sequence, is_text in sequences]
+    return *map(list, (*lists, *masks)), overflowing, sequence_ids
 
 
 texts = st.text(alphabet="aabb. ", max_size=12)

@@ -109,7 +109,7 @@ def test_what_is_kept_of_earlier_texts_changes_nothing(
             words = list(enumerate(tokenizer.tokenize_words(text)))
             pieces = [(piece, number) for number, word in words for piece in word.pieces]
             assert tokenizer.encode(text) == Encoding(
-                [piece.token for piece, _ in pieces],
+                [piece.covered or piece.token for piece, _ in pieces],
                 [piece.id for piece, _ in pieces],
                 [(piece.start, piece.end) for piece, _ in pieces],
                 [number for _, number in pieces],
