@@ -254,7 +254,7 @@ class Tokenizer(Encoder):
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         known = self._ids.get
-        parts = text.split(" ") if self.is_local else (text,)
+        parts = checked_text(text).split(" ") if self.is_local else (text,)
         return [*itertools.chain.from_iterable([known(part) or self._ids_of(part) for part in parts])]
 
     def _ids_of(self, text: str) -> tuple[int, ...]:
