@@ -115,9 +115,5 @@ def _texts(parts: Iterable[TemplatePart]) -> list[int]:
     return sorted(part.sequence for part in parts if part.sequence is not None)
 
 
-def _are_special(tokens: list[Any], ids: list[Any]) -> bool:
-    return len(ids) == len(tokens) and _are_numbers(ids) and all(isinstance(token, str) for token in tokens)
-
-
 def _are_numbers(values: Iterable[Any]) -> bool:
     return all(type(value) is int and 0 <= value < 1 << 32 for value in values)
