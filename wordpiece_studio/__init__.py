@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
     from wordpiece_studio.text.normalizers import (
         BertNormalizer,
+        CorpusOnly,
         Lowercase,
         RemoveCharacters,
         Sequence,
@@ -85,6 +86,7 @@ __all__ = [
     "ByteLevel",
     "Candidate",
     "CorpusFile",
+    "CorpusOnly",
     "CorpusStatistics",
     "CountingStopped",
     "Digits",
@@ -171,6 +173,7 @@ _HOMES = {
     "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
     "text.normalizers": (
         "BertNormalizer",
+        "CorpusOnly",
         "Lowercase",
         "RemoveCharacters",
         "Sequence",

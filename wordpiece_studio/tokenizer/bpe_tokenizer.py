@@ -71,7 +71,7 @@ class BpeTokenizer(Encoder):
         self.special_tokens = tuple(special_tokens)
         self.unk_token = unk_token
         self.end_of_word_suffix = end_of_word_suffix
-        self.pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+        self.pipeline = Pipeline(resolve_normalizer(normalizer).kept, resolve_pre_tokenizer(pre_tokenizer))
         self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}

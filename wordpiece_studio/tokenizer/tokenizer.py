@@ -103,7 +103,8 @@ class Tokenizer(Encoder):
     vocabulary
         The tokens.
     normalizer, pre_tokenizer
-        How text is split into words; names or objects, as for :func:`~wordpiece_studio.count_words`.
+        How text is split into words; names or objects, as for :func:`~wordpiece_studio.count_words`. Steps that prepare
+        the corpus only are left out, see `CorpusOnly`.
     max_word_length
         A word of more characters is unknown, as in BERT.
     is_normalizer_guessed
@@ -137,7 +138,7 @@ class Tokenizer(Encoder):
     ) -> None:
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
-        self.normalizer = resolve_normalizer(normalizer)
+        self.normalizer = resolve_normalizer(normalizer).kept
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = max_word_length
         self.model_max_length = model_max_length
