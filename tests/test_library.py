@@ -25,6 +25,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.listing",
     "wordpiece_studio.system.memory",
+    "wordpiece_studio.evaluation.metrics",
     "wordpiece_studio.text.pipeline",
     "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.character_tables",

@@ -519,6 +519,25 @@ class MergeHistory(Sequence[Merge]):
         """
         return _words_per_token(self, self._checked_step(step))
 
+    def tokens_in_use(self, step: int) -> dict[str, int]:
+        """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
+
+        Tokens that the merges left nowhere are missing. This looks at the whole corpus, as `words_per_token` does.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        step = self._checked_step(step)
+        counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
+        order: dict[int, None] = {}
+        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+            np.add.at(counts, ids, self.input.weights[inside])
+            found, places = np.unique(ids, return_index=True)
+            order |= dict.fromkeys(found[np.argsort(places)].tolist())
+        return {self.token(token_id): int(counts[token_id]) for token_id in order}
+
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
         """Return the places where `right` starts directly after `left`, after `step` merges."""
         vocabulary = self.vocabulary(step)
