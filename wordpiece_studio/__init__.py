@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.added_tokens import AddedToken
-    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
@@ -99,6 +99,7 @@ __all__ = [
     "HeldOutFigures",
     "HeldOutText",
     "ImportedTokenizer",
+    "LongestFirstTokenizer",
     "Lowercase",
     "Merge",
     "MergeHistory",
@@ -194,7 +195,7 @@ _HOMES = {
     ),
     "text.unicode_form": ("UnicodeForm",),
     "tokenizer.added_tokens": ("AddedToken",),
-    "tokenizer.bpe_tokenizer": ("BpeTokenizer",),
+    "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",

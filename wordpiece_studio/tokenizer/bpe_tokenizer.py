@@ -1,5 +1,7 @@
 """Byte pair encoding as the Studio trains it: the merges of a training by counts, applied to the words of a text.
 
+Beside it, another way to cut words with the same tokens: the longest one first, wherever it stands.
+
 Not here: byte pair encodings from elsewhere, which their own library runs (`peers`), and files (`storage.bpe_files`).
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
@@ -16,8 +19,8 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
 
@@ -45,8 +48,8 @@ class BpeTokenizer(Encoder):
         Tokens that are found in a text before anything else.
     unk_token
         Stands for an unknown symbol; if None, the symbol is left out, and its neighbours may merge.
-    end_of_word_suffix
-        Appended to the last character of each word.
+    end_of_word_suffix, end_of_word
+        Appended to the last character of each word, or if it is a ``"symbol"``, put after that as a symbol of its own.
 
     >>> vocab = {"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}
     >>> BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace").encode("hugu gu").tokens
@@ -66,11 +69,13 @@ class BpeTokenizer(Encoder):
         special_tokens: Sequence[str] = (),
         unk_token: str | None = None,
         end_of_word_suffix: str = "",
+        end_of_word: Literal["symbol", "attached"] = "attached",
     ) -> None:
         self.vocab = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.unk_token = unk_token
         self.end_of_word_suffix = end_of_word_suffix
+        self.end_of_word = end_of_word
         self.pipeline = Pipeline(resolve_normalizer(normalizer).kept, resolve_pre_tokenizer(pre_tokenizer))
         self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
@@ -99,9 +104,10 @@ class BpeTokenizer(Encoder):
             if isinstance(word, str):
                 found = [(word, offset, offset + len(word))]
             else:
+                # An end-of-word symbol stands for no character.
+                starts, ends = (*word.starts, word.end), (word.start, *word.ends)
                 found = [
-                    (token, offset + word.starts[start], offset + word.ends[end - 1])
-                    for token, start, end in self._merged(word.text)
+                    (token, offset + starts[start], offset + ends[end]) for token, start, end in self._merged(word.text)
                 ]
             for token, start, end in found:
                 encoding.tokens.append(token)
@@ -152,13 +158,17 @@ class BpeTokenizer(Encoder):
         return found
 
     def _symbols(self, word: str) -> Iterator[_Symbol]:
-        """Yield the initial symbols of a word, one per character."""
+        """Yield the initial symbols of a word: one per character, and one for its end if that is a symbol."""
+        suffix = self.end_of_word_suffix
+        is_attached = self.end_of_word == "attached"
         for start, character in enumerate(word):
-            symbol = character if start < len(word) - 1 else character + self.end_of_word_suffix
+            symbol = character + suffix if is_attached and start == len(word) - 1 else character
             if symbol in self.vocab:
                 yield _Symbol(symbol, start, start + 1)
             elif self.unk_token is not None:
                 yield _Symbol(self.unk_token, start, start + 1)
+        if suffix and not is_attached:
+            yield _Symbol(suffix, len(word), len(word))
 
     def _merge(self, symbols: list[_Symbol]) -> list[_Symbol]:
         """Return the symbols after all merges: always the one of the lowest rank next, from the left."""
@@ -189,3 +199,113 @@ class BpeTokenizer(Encoder):
             offer(before[left])
             offer(left)
         return [symbol for symbol in merged if symbol is not None]
+
+
+class LongestFirstTokenizer(BpeTokenizer):
+    """Tokenizes with the tokens of a byte pair encoding, but without its merges: the longest token first.
+
+    This is the encoder of an article, "BPE, WordPiece, Unigram and SentencePiece". A word that was trained on is cut as
+    the training left it. In any other, the longest token is sought, wherever it stands, of equally long ones the most
+    frequent; then, in what is left and right of it, the tokens that come after it. What remains is unknown. As
+    published, the mark at the end of a word counts as one character of a token, but may be cut like any other text, and
+    a token with a full stop is hardly ever found, because it is sought as ``[.]``.
+
+    Parameters
+    ----------
+    vocab, normalizer, pre_tokenizer, special_tokens, unk_token, end_of_word_suffix
+        As for `BpeTokenizer`.
+    frequencies
+        How often each token occurs in the corpus, in order of first occurrence; only these are sought.
+    stored
+        Returns the tokens of a word that was trained on, and None for any other; None if there are no such words.
+
+    >>> vocab = {"</u>": 0, "low</w>": 1, "e": 2, "r": 3}
+    >>> tokenizer = LongestFirstTokenizer(
+    ...     vocab, {"e": 2, "r": 1, "low</w>": 1}, "none", "whitespace", unk_token="</u>", end_of_word_suffix="</w>"
+    ... )
+    >>> tokenizer.encode("slow").tokens
+    ['</u>', 'low</w>']
+    """
+
+    def __init__(
+        self,
+        vocab: Mapping[str, int],
+        frequencies: Mapping[str, int],
+        normalizer: str | Normalizer | None,
+        pre_tokenizer: str | PreTokenizer,
+        *,
+        special_tokens: Sequence[str] = (),
+        unk_token: str | None = None,
+        end_of_word_suffix: str = "",
+        stored: Callable[[str], Sequence[str] | None] | None = None,
+    ) -> None:
+        super().__init__(
+            vocab,
+            (),
+            normalizer,
+            pre_tokenizer,
+            special_tokens=special_tokens,
+            unk_token=unk_token,
+            end_of_word_suffix=end_of_word_suffix,
+        )
+        self._stored = stored
+        suffix = end_of_word_suffix
+        lengths = {token: len(token.removesuffix(suffix)) + bool(suffix and token.endswith(suffix)) for token in vocab}
+        self.tokens_sought = sorted(frequencies, key=lambda token: (-lengths[token], -frequencies[token]))
+        self._sought = {token.replace(".", "[.]"): place for place, token in enumerate(self.tokens_sought)}
+        self._longest = max(map(len, self._sought), default=0)
+
+    def __repr__(self) -> str:
+        return f"<LongestFirstTokenizer: {len(self.tokens_sought):,} tokens>"
+
+    def tokens_of_unknown(self, word: str) -> list[str]:
+        """Return the tokens of a word as if it had not been trained on; its end need not be marked."""
+        return [symbol.token for symbol in self._found_in(word)]
+
+    def _merged(self, word: str) -> list[_Symbol]:
+        """Return the tokens of a word; each distinct word is processed once."""
+        found = self._known.get(word)
+        if found is None:
+            stored = None if self._stored is None else self._stored(word)
+            found = self._known[word] = self._found_in(word) if stored is None else _laid_out(stored, len(word))
+        return found
+
+    def _found_in(self, word: str) -> list[_Symbol]:
+        """Return the tokens that are found in a word and the stretches between them, which are unknown."""
+        text = word + self.end_of_word_suffix
+        stretches = (
+            text[start:end] for start in range(len(text)) for end in range(start + 1, start + self._longest + 1)
+        )
+        places = sorted({self._sought[stretch] for stretch in stretches if stretch in self._sought})
+        parts = [_Symbol("", 0, len(text))]  # without a token as long as none is found in it
+        for token in map(self.tokens_sought.__getitem__, places):
+            parts = [piece for part in parts for piece in ([part] if part.token else _cut_out(token, part, text))]
+        unknown = [] if self.unk_token is None else [self.unk_token]
+        return [
+            _Symbol(token, min(start, len(word)), min(end, len(word)))
+            for part, start, end in parts
+            for token in ([part] if part else unknown)
+        ]
+
+
+def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
+    """Yield the occurrences of a token in part of a text, and what is before, between and after them."""
+    sought, start = token.replace(".", "[.]"), part.start
+    place = text.find(sought, start, part.end)
+    while place >= 0:
+        if place > start:
+            yield _Symbol("", start, place)
+        start = place + len(token)
+        yield _Symbol(token, place, start)
+        place = text.find(sought, place + len(sought), part.end)
+    if start < part.end:
+        yield _Symbol("", start, part.end)
+
+
+def _laid_out(tokens: Sequence[str], length: int) -> list[_Symbol]:
+    """Return tokens that spell a word of this length, which a mark may follow."""
+    ends = list(accumulate(map(len, tokens), initial=0))
+    return [
+        _Symbol(token, min(start, length), min(end, length))
+        for token, start, end in zip(tokens, ends, ends[1:], strict=False)
+    ]
