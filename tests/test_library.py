@@ -35,6 +35,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.tokenizer.bpe_tokenizer",
     "wordpiece_studio.tokenizer.encoding",
     "wordpiece_studio.tokenizer.tokenizer",
+    "wordpiece_studio.training.config",
     "wordpiece_studio.training.forecast",
     "wordpiece_studio.training.formula",
     "wordpiece_studio.training.history",
