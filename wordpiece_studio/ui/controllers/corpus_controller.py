@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
+from wordpiece_studio.session.document_samples import document_project, document_titles
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
@@ -158,8 +159,15 @@ class CorpusController(QObject):
         self._project.open(path)
 
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when the text of the user's is safe."""
+        """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
+        if name in document_titles():
+            self._project.when_safe(partial(self._show_document, name), Loss.ALL)
+            return
         self._project.when_safe(partial(self.load_sample, name), Loss.CORPUS)
+
+    def _show_document(self, name: str) -> None:
+        self._session.opening.stop()
+        self._window.project.show_sample(document_project(name))
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""
