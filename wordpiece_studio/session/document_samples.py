@@ -201,7 +201,7 @@ def document_project(name: str) -> Project:
     runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
     shown, first = runs[0], document.runs[0]
     tabs = tuple(
-        ProjectTab(number, run.name, number, is_compared=True, step=len(trained.history))
+        ProjectTab(number, run.name, number, is_compared=not run.text, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
     notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes)

@@ -167,7 +167,10 @@ class CorpusController(QObject):
 
     def _show_document(self, name: str) -> None:
         self._session.opening.stop()
-        self._window.project.show_sample(document_project(name))
+        project = document_project(name)
+        self._window.project.show_sample(project)
+        if project.view.notes:
+            self._window.banner.show_message(project.view.notes[0].text)
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""
