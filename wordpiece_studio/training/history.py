@@ -531,11 +531,15 @@ class MergeHistory(Sequence[Merge]):
         """
         step = self._checked_step(step)
         counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
-        order: dict[int, None] = {}
+        first = np.full(len(counts), -1, dtype=np.int64)
+        order: list[int] = []
         for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+            backwards = np.flatnonzero(counts[ids] == 0)[::-1]
+            first[ids[backwards]] = backwards  # of the places of a token, the last one written stays
+            found = np.flatnonzero(first >= 0)
+            order += found[np.argsort(first[found])].tolist()
+            first[found] = -1
             np.add.at(counts, ids, self.input.weights[inside])
-            found, places = np.unique(ids, return_index=True)
-            order |= dict.fromkeys(found[np.argsort(places)].tolist())
         return {self.token(token_id): int(counts[token_id]) for token_id in order}
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
