@@ -362,6 +362,7 @@ class ProjectState(QObject):
         """Replace everything by `project`, whose notes are not the user's."""
         self.restore(project)
         self._left = content_of(project)
+        self.saved.emit()
 
     def clear(self) -> None:
         """Discard the run, marks and file of the project; the corpus has already been replaced."""
