@@ -84,12 +84,13 @@ def tokens_in_use_at(history: MergeHistory) -> NDArray[np.int64]:
     >>> tokens_in_use_at(train({"hug": 10, "pug": 5, "hugs": 5}).history).tolist()
     [5, 4, 4, 3, 3]
     """
-    steps = np.arange(len(history) + 1)
+    count = len(history)  # to which a training may be appending
+    steps = np.arange(count + 1)
     merged = -np.diff(symbols_at(history, steps))
     vocabulary, initial = history.vocabulary(0), history.tokens_in_use(0)
     # What becomes of each token: it occurs `changes` times more or less after a step.
     first = np.array([vocabulary.id_of(token) for token in initial], dtype=np.int64)
-    ids = np.concatenate((first, *(history.column(name) for name in ("left_id", "right_id", "new_id"))))
+    ids = np.concatenate((first, *(history.column(name)[:count] for name in ("left_id", "right_id", "new_id"))))
     at = np.concatenate((np.zeros(len(first), dtype=np.int64), *[steps[1:]] * 3))
     changes = np.concatenate((np.array([*initial.values()], dtype=np.int64), -merged, -merged, merged))
     order = np.lexsort((at, ids))

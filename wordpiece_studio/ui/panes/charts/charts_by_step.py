@@ -474,6 +474,68 @@ class FertilityChart(StepChart):
         return said + self.tr(", {live} in the live text").format(live=value_text(live))
 
 
+class InUseChart(StepChart):
+    """How many different tokens the corpus consists of: a merge adds one, and takes away those that it used up."""
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        return self.tr("Tokens in use")
+
+    def key(self) -> object:
+        """Return for how many steps the number is known."""
+        return None if self.source.history is None else len(self.source.usage.in_use) or None
+
+    def missing(self) -> str:
+        """Return that the tokens are being counted."""
+        if self.source.history is None:
+            return super().missing()
+        return self.tr("Counting how often tokens are used…")
+
+    def _make_items(self) -> None:
+        self._curve = graph.PlotCurveItem()
+        self._range: Range = (0.0, 1.0)
+        self.canvas.add(self._curve)
+        super()._make_items()
+
+    def draw(self) -> None:
+        """Draw the curve."""
+        numbers = self.source.usage.in_use.astype(np.float64)
+        curve = value_curve(numbers, self.canvas.columns)
+        self._range = _padded(float(numbers.min()), float(numbers.max()))
+        self.draw_curve(self._curve, Curve(curve.x - 1, curve.y, curve.is_columns), self.canvas.colors.accent)
+        self.canvas.set_captions(self.tr("different tokens in the corpus"), self.tr("merge"))
+        ticks = linear_ticks(*self._range, self.y_marks, whole=True)
+        self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
+
+    def y_range(self) -> Range:
+        """Return the visible range of the vertical axis."""
+        return self._range
+
+    def points_at(self, step: int) -> Sequence[Point]:
+        """Return the point of a step on the curve."""
+        numbers = self.source.usage.in_use
+        return [(float(step), float(numbers[step]))] if step < len(numbers) else []
+
+    def figures_at(self, step: int) -> str:
+        """Return the number after a step, and how the merge changed it."""
+        numbers = self.source.usage.in_use
+        if step >= len(numbers):
+            return self.tr("counting…")
+        said = self.tr("after merge {step}: {tokens} tokens in use").format(
+            step=number_text(step), tokens=number_text(int(numbers[step]))
+        )
+        return said + (f" ({_signed(int(numbers[step] - numbers[step - 1]))})" if step else "")
+
+
+def _signed(change: int) -> str:
+    """Return a change with its sign.
+
+    >>> _signed(1), _signed(0), _signed(-1)
+    ('+1', '±0', '−1')
+    """
+    return f"{change:+}".replace("-", "−").replace("+0", "±0")
+
+
 def _padded(low: float, high: float) -> Range:
     """Return a range with a margin below and above."""
     margin = (high - low) * 0.08 or max(abs(high) * 0.05, 0.5)
