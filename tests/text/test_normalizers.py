@@ -65,6 +65,7 @@ def test_what_prepares_the_corpus_only_is_not_kept() -> None:
     assert (
         Sequence([Sequence([lowercase, removal, StripAccents()]), Lowercase()]).kept.name == "strip-accents+lowercase"
     )
+    assert CorpusOnly("lowercase") == lowercase
     assert CorpusOnly(Sequence([Lowercase(), RemoveCharacters("+")])).name == "corpus:lowercase+corpus:remove:%2B"
     with pytest.raises(StudioError, match="no normalizer called"):
         resolve_normalizer("corpus:corpus:lowercase")

@@ -306,11 +306,11 @@ class RemoveCharacters(_ByCharacter):
         return _kept(text, [index for index, character in enumerate(text) if character not in self.characters])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class CorpusOnly(Normalizer):
     """A step that prepares the corpus, and that a tokenizer learned from it does not keep.
 
-    What it removes or changes in the corpus is then unknown to the tokenizer.
+    What it removes or changes in the corpus is then unknown to the tokenizer. `normalizer` is the step or its name.
 
     >>> cleaning = resolve_normalizer("corpus:lowercase+corpus:remove:,.+bert-cased")
     >>> cleaning.normalize("This, too."), cleaning.kept.name
@@ -318,6 +318,9 @@ class CorpusOnly(Normalizer):
     """
 
     normalizer: Normalizer
+
+    def __init__(self, normalizer: str | Normalizer) -> None:
+        object.__setattr__(self, "normalizer", resolve_normalizer(normalizer))
 
     @property
     def name(self) -> str:

@@ -208,6 +208,11 @@ class TrainingConfig:
         prefix, by which they break ties, in a random order: two trainings differ. From `tokens`, the vocabulary of one
         of them in order of id, that order is read off; the same words then give the same vocabulary here.
 
+        Raises
+        ------
+        StudioError
+            If `tokens` is not a list of texts.
+
         >>> config = TrainingConfig(special_tokens=("[UNK]",)).replaying(["[UNK]", "g", "h", "u", "##u", "##g", "hu"])
         >>> config.objective, config.continuing_order
         ('count', ('##u', '##g'))
@@ -221,7 +226,9 @@ class TrainingConfig:
             alphabet_overflow="remove",
             end_of_word="attached",
             continuing_order=tuple(
-                token for token in tokens if len(token) > 1 == len(token.removeprefix(prefix).removesuffix(suffix))
+                token
+                for token in _text_tuple("tokens", tokens)
+                if len(token) > 1 == len(token.removeprefix(prefix).removesuffix(suffix))
             ),
         )
 
