@@ -33,7 +33,7 @@ from wordpiece_studio.text.patterns import (
     Split,
     split_named,
 )
-from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span, checked_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -51,7 +51,7 @@ class _Matching(CharacterPreTokenizer):
 
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and their positions."""
-        return [Span(match[0], match.start(), match.end()) for match in self._pattern.finditer(text)]
+        return [Span(match[0], *match.span()) for match in self._pattern.finditer(text)]
 
     def split(self, text: str) -> list[str]:
         """Return the words of `text`."""
@@ -422,7 +422,7 @@ class PreTokenizerSequence(PreTokenizer):
     def __init__(self, pre_tokenizers: Iterable[PreTokenizer]) -> None:
         parts = tuple(
             part
-            for given in pre_tokenizers
+            for given in checked_steps(pre_tokenizers, PreTokenizer)  # type: ignore[type-abstract]
             for part in (given.pre_tokenizers if isinstance(given, PreTokenizerSequence) else (given,))
         )
         if not parts:
