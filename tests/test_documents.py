@@ -19,6 +19,8 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
 from wordpiece_studio.evaluation.metrics import tokens_in_use_at
+from wordpiece_studio.evaluation.usage import count_usage
+from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.training.formula import ratio_of
 from wordpiece_studio.training.reference import (
     corpus_of,
@@ -293,6 +295,11 @@ def test_the_article_on_byte_pairs() -> None:
     longer = tokens_in_use_at(wps.train(wps.count_texts(COURSE), wps.TrainingConfig(objective="count")).history)
     assert longer[0] < max(longer) > longer[-1]
     assert {int(change) for change in longer[1:] - longer[:-1]} == {-1, 0, 1}
+    # Its table of tokens is what the window shows as their frequency.
+    usage = count_usage(tokenizer_at(run.history, counts, 3), counts)
+    assert usage is not None
+    in_use = dict(zip(run.history.vocabulary(3).tokens, usage.frequencies.tolist(), strict=True))
+    assert {token: times for token, times in in_use.items() if times} == run.history.tokens_in_use(3)
     # Its encoder beside the merges in their order; and its ratio.
     assert run.bpe_tokenizer().encode("newer lowest").tokens == ["ne", "w", "e", "r", "</w>", "low", "est</w>"]
     longest = run.bpe_tokenizer(longest_first=True)

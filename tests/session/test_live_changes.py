@@ -8,21 +8,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session import run as runs
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_timeline import TextChange, TextSummary, TextTimeline, word_timeline
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.trainer import TrainingRun, train
+from wordpiece_studio.training.trainer import TrainingRun, bpe_tokenizer, train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.tokenizer.bpe_tokenizer import EndOfWord
 
 MANY_WORDS = " ".join("".join(random.Random(number).choices("abcdefgh", k=7)) for number in range(3000))
 
@@ -77,6 +83,35 @@ def test_other_marks_at_the_ends_of_words(settings: dict[str, str]) -> None:
     assert found_rows(grown) == []
     grown.grow(len(run.history))
     assert found_rows(grown) == expected_rows(run, text)
+
+
+words = st.text("abc", min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("end_of_word", ["symbol", "attached"])
+@given(counts=st.dictionaries(words, st.integers(1, 4), min_size=1, max_size=6), texts=st.lists(words | st.just("bad")))
+def test_byte_pair_encoding_is_followed_by_its_merges(
+    end_of_word: EndOfWord, counts: dict[str, int], texts: list[str]
+) -> None:
+    config = TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", end_of_word=end_of_word,
+        special_tokens=("[UNK]",),
+    )  # fmt: skip
+    counted = WordCounts.from_pairs(counts, "none", "whitespace-split")
+    history = train(counted, config, engine="plain").history
+    text, steps = " ".join([*texts, *counts]), range(len(history) + 1)
+    expected = [bpe_tokenizer(history, counted, step).encode(text) for step in steps]
+    found = [runs.tokenizer_at(history, counted, step) for step in steps]
+    assert [tokenizer.encode(text) for tokenizer in found] == expected
+    timeline = TextTimeline(history, 0, found[0])
+    timeline.set_lines([text])
+    for merges in (len(history) // 2, len(history)):
+        timeline.grow(merges)
+        lengths = [len(encoding) for encoding in expected[: merges + 1]]
+        changes = [(step, lengths[step], lengths[step] - lengths[step - 1]) for step in steps[1 : merges + 1]]
+        rows = [(step, tokens, change) for step, _, tokens, change in found_rows(timeline)]
+        assert rows == [change for change in changes if change[2]]
+        assert timeline.start.tokens == lengths[0]
 
 
 @pytest.mark.parametrize("words", ["##a ##a ##b", "# ## ### ####", "##", "a## ##a# ###a", "#a#a ##a#"])

@@ -10,6 +10,7 @@ from tokenizers import models
 
 import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
@@ -127,6 +128,19 @@ def test_the_longest_token_first_and_the_merges_with_a_symbol_for_the_end(
         assert all(0 <= start <= end <= len(word) for start, end in encoded.offsets)
         assert stored in (None, merging.encode(word).tokens)
         assert merging.decode(merging.ids(word)) == word or not stored
+
+
+def test_why_a_word_is_cut_there_by_merges() -> None:
+    counts = wps.WordCounts.from_pairs(dict.fromkeys(["low", "newest", "widest"], 1), "none", "whitespace-split")
+    config = wps.TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", end_of_word="symbol",
+        special_tokens=("[UNK]",),
+    )  # fmt: skip
+    trace = tokenizer_at(wps.train(counts, config).history, counts, 2).explain("best")
+    tried = [[(trial.candidate, trial.matched) for trial in position.tried] for position in trace.positions]
+    assert trace.tokens == ("[UNK]", "est", "</w>")
+    assert tried == [[("b", False)], [("est</w>", False), ("est", True)], [("</w>", True)]]
+    assert [position.start for position in trace.positions] == [0, 1, 4]
 
 
 def test_no_merges_where_symbols_have_a_prefix() -> None:

@@ -18,8 +18,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.metrics import tokens_in_use_at
 from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
 from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import threading
@@ -192,7 +192,7 @@ class _Figures:
 
 
 class TokenUsage(QObject):
-    """What longest match makes of the training corpus, token by token.
+    """What tokenizing makes of the training corpus, token by token: longest match, or merges in byte pair encoding.
 
     Attributes
     ----------
@@ -242,17 +242,17 @@ class TokenUsage(QObject):
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """How often longest match produces each token on the corpus, counting all occurrences of words: int64 by id."""
+        """How often each token is produced on the corpus, counting all occurrences of words: int64 by id."""
         return self._figures.usage.frequencies if self._figures is not None else _NO_NUMBERS
 
     @property
     def word_counts(self) -> NDArray[np.int64]:
-        """In how many distinct words longest match produces each token: int64 by id."""
+        """In how many distinct words each token is produced: int64 by id."""
         return self._figures.usage.word_counts if self._figures is not None else _NO_NUMBERS
 
     @property
     def dead(self) -> NDArray[np.bool_]:
-        """Which learned or alphabet tokens longest match never produces: bool by id. Special tokens are never dead."""
+        """Which learned or alphabet tokens are never produced: bool by id. Special tokens are never dead."""
         return self._figures.dead if self._figures is not None else _NO_MARKS
 
     @property
@@ -354,12 +354,12 @@ def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures 
     """Return the figures; None if canceled."""
     history, step, counts = order.history, order.step, order.counts
     # Its own tokenizer: the window's caches every word that it has split.
-    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    tokenizer = tokenizer_at(history, counts, step)
     usage = count_usage(tokenizer, counts, stop.is_set)
     if usage is None:
         return None
     dead = usage.dead(len(history.config.reserved_tokens))
-    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    tokenizer = tokenizer_at(history, counts, step)
     reasons = DeadTokens(history, step, dead, tokenizer, order.texts, stop.is_set)
     if stop.is_set():
         return None

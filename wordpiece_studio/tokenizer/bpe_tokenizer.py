@@ -1,6 +1,7 @@
 """Byte pair encoding as the Studio trains it: the merges of a training by counts, applied to the words of a text.
 
-Beside it, another way to cut words with the same tokens: the longest one first, wherever it stands.
+Beside it, another way to cut words with the same tokens: the longest one first, wherever it stands; and, for the
+window, the tokenizer of any step of a training.
 
 Not here: byte pair encodings from elsewhere, which their own library runs (`peers`), and files (`storage.bpe_files`).
 """
@@ -8,6 +9,7 @@ Not here: byte pair encodings from elsewhere, which their own library runs (`pee
 from __future__ import annotations
 
 import heapq
+import math
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,14 +18,25 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
+from wordpiece_studio.tokenizer.encoding import (
+    Encoder,
+    Encoding,
+    UnknownReason,
+    UnknownToken,
+    checked_ids,
+    checked_text,
+)
+from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordMatch, WordTrace
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+    EndOfWord = Literal["symbol", "attached"]
 
 
 class _Symbol(NamedTuple):
@@ -73,7 +86,7 @@ class BpeTokenizer(Encoder):
         user_tokens: Sequence[str] = (),
         unk_token: str | None = None,
         end_of_word_suffix: str = "",
-        end_of_word: Literal["symbol", "attached"] = "attached",
+        end_of_word: EndOfWord = "attached",
         roles: Mapping[str, str] | None = None,
     ) -> None:
         self.vocab = dict(vocab)
@@ -159,51 +172,131 @@ class BpeTokenizer(Encoder):
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:
-            found = self._known[word] = self._merge(list(self._symbols(word)))
+            symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
+            found = self._known[word] = _after_merges(symbols, self._ranks)[0]
         return found
 
-    def _symbols(self, word: str) -> Iterator[_Symbol]:
-        """Yield the initial symbols of a word: one per character, and one for its end if that is a symbol."""
-        suffix = self.end_of_word_suffix
-        is_attached = self.end_of_word == "attached"
-        for start, character in enumerate(word):
-            symbol = character + suffix if is_attached and start == len(word) - 1 else character
-            if symbol in self.vocab:
-                yield _Symbol(symbol, start, start + 1)
-            elif self.unk_token is not None:
-                yield _Symbol(self.unk_token, start, start + 1)
-        if suffix and not is_attached:
-            yield _Symbol(suffix, len(word), len(word))
 
-    def _merge(self, symbols: list[_Symbol]) -> list[_Symbol]:
-        """Return the symbols after all merges: always the one of the lowest rank next, from the left."""
-        merged: list[_Symbol | None] = [*symbols]  # None where a symbol was merged into the one before it
-        after = [*range(1, len(symbols) + 1)]
-        before = [*range(-1, len(symbols))]
-        queue: list[tuple[int, int, str, str]] = []  # rank, position of the left symbol, both symbols
+def _symbols(
+    word: str, known: Container[str], unk_token: str | None, suffix: str, end_of_word: EndOfWord
+) -> list[_Symbol]:
+    """Return the initial symbols of a word: one per character, and one for its end if that is a symbol."""
+    is_attached = end_of_word == "attached"
+    symbols = []
+    for start, character in enumerate(word):
+        symbol = character + suffix if is_attached and start == len(word) - 1 else character
+        if symbol in known:
+            symbols.append(_Symbol(symbol, start, start + 1))
+        elif unk_token is not None:
+            reason = UnknownReason("symbol", start, symbol)
+            symbols.append(_Symbol(UnknownToken(unk_token, reason), start, start + 1))
+    if suffix and not is_attached:
+        symbols.append(_Symbol(suffix, len(word), len(word)))
+    return symbols
 
-        def offer(left: int) -> None:
-            right = after[left] if left >= 0 else len(merged)
-            if right < len(merged) and (first := merged[left]) and (second := merged[right]):
-                rank = self._ranks.get((first.token, second.token))
-                if rank is not None:
-                    heapq.heappush(queue, (rank, left, first.token, second.token))
 
-        for left in range(len(symbols)):
-            offer(left)
-        while queue:
-            _, left, *pair = heapq.heappop(queue)
-            right = after[left]
-            first, second = merged[left], merged[right] if right < len(merged) else None
-            if first is None or second is None or [first.token, second.token] != pair:
-                continue  # one of the two has been merged in the meantime
-            merged[left] = _Symbol(first.token + second.token, first.start, second.end)
-            merged[right] = None
-            after[left] = after[right]
-            before[after[left]] = left
-            offer(before[left])
-            offer(left)
-        return [symbol for symbol in merged if symbol is not None]
+def _after_merges(
+    symbols: list[_Symbol], ranks: Mapping[tuple[str, str], int], last: float = math.inf
+) -> tuple[list[_Symbol], list[int]]:
+    """Return symbols after all merges up to rank `last`, always the lowest one next, from the left; and their ranks."""
+    merged: list[_Symbol | None] = [*symbols]  # None where a symbol was merged into the one before it
+    done: list[int] = []
+    after = [*range(1, len(symbols) + 1)]
+    before = [*range(-1, len(symbols))]
+    queue: list[tuple[int, int, str, str]] = []  # rank, position of the left symbol, both symbols
+
+    def offer(left: int) -> None:
+        right = after[left] if left >= 0 else len(merged)
+        if right < len(merged) and (first := merged[left]) and (second := merged[right]):
+            rank = ranks.get((first.token, second.token))
+            if rank is not None and rank <= last:
+                heapq.heappush(queue, (rank, left, first.token, second.token))
+
+    for left in range(len(symbols)):
+        offer(left)
+    while queue:
+        rank, left, *pair = heapq.heappop(queue)
+        right = after[left]
+        first, second = merged[left], merged[right] if right < len(merged) else None
+        if first is None or second is None or [first.token, second.token] != pair:
+            continue  # one of the two has been merged in the meantime
+        merged[left] = _Symbol(first.token + second.token, first.start, second.end)
+        merged[right] = None
+        done.append(rank)
+        after[left] = after[right]
+        before[after[left]] = left
+        offer(before[left])
+        offer(left)
+    return [symbol for symbol in merged if symbol is not None], done
+
+
+class TokenizerByMerges(Tokenizer):
+    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done so far.
+
+    Parameters
+    ----------
+    vocabulary, normalizer, pre_tokenizer
+        As for `Tokenizer`; the vocabulary is that after `step` merges.
+    steps
+        The step at which each pair was merged first, see `MergeHistory.pair_steps`; it may go on after `step`.
+    step
+        How many merges apply.
+    end_of_word
+        As for `BpeTokenizer`.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        normalizer: Normalizer,
+        pre_tokenizer: PreTokenizer,
+        *,
+        steps: Mapping[tuple[str, str], int],
+        step: int,
+        end_of_word: EndOfWord,
+    ) -> None:
+        super().__init__(vocabulary, normalizer, pre_tokenizer)
+        self._steps = steps
+        self._step = step
+        self._end_of_word = end_of_word
+
+    def changing_steps(self, word: str, last: int) -> tuple[int, list[int]]:
+        """Return how many symbols a word has at first, and the steps up to `last` that merge two of them."""
+        symbols = self._symbols_of(word)
+        # A pair may come about, by a later merge, only after others of its kind were merged.
+        return len(symbols), list(accumulate(_after_merges(symbols, self._steps, last)[1], max))
+
+    def explain(self, word: str) -> WordTrace:
+        """Return each token of `word`, after the longer one that it and the next token would be."""
+        match = self._match(checked_text(word))
+        positions = []
+        for place, (token, (start, _)) in enumerate(zip(match.tokens, match.spans, strict=True)):
+            both = "".join(match.tokens[place : place + 2])
+            is_known = not isinstance(token, UnknownToken)
+            tried = [] if not is_known or both == token or both in self.vocabulary else [Trial(both, False)]
+            symbol = token if is_known else token.reason.symbol
+            tried.append(Trial(symbol, is_known))
+            positions.append(PositionTrace(start, tuple(tried), token if is_known else None))
+        return WordTrace(word, tuple(positions), match.tokens, match.unknown)
+
+    def _symbols_of(self, word: str) -> list[_Symbol]:
+        vocabulary = self.vocabulary
+        unknown = vocabulary.unk_token if vocabulary.unk_token in vocabulary else None
+        return _symbols(word, vocabulary, unknown, vocabulary.end_of_word_suffix or "", self._end_of_word)
+
+    def _cut(self, word: str) -> WordMatch:
+        symbols, _ = _after_merges(self._symbols_of(word), self._steps, self._step)
+        if not symbols:
+            return self._unknown(word, UnknownReason("symbol", 0, word[:1]))
+        tokens = tuple(token for token, _, _ in symbols)
+        *spans, (start, end) = ((start, end) for _, start, end in symbols)
+        if end == len(word) and self.vocabulary.end_of_word_suffix:
+            end += 1  # the suffix counts as one character
+        return WordMatch(tokens, tuple(map(self._id, tokens)), (*spans, (start, end)), None)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return None: merges, not tokens alone, determine how words are cut."""
+        return None
 
 
 class LongestFirstTokenizer(BpeTokenizer):

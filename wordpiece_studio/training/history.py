@@ -144,6 +144,8 @@ class MergeHistory(Sequence[Merge]):
         self._initial = self.config.vocabulary(self._table)
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
+        self._pair_steps: dict[tuple[str, str], int] = {}
+        self._paired = 0  # merges whose pairs are in it
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], dict[str, Any]]:
         """Without the places, which can be made again; a history that reads them from a file does so now."""
@@ -171,6 +173,7 @@ class MergeHistory(Sequence[Merge]):
         self.__dict__.update(state)
         self._initial = self.config.vocabulary(self._table, state["_initial"])
         self._naming = threading.Lock()
+        self._pair_steps, self._paired = {}, 0
 
     @property
     def input(self) -> TrainingInput:
@@ -370,6 +373,16 @@ class MergeHistory(Sequence[Merge]):
         """Return the vocabulary after `step` merges. All vocabularies share one list of tokens."""
         self._spell_out()
         return self._initial.with_size(self.vocabulary_size(step))
+
+    def pair_steps(self) -> dict[tuple[str, str], int]:
+        """Return the step at which each pair was merged first; called again after more merges, it adds to the same."""
+        self._spell_out()
+        tokens, known, count = self._table.tokens, self._paired, self._named
+        columns = (self._columns[name][known:count].tolist() for name in ("left_id", "right_id"))
+        for step, (left, right) in enumerate(zip(*columns, strict=True), known + 1):
+            self._pair_steps.setdefault((tokens[left], tokens[right]), step)
+        self._paired = count
+        return self._pair_steps
 
     def birth_step(self, token_id: int) -> int:
         """Return the step that made a token; 0 for special tokens and the alphabet."""

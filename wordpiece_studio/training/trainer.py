@@ -366,10 +366,9 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
             stored=partial(_stored_tokens, history, step),
         )
     # A pair may occur again after it was merged; it keeps the priority of its first merge.
-    merges = dict.fromkeys((merge.left, merge.right) for merge in history[:step])
     return BpeTokenizer(
         vocab,
-        merges,
+        [pair for pair, first in history.pair_steps().items() if first <= step],
         *steps,
         special_tokens=special,
         unk_token=unknown,
