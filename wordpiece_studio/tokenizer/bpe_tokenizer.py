@@ -272,11 +272,11 @@ class TokenizerByMerges(Tokenizer):
         positions = []
         for place, (token, (start, _)) in enumerate(zip(match.tokens, match.spans, strict=True)):
             both = "".join(match.tokens[place : place + 2])
-            is_known = not isinstance(token, UnknownToken)
-            tried = [] if not is_known or both == token or both in self.vocabulary else [Trial(both, False)]
-            symbol = token if is_known else token.reason.symbol
-            tried.append(Trial(symbol, is_known))
-            positions.append(PositionTrace(start, tuple(tried), token if is_known else None))
+            if isinstance(token, UnknownToken):
+                positions.append(PositionTrace(start, (Trial(token.reason.symbol, False),), None))
+                continue
+            longer = [] if both == token or both in self.vocabulary else [Trial(both, False)]
+            positions.append(PositionTrace(start, (*longer, Trial(token, True)), token))
         return WordTrace(word, tuple(positions), match.tokens, match.unknown)
 
     def _symbols_of(self, word: str) -> list[_Symbol]:
@@ -288,11 +288,12 @@ class TokenizerByMerges(Tokenizer):
         symbols, _ = _after_merges(self._symbols_of(word), self._steps, self._step)
         if not symbols:
             return self._unknown(word, UnknownReason("symbol", 0, word[:1]))
-        tokens = tuple(token for token, _, _ in symbols)
-        *spans, (start, end) = ((start, end) for _, start, end in symbols)
-        if end == len(word) and self.vocabulary.end_of_word_suffix:
-            end += 1  # the suffix counts as one character
-        return WordMatch(tokens, tuple(map(self._id, tokens)), (*spans, (start, end)), None)
+        tokens, starts, ends = (list(column) for column in zip(*symbols, strict=True))
+        starts[0] = 0  # also if a symbol before it is left out
+        if ends[-1] == len(word) and self.vocabulary.end_of_word_suffix:
+            ends[-1] += 1  # the suffix counts as one character
+        spans = zip(starts, ends, strict=True)
+        return WordMatch(tuple(tokens), tuple(map(self._id, tokens)), tuple(spans), None)
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return None: merges, not tokens alone, determine how words are cut."""

@@ -377,7 +377,7 @@ class MergeHistory(Sequence[Merge]):
     def pair_steps(self) -> dict[tuple[str, str], int]:
         """Return the step at which each pair was merged first; called again after more merges, it adds to the same."""
         self._spell_out()
-        tokens, known, count = self._table.tokens, self._paired, self._named
+        tokens, known, count = self._table.tokens, self._paired, self._named  # two threads may add the same at once
         columns = (self._columns[name][known:count].tolist() for name in ("left_id", "right_id"))
         for step, (left, right) in enumerate(zip(*columns, strict=True), known + 1):
             self._pair_steps.setdefault((tokens[left], tokens[right]), step)
