@@ -11,7 +11,7 @@ from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabu
 from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
 from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -430,7 +430,7 @@ class FertilityChart(StepChart):
         Text, position on the vertical axis, and whether the text stands above it.
         """
         curves, last = [each for each in (corpus, live) if len(each.x)], float(self.source.count)
-        texts = self.tr("training corpus, under merging"), self.tr("live text, longest match")
+        texts = self.tr("training corpus, under merging"), self.tr("live text, as tokenized")
         if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
             texts = self.tr("training corpus"), self.tr("live text")
         ends = [float(each.y[-1]) for each in curves]
@@ -524,16 +524,7 @@ class InUseChart(StepChart):
         said = self.tr("after merge {step}: {tokens} tokens in use").format(
             step=number_text(step), tokens=number_text(int(numbers[step]))
         )
-        return said + (f" ({_signed(int(numbers[step] - numbers[step - 1]))})" if step else "")
-
-
-def _signed(change: int) -> str:
-    """Return a change with its sign.
-
-    >>> _signed(1), _signed(0), _signed(-1)
-    ('+1', '±0', '−1')
-    """
-    return f"{change:+}".replace("-", "−").replace("+0", "±0")
+        return said + (f" ({signed_text(int(numbers[step] - numbers[step - 1]))})" if step else "")
 
 
 def _padded(low: float, high: float) -> Range:
