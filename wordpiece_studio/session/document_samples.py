@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 TEXT = "This is the Hugging Face course!"
 ARTICLE = "low lower newest widest"
+TEXT_OF_ARTICLE = "newest Ilikeeatingapples!"
 CLEANED = "corpus:lowercase+corpus:remove:,.+bert-cased"
 _SCORE = TrainingConfig(objective="score", vocab_size=70)
 _ALONE = TrainingConfig(objective="score", special_tokens=())
@@ -124,6 +125,8 @@ def _traditional_chinese() -> _Document:
     times = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
     counted = " ".join(" ".join([word] * n) for word, n in times.items())
     plain = ("none", "whitespace-split")
+    encoder = train(_counted(ARTICLE, *plain), _BYTE_PAIRS).bpe_tokenizer(longest_first=True)
+    cut = {word: " ".join(encoder.encode(word).tokens) for word in TEXT_OF_ARTICLE.split()}
     return _Document(
         corpus=ARTICLE,
         runs=(
@@ -131,7 +134,7 @@ def _traditional_chinese() -> _Document:
             _Run(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted),
             _Run("WordPiece", _ALONE, *plain),
         ),
-        text="newest Ilikeeatingapples!",
+        text=TEXT_OF_ARTICLE,
         step=3,
         notes=(
             (
@@ -140,6 +143,21 @@ def _traditional_chinese() -> _Document:
                     "The article calls p(ab) / (p(a) × p(b)) mutual information. For l o it is (2/24) / (2/24 × 2/24) "
                     "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm."
                 ),
+            ),
+            (
+                3,
+                _tr(
+                    "The article's table of tokens after each merge is under Vocabulary: how often each occurs. How "
+                    "many are in use, with the change, is under Charts, and in the title of Vocabulary if it has room."
+                ),
+            ),
+            (
+                10,
+                _tr(
+                    "The live text is cut by the merges, in their order. The article's own encoder leaves a word of "
+                    "the corpus as it was merged; in any other it takes the longest token, wherever it stands, and "
+                    "</u> for what remains: {tokens}."
+                ).format(tokens="; ".join(f"{word} → {tokens}" for word, tokens in cut.items())),
             ),
         ),
     )
