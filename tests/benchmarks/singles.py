@@ -65,6 +65,8 @@ def _ways(folder: Path) -> dict[str, Callable[[], Callable[[str], Any]]]:
 def _measured(folder: Path, lines: Sequence[str]) -> dict[str, float]:
     """Return the CPU seconds of each way."""
     ways = _ways(folder)
+    gc.collect()
+    gc.freeze()  # else the collector would look again and again at what was trained on
     seconds: dict[str, list[float]] = {way: [] for way in ways}
     for _, (way, made) in itertools.product(range(_RUNS), ways.items()):
         encode = made()

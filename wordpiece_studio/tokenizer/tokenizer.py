@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
     _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens, ids, and (start, end) in the text."""
+    _OneToken = tuple[str, int, int, int]
+    """What becomes of a stretch of a text that is only one token: the token, its id, start and end."""
 
 _T = TypeVar("_T")
 _FEW_TOKENS = 16
@@ -120,10 +122,10 @@ class WordMatch(NamedTuple):
 class _Encoded(NamedTuple):
     """What becomes of a stretch of a text: tokens, their ids, places in it and numbers of their words."""
 
-    tokens: Sequence[str]
-    ids: Sequence[int]
-    offsets: Sequence[tuple[int, int]]
-    words: Sequence[int]
+    tokens: list[str]
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    words: list[int]
     word_count: int
 
 
@@ -204,7 +206,7 @@ class Tokenizer(Encoder):
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
         self._matches: _Kept[WordMatch] = _Kept()
-        self._encoded: _Kept[_Encoded] = _Kept()
+        self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
         self._ids: _Kept[tuple[int, ...]] = _Kept()
         self._in_place: set[str] = set()
 
@@ -241,15 +243,21 @@ class Tokenizer(Encoder):
         first = first_word = 0
         known = self._encoded.get
         for part in text.split(" ") if self.is_local else (text,):
-            stretch = known(part) or self._encode(part)
-            tokens += stretch.tokens
-            ids += stretch.ids
-            for start, end in stretch.offsets:
+            found = known(part) or self._encode(part)
+            if isinstance(found, _Encoded):
+                tokens += found.tokens
+                ids += found.ids
+                offsets += [(first + start, first + end) for start, end in found.offsets]
+                words += [first_word + word for word in found.words]
+                first_word += found.word_count
+            else:  # most are like that
+                token, token_id, start, end = found
+                tokens.append(token)
+                ids.append(token_id)
                 offsets.append((first + start, first + end))
-            for word in stretch.words:
-                words.append(first_word + word)
+                words.append(first_word)
+                first_word += 1
             first += len(part) + 1
-            first_word += stretch.word_count
         return Encoding(tokens, ids, offsets, words)
 
     def ids(self, text: str) -> list[int]:
@@ -429,7 +437,7 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
-    def _encode(self, text: str) -> _Encoded:
+    def _encode(self, text: str) -> _Encoded | _OneToken:
         """Return what becomes of a stretch of a text, and keep it."""
         words: list[_EncodedWord] = []
         for section, start, end, is_added in self._sections(text):
@@ -437,16 +445,15 @@ class Tokenizer(Encoder):
                 words.append(((text[start:end],), (self._id(section),), ((start, end),)))
             else:
                 words += self._encoded_words(section, start)
-        if len(words) == 1:
-            tokens, ids, offsets = words[0]
-            return self._encoded.keep(text, _Encoded(tokens, ids, offsets, (0,) * len(ids), 1))
-        encoded = _Encoded(
-            tuple(token for tokens, _, _ in words for token in tokens),
-            tuple(token_id for _, ids, _ in words for token_id in ids),
-            tuple(offset for _, _, offsets in words for offset in offsets),
-            tuple(number for number, (tokens, _, _) in enumerate(words) for _ in tokens),
-            len(words),
-        )
+        if len(words) == 1 and len(words[0][0]) == 1:
+            ((token,), (token_id,), ((start, end),)), *_ = words
+            return self._encoded.keep(text, (token, token_id, start, end))
+        encoded = _Encoded([], [], [], [], len(words))
+        for number, (tokens, ids, offsets) in enumerate(words):
+            encoded.tokens.extend(tokens)
+            encoded.ids.extend(ids)
+            encoded.offsets.extend(offsets)
+            encoded.words.extend([number] * len(ids))
         return self._encoded.keep(text, encoded)
 
     def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
