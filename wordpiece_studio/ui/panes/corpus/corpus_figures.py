@@ -183,7 +183,7 @@ class CorpusFiguresView(QWidget):
             (self.tr("Lower case only"), "lowercase"),
             (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
             (
-                self.tr("Corpus only: lower case, no , or . · BERT, cased"),
+                self.tr("Corpus only: lower case · no , or . · BERT, cased"),
                 "corpus:lowercase+corpus:remove:,.+bert-cased",
             ),
             (self.tr("Unicode form NFC"), "nfc"),
