@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.vocab_txt import read_vocabulary, write_vocabulary
     from wordpiece_studio.text.normalizers import (
         BertNormalizer,
+        CorpusOnly,
         Lowercase,
         RemoveCharacters,
         Sequence,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.added_tokens import AddedToken
-    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
         EncodedTexts,
         EncodingStatistics,
@@ -85,6 +86,7 @@ __all__ = [
     "ByteLevel",
     "Candidate",
     "CorpusFile",
+    "CorpusOnly",
     "CorpusStatistics",
     "CountingStopped",
     "Digits",
@@ -97,6 +99,7 @@ __all__ = [
     "HeldOutFigures",
     "HeldOutText",
     "ImportedTokenizer",
+    "LongestFirstTokenizer",
     "Lowercase",
     "Merge",
     "MergeHistory",
@@ -171,6 +174,7 @@ _HOMES = {
     "storage.vocab_txt": ("read_vocabulary", "write_vocabulary"),
     "text.normalizers": (
         "BertNormalizer",
+        "CorpusOnly",
         "Lowercase",
         "RemoveCharacters",
         "Sequence",
@@ -191,7 +195,7 @@ _HOMES = {
     ),
     "text.unicode_form": ("UnicodeForm",),
     "tokenizer.added_tokens": ("AddedToken",),
-    "tokenizer.bpe_tokenizer": ("BpeTokenizer",),
+    "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (
         "EncodedTexts",
         "EncodingStatistics",

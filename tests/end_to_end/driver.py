@@ -62,6 +62,8 @@ class Driver:
         window, panes = self.window, self.panes()
         if self.model.is_busy or any(pane._is_stale or _waits(pane) for pane in panes) or _waits(window.corpus_marks):
             return False
+        if _waits(window.session.usage):  # the words of a token are sought once its use is counted
+            return False
         if self.model.history is None:
             return True
         scoreboard = window.scoreboard_pane

@@ -165,3 +165,7 @@ def test_special_tokens_are_taken_out_as_a_tokenizer_does(tmp_path: Path) -> Non
     text = held_out_text(tmp_path / "text.txt", special_tokens=["[CLS]", "[SEP]", "<a>", "<a>b"])
     assert (text.counts.items(), text.special_tokens, text.words) == ([("hug", 2), ("pug", 1)], 5, 8)
     assert "[" in held_out_text(tmp_path / "text.txt", special_tokens=[]).counts.words
+
+
+def test_another_text_is_read_as_the_tokenizer_reads_it_and_not_prepared_as_the_corpus() -> None:
+    assert held_out_text(texts=["This this"], normalizer="corpus:lowercase+bert-cased").counts.words == ["This", "this"]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.evaluation.metrics import (
@@ -13,6 +16,7 @@ from wordpiece_studio.evaluation.metrics import (
     length_histogram,
     rank_frequency,
     symbols_at,
+    tokens_in_use_at,
     vocabulary_sizes_at,
 )
 from wordpiece_studio.training.config import TrainingConfig
@@ -54,6 +58,30 @@ def test_fertility_counts_every_word_as_often_as_it_occurs(history: MergeHistory
 def test_vocabulary_sizes_begin_with_special_tokens_and_alphabet(history: MergeHistory) -> None:
     sizes = vocabulary_sizes_at(history, every_step(history))
     assert sizes.tolist() == [len(history.vocabulary(step)) for step in range(len(history) + 1)]
+
+
+@given(
+    st.dictionaries(st.text("ab#", min_size=1, max_size=7), st.sampled_from([1, 2, 2**40]), min_size=1, max_size=8),
+    st.sampled_from(["score", "count"]),
+    st.sampled_from([("##", None, "symbol"), ("", None, "symbol"), ("", "</w>", "symbol"), ("##", "</w>", "attached")]),
+)
+def test_tokens_in_use_are_those_of_all_words(
+    words: dict[str, int], objective: Any, marks: tuple[str, str | None, Any]
+) -> None:
+    prefix, suffix, end = marks
+    config = TrainingConfig(
+        objective=objective, continuing_subword_prefix=prefix, end_of_word_suffix=suffix, end_of_word=end
+    )
+    history = train(words, config, engine="plain").history
+    numbers = []
+    for step in range(len(history) + 1):
+        expected: Counter[str] = Counter()
+        for word, times in words.items():
+            for token in history.segmentation(word, step):
+                expected[token] += times
+        assert list(history.tokens_in_use(step).items()) == list(expected.items())
+        numbers.append(len(expected))
+    assert tokens_in_use_at(history).tolist() == numbers
 
 
 def test_length_histogram_counts_each_length() -> None:

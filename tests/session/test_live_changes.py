@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import random
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.session.test_live_text import COURSE, tokenizer_at
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.session import run as runs
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_timeline import TextChange, TextSummary, TextTimeline, word_timeline
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.trainer import TrainingRun, train
+from wordpiece_studio.training.trainer import TrainingRun, bpe_tokenizer, train
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.training.config import EndOfWord
 
 MANY_WORDS = " ".join("".join(random.Random(number).choices("abcdefgh", k=7)) for number in range(3000))
 
@@ -77,6 +84,48 @@ def test_other_marks_at_the_ends_of_words(settings: dict[str, str]) -> None:
     assert found_rows(grown) == []
     grown.grow(len(run.history))
     assert found_rows(grown) == expected_rows(run, text)
+
+
+words = st.text("abc", min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("end_of_word", ["symbol", "attached"])
+@given(
+    counts=st.dictionaries(words, st.integers(1, 4), min_size=1, max_size=6),
+    texts=st.lists(words | st.just("dab")),
+    special_tokens=st.sampled_from([(), ("[UNK]",)]),
+)
+def test_byte_pair_encoding_is_followed_by_its_merges(
+    end_of_word: EndOfWord, counts: dict[str, int], texts: list[str], special_tokens: tuple[str, ...]
+) -> None:
+    config = TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", end_of_word=end_of_word,
+        special_tokens=special_tokens,
+    )  # fmt: skip
+    counted = WordCounts.from_pairs(counts, "none", "whitespace-split")
+    history = train(counted, config, engine="plain").history
+    text, steps = " ".join([*texts, *counts]), range(len(history) + 1)
+    tokenizers = [runs.tokenizer_at(history, counted, step) for step in steps]
+    found = [tokenizer.encode(text) for tokenizer in tokenizers]
+    for step, encoding in enumerate(found):
+        expected = bpe_tokenizer(history, counted, step).encode(text)
+        if special_tokens:
+            assert encoding == expected
+        else:  # what is not known is left out, except for the window if nothing of a word is known
+            assert [number for number in encoding.ids if number != NO_ID] == expected.ids
+    text_words = tuple(tokenizers[0].tokenize_words(text))
+    for earlier, tokenizer in pairwise(tokenizers):
+        text_words = tokenizer.retokenized(text_words, earlier)
+        assert list(text_words) == tokenizer.tokenize_words(text)
+    timeline = TextTimeline(history, 0, tokenizers[0])
+    timeline.set_lines([text])
+    for merges in (len(history) // 2, len(history)):
+        timeline.grow(merges)
+        lengths = [len(encoding) for encoding in found[: merges + 1]]
+        changes = [(step, lengths[step], lengths[step] - lengths[step - 1]) for step in steps[1 : merges + 1]]
+        rows = [(step, tokens, change) for step, _, tokens, change in found_rows(timeline)]
+        assert rows == [change for change in changes if change[2]]
+        assert timeline.start.tokens == lengths[0]
 
 
 @pytest.mark.parametrize("words", ["##a ##a ##b", "# ## ### ####", "##", "a## ##a# ###a", "#a#a ##a#"])

@@ -70,6 +70,8 @@ def test_the_figures_follow_the_step(qtbot: QtBot, model: TrainerModel, usage: T
         assert usage.step == step
         assert usage.frequencies.tolist() == expected(model)
         assert len(usage.dead) == model.history.vocabulary_size(step)
+        assert usage.in_use.tolist() == [len(model.history.tokens_in_use(each)) for each in range(len(usage.in_use))]
+        assert len(usage.in_use) == model.merge_count + 1
         assert not usage.is_counting
     assert usage.dead.any()
     for token_id in usage.dead.nonzero()[0].tolist():

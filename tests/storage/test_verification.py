@@ -14,7 +14,10 @@ from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectRun, ProjectSettings, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.storage.tokenizer_directory import save_directory
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.storage.verification import first_difference, verify
+from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
@@ -83,6 +86,18 @@ def test_the_corpus_that_the_manifest_names_is_found_and_must_be_what_it_was(fol
     corpus.unlink()
     with pytest.raises(StudioError, match=r"does not exist\. Name the corpus"):
         verify(folder)
+
+
+def test_the_preparation_of_the_corpus_is_repeated_but_the_tokenizer_does_not_keep_it(corpus: Path) -> None:
+    corpus.write_text("This, this THIS", encoding="utf-8")
+    counts = count_words([corpus], "corpus:lowercase+corpus:remove:,+bert-cased")
+    run = train(counts, TrainingConfig())
+    out = corpus.parent / "out"
+    save_directory(out, run.vocabulary, counts.normalizer, counts.pre_tokenizer, config=run.config, counts=counts)
+    loaded = load_tokenizer(out)
+    assert loaded.encode("This, this").tokens == ["[UNK]", "[UNK]", "this"]
+    assert loaded.normalizer == run.tokenizer().normalizer == BertNormalizer()
+    assert verify(out, [str(corpus)]).agrees
 
 
 def test_every_changed_byte_is_reported_with_its_place(folder: Path) -> None:

@@ -13,6 +13,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
 from wordpiece_studio.text.normalizers import (
     BertNormalizer,
+    CorpusOnly,
     Lowercase,
     RemoveCharacters,
     Sequence,
@@ -40,6 +41,8 @@ BUILT_IN = [
     resolve_normalizer("language-friendly:keep-chinese"),
     Sequence([UnicodeForm("nfkd"), StripAccents(), Lowercase()]),
     Sequence([resolve_normalizer("language-friendly"), RemoveCharacters("!")]),
+    CorpusOnly(resolve_normalizer("language-friendly")),
+    Sequence([CorpusOnly(Lowercase()), CorpusOnly(RemoveCharacters(",+")), BertNormalizer()]),
 ]
 # Marks that change places or are composed, Hangul whole and in jamo, letters with more than one part, controls, blanks.
 HARD = "aeΣİéÅ\u212b\u0344\u0301\u0323\u0345\u094d\u0915\u093c\u0958\u09c7\u09be한"
@@ -52,6 +55,20 @@ class Shouting(Normalizer):
 
     def align(self, text: str) -> AlignedText:
         return AlignedText(text.upper() if len(text.upper()) == len(text) else text, *[range(len(text))] * 2)
+
+
+def test_what_prepares_the_corpus_only_is_not_kept() -> None:
+    lowercase, removal = CorpusOnly(Lowercase()), CorpusOnly(RemoveCharacters("."))
+    assert (lowercase.kept, Lowercase().kept) == (Unchanged(), Lowercase())
+    assert Sequence([lowercase, removal]).kept == Sequence([])
+    assert Sequence([lowercase, BertNormalizer(), Lowercase()]).kept == Sequence([BertNormalizer(), Lowercase()])
+    assert (
+        Sequence([Sequence([lowercase, removal, StripAccents()]), Lowercase()]).kept.name == "strip-accents+lowercase"
+    )
+    assert CorpusOnly("lowercase") == lowercase
+    assert CorpusOnly(Sequence([Lowercase(), RemoveCharacters("+")])).name == "corpus:lowercase+corpus:remove:%2B"
+    with pytest.raises(StudioError, match="no normalizer called"):
+        resolve_normalizer("corpus:corpus:lowercase")
 
 
 @pytest.mark.parametrize("normalizer", BUILT_IN)
@@ -99,6 +116,7 @@ def test_unknown_names_are_reported_with_the_known_ones(name: str) -> None:
         {"type": "sequence", "normalizers": [{}]},
         {"type": "nfc", "form": "nfc"},
         {"type": "none"},
+        {"type": "corpus-only", "normalizer": {}},
         {"type": "bert", "lowercase": True},
         to_spec(BertNormalizer()) | {"lowercase": 1},
         to_spec(BertNormalizer()) | {"lowercase": None},

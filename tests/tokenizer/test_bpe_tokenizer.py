@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import models
 
+import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
@@ -83,3 +88,61 @@ def test_bytes_become_text_again(suffix: str) -> None:
     }
     tokenizer = BpeTokenizer(vocab, [], "none", "byte-level:no-prefix", end_of_word_suffix=suffix)
     assert tokenizer.decode(tokenizer.ids("naïve  日本 👍")) == "naïve  日本 👍"
+
+
+def encoded_by_the_article(text: str, tokens: list[str]) -> list[str]:
+    """Return the tokens of a word with its mark; the definition, recursive as it was published."""
+    for place, token in enumerate(tokens):
+        found = [match.start() for match in re.finditer(re.escape(token.replace(".", "[.]")), text)]
+        if found:
+            encoded, done = [], 0
+            for start in found:
+                encoded += [*encoded_by_the_article(text[done:start], tokens[place + 1 :]), token]
+                done = start + len(token)
+            return encoded + encoded_by_the_article(text[done:], tokens[place + 1 :])
+    return ["</u>"] if text else []
+
+
+words = st.text("ab.[]w<", min_size=1, max_size=8)
+
+
+@given(st.dictionaries(words, st.sampled_from([1, 2, 5]), min_size=1, max_size=6), st.integers(0, 8), st.lists(words))
+def test_the_longest_token_first_and_the_merges_with_a_symbol_for_the_end(
+    counts: dict[str, int], merges: int, texts: list[str]
+) -> None:
+    config = wps.TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", special_tokens=("</u>",),
+        unk_token="</u>", max_merges=merges,
+    )  # fmt: skip
+    run = wps.train(wps.WordCounts.from_pairs(counts, "none", "whitespace-split"), config, engine="plain")
+    merging, longest = run.bpe_tokenizer(), run.bpe_tokenizer(longest_first=True)
+    step = len(run.history)
+    in_use = run.history.tokens_in_use(step)
+    order = sorted(in_use, key=lambda token: (len(token.replace("</w>", "E")), in_use[token]), reverse=True)
+    for word in (*texts, *counts):
+        stored = run.history.segmentation(word, step) if word in counts else None
+        expected = encoded_by_the_article(f"{word}</w>", order)
+        assert longest.tokens_of_unknown(word) == expected
+        encoded = longest.encode(word)
+        assert encoded.tokens == (stored or expected)
+        assert all(0 <= start <= end <= len(word) for start, end in encoded.offsets)
+        assert stored in (None, merging.encode(word).tokens)
+        assert merging.decode(merging.ids(word)) == word or not stored
+
+
+def test_why_a_word_is_cut_there_by_merges() -> None:
+    counts = wps.WordCounts.from_pairs(dict.fromkeys(["low", "newest", "widest"], 1), "none", "whitespace-split")
+    config = wps.TrainingConfig(
+        objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", end_of_word="symbol",
+        special_tokens=("[UNK]",),
+    )  # fmt: skip
+    trace = tokenizer_at(wps.train(counts, config).history, counts, 2).explain("best")
+    tried = [[(trial.candidate, trial.matched) for trial in position.tried] for position in trace.positions]
+    assert trace.tokens == ("[UNK]", "est", "</w>")
+    assert tried == [[("b", False)], [("est</w>", False), ("est", True)], [("</w>", True)]]
+    assert [position.start for position in trace.positions] == [0, 1, 4]
+
+
+def test_no_merges_where_symbols_have_a_prefix() -> None:
+    with pytest.raises(StudioError, match="have a prefix"):
+        wps.train({"hug": 1}, wps.TrainingConfig(objective="count")).bpe_tokenizer()

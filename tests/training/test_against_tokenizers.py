@@ -3,7 +3,7 @@
 Their trainers number the decorated symbols (``##c``, ``c</w>``) in the order of a randomly seeded hash map and break
 ties by these numbers, so that two runs differ and a plain comparison means nothing. Two comparisons mean something:
 
-* *replay*: train theirs once, read the order from its vocabulary, and give it to ours as ``continuing_order``;
+* *replay*: train theirs once, and ours in the order that its vocabulary shows, see `TrainingConfig.replaying`;
 * *pin*: number the decorated symbols beforehand, by naming them all as special tokens, for both.
 
 Neither is asked where a word contains the prefix or the suffix or spells out a special token: theirs then miscounts.
@@ -70,12 +70,6 @@ growths = st.integers(0, 30)  # vocabulary size above the alphabet
 scales = st.sampled_from([1, 1, 2**31, 2**40])  # factors for our counts: theirs would wrap
 
 
-def is_decorated(token: str, config: Any) -> bool:
-    """Return whether a token is a single character with prefix or suffix."""
-    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
-    return len(token) > 1 and len(token.removeprefix(prefix).removesuffix(suffix)) == 1
-
-
 def is_well_defined(pairs: Pairs, config: Any) -> bool:
     """Return whether theirs has one answer: no ambiguous spellings in the words, and no tie at the alphabet limit.
 
@@ -117,12 +111,6 @@ def trained_peer(model: str, config: Any, feed: Callable[[Any, Any], None]) -> P
     return sorted(ids, key=ids.__getitem__), [(left, right) for left, right in merges]
 
 
-def replayed(config: Any, peer: Peer) -> Any:
-    """Return the settings with the order of decorated symbols that theirs happened to have."""
-    order = [token for token in peer[0] if is_decorated(token, config)]
-    return dataclasses.replace(config, continuing_order=tuple(order))
-
-
 def pinned(pairs: Pairs, config: Any) -> Any:
     """Return the settings with every decorated symbol as a special token, unused ones included."""
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
@@ -162,7 +150,7 @@ def compare_words(pairs: Pairs, config: Any, growth: int, scale: int, model: str
         smallest = wps.minimum_vocab_size(wps.WordCounts.from_pairs(pairs), base)
         asked = dataclasses.replace(base, vocab_size=smallest + growth)
         peer = trained_peer(model, asked, show)
-        asked = replayed(asked, peer) if base is config else asked
+        asked = asked.replaying(peer[0]) if base is config else asked
         asked = dataclasses.replace(asked, min_frequency=asked.min_frequency * scale)
         assert_same(many, asked, model, peer, ("plain", "compiled"))
 
@@ -182,7 +170,7 @@ def compare_file(path: Path, config: Any, model: str, engines: tuple[Any, ...]) 
         if config.vocab_size < smallest:
             pytest.skip(f"the alphabet alone has {smallest:,} tokens")
         peer = trained_peer(model, asked, show)
-        assert_same(pairs, replayed(asked, peer) if asked is config else asked, model, peer, engines)
+        assert_same(pairs, asked.replaying(peer[0]) if asked is config else asked, model, peer, engines)
 
 
 @settings(max_examples=40)

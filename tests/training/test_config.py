@@ -92,3 +92,9 @@ def test_numbers_beyond_int64_are_refused_with_a_message(name: str, value: float
     with pytest.raises(StudioError, match=f"The setting {name} must be") as caught:
         TrainingConfig(**{name: value})
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("tokens", [5, "##a", ["##a", 1]])
+def test_only_a_list_of_tokens_can_be_replayed(tokens: Any) -> None:
+    with pytest.raises(StudioError, match="tokens must be a list of texts"):
+        TrainingConfig().replaying(tokens)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.corpus.line_view import LineView, beginning_near, shown_symbols
 from wordpiece_studio.ui.widgets.token_text import line_text
 
@@ -71,6 +73,14 @@ def test_words_and_symbols_stand_from_left_to_right_in_every_script(view: LineVi
     assert words == "\u200e\u2068مرحبا\u2069 · hello"
     assert symbols.startswith("\u200e\u2068مرحبا\u2069 → \u2066م\u2069 \u2066##ر\u2069")
     assert view.text_of("words") == "مرحبا · hello"  # what is said stays what it is
+
+
+def test_the_symbols_are_those_of_the_settings(view: LineView) -> None:
+    byte_pairs = TrainingConfig(continuing_subword_prefix="", end_of_word_suffix="</w>")
+    view.show_line(1, "low", 0, CASED, byte_pairs)
+    assert view.text_of("symbols") == "l o w </w>"
+    view.show_line(1, "low", 0, CASED, replace(byte_pairs, end_of_word="attached", alphabet_limit=1))
+    assert view.text_of("symbols") == "l o w</w>"
 
 
 def test_the_word_before_its_symbols_gives_way_where_there_is_no_room(view: LineView) -> None:

@@ -10,7 +10,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QToolButton
 
+from wordpiece_studio.session.document_samples import document_project, document_titles
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
@@ -368,6 +370,27 @@ def test_the_chinese_sample_learns_merges_and_leaves_no_trace_in_the_next(studio
         studio.window.corpus_controller.open_sample("hug.txt")
     studio.wait_finished()
     assert studio.window.model.counts.normalizer.name == "bert-cased"
+
+
+@pytest.mark.parametrize("name", document_titles())
+def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, name: str) -> None:
+    window, project = studio.window, document_project(name)
+    window.corpus_controller.open_sample(name)
+    studio.wait(lambda: not window.project.is_reading)
+    runs = window.session.runs.all
+    assert [run.name for run in runs] == [tab.name for tab in project.view.tabs]
+    assert [run.history.vocabulary(len(run.history)).tokens for run in runs] == [
+        run.history.vocabulary(len(run.history)).tokens for run in project.runs
+    ]
+    assert (window.model.run, window.model.step) == (runs[0], project.view.step)
+    assert window.session.live_text == window.tokenization_pane.text == project.view.live_text
+    assert [note.text for note in window.session.marks.bookmarks.notes] == [note.text for note in project.view.notes]
+    assert window.corpus_pane.figures.normalizer == project.run.counts.normalizer
+    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    window.session.runs.show(runs[-1])  # whatever was trained on, it can be shown
+    assert window.model.run is runs[-1]
+    window.corpus_controller.open_sample("hug.txt")  # nothing is asked about
+    studio.wait(lambda: window.session.runs.all == (window.model.run,) and window.model.merge_count == 9)
 
 
 # -- another corpus

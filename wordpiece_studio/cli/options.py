@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 _NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
-    " none; joined by +."
+    " none; joined by +; corpus:NAME changes the corpus only."
 )
 _PRE_TOKENIZERS = (
     "bert, whitespace, whitespace-split, punctuation, unicode-punctuation, digits, digits-single, byte-level,"

@@ -157,8 +157,11 @@ def held_out_text(
     texts: Iterable[str] = (),
     **reading: Unpack[ReadingOptions],
 ) -> HeldOutText:
-    """Count the words of files or texts that are not in the corpus; as `divided_corpus`."""
-    count, pieces = _reading(paths, texts, normalizer, pre_tokenizer, reading)
+    """Count the words of files or texts that are not in the corpus; as `divided_corpus`.
+
+    Steps of the normalizer that are for the corpus only are left out.
+    """
+    count, pieces = _reading(paths, texts, resolve_normalizer(normalizer).kept, pre_tokenizer, reading)
     for piece in pieces:
         count.add(piece, is_held_out=True)
     _, held_out = count.result()

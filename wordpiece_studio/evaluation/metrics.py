@@ -74,6 +74,38 @@ def fertility_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.
     return symbols_at(history, steps) / words if words else np.zeros(len(steps), dtype=np.float64)
 
 
+def tokens_in_use_at(history: MergeHistory) -> NDArray[np.int64]:
+    """Return how many different tokens the corpus consists of after each step: int64, shape (len(history) + 1,).
+
+    A merge adds its token and takes away those that occurred nowhere else: both, one or none. So the number changes by
+    -1, 0 or 1, or by one less if other merges had made the same token before.
+
+    >>> from wordpiece_studio.training.trainer import train
+    >>> tokens_in_use_at(train({"hug": 10, "pug": 5, "hugs": 5}).history).tolist()
+    [5, 4, 4, 3, 3]
+    """
+    count = len(history)  # to which a training may be appending
+    steps = np.arange(count + 1)
+    merged = -np.diff(symbols_at(history, steps))
+    vocabulary, initial = history.vocabulary(0), history.tokens_in_use(0)
+    # What becomes of each token: it occurs `changes` times more or less after a step.
+    first = np.array([vocabulary.id_of(token) for token in initial], dtype=np.int64)
+    ids = np.concatenate((first, *(history.column(name)[:count] for name in ("left_id", "right_id", "new_id"))))
+    at = np.concatenate((np.zeros(len(first), dtype=np.int64), *[steps[1:]] * 3))
+    changes = np.concatenate((np.array([*initial.values()], dtype=np.int64), -merged, -merged, merged))
+    order = np.lexsort((at, ids))
+    ids, at, changes = ids[order], at[order], changes[order]
+    totals = np.cumsum(changes)
+    begins = np.diff(ids, prepend=-1) != 0
+    totals -= np.repeat((totals - changes)[begins], np.diff(np.flatnonzero(np.append(begins, True))))
+    is_last = (np.diff(ids, append=-1) != 0) | (np.diff(at, append=-1) != 0)  # of several changes in one step
+    ids, at, is_used = ids[is_last], at[is_last], totals[is_last] > 0
+    was_used = np.append(False, is_used[:-1]) & (np.diff(ids, prepend=-1) == 0)
+    more = np.bincount(at[is_used & ~was_used], minlength=len(steps))
+    fewer = np.bincount(at[was_used & ~is_used], minlength=len(steps))
+    return np.cumsum(more - fewer)
+
+
 def length_histogram(lengths: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return how many tokens have each length: int64, entry n counts those of n characters.
 

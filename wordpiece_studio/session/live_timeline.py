@@ -2,7 +2,8 @@
 
 A step can change a word only if it makes a token that occurs inside the word. So the birth steps of all tokens inside
 a word are looked up, and longest match works on these numbers alone: at step k it may use tokens born by then. With
-``Th`` born at step 9 and ``##is`` at step 12, "This" can change at the steps 9 and 12 only.
+``Th`` born at step 9 and ``##is`` at step 12, "This" can change at the steps 9 and 12 only. Byte pair encoding merges
+the pairs of a word in the order of their steps.
 
 The words of the text are kept, not their positions, in time slices as text and history grow: each word is processed
 once, a new merge affects only the words that contain its token, and what an edit removes or adds is subtracted or
@@ -20,6 +21,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
+
+from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -89,6 +92,10 @@ class TextTimeline:
     def grow(self, merges: int) -> None:
         """Take the first `merges` merges of the history into account."""
         is_new = self._history.column("is_new")[self._merges : merges]
+        if isinstance(self._tokenizer, TokenizerByMerges):
+            self._history.pair_steps()
+            if not is_new.all():  # then no new token tells which words change
+                self._waiting.update(dict.fromkeys(self._known))
         self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
         self._merges = merges
 
@@ -177,7 +184,7 @@ class TextTimeline:
         vocabulary = self._history.vocabulary(self._merges)
         for word in [word for word, _ in zip(self._waiting, range(_AT_ONCE), strict=False)]:
             del self._waiting[word]
-            timeline = word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+            timeline = self._timeline_of(word, vocabulary)
             if word not in self._known:
                 self._spelled = None
             elif timeline == self._known[word]:
@@ -186,6 +193,13 @@ class TextTimeline:
                 self._add(word, -self._counts[word])
             self._known[word] = timeline
             self._add(word, self._counts[word])
+
+    def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
+        if not isinstance(self._tokenizer, TokenizerByMerges):
+            return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+        symbols, merged = self._tokenizer.changing_steps(word, self._merges)
+        times = Counter(merged)
+        return WordTimeline(symbols or 1, tuple(times), tuple(-n for n in times.values()), is_unknown=not symbols)
 
     def _search_tokens(self) -> None:
         """Find the words that contain one of the next new tokens, and queue them for processing."""

@@ -218,7 +218,7 @@ class ProjectState(QObject):
 
     @property
     def left_content(self) -> ProjectContent | None:
-        """The saved content of the project left with `detach`, whose run and notes are still shown."""
+        """The content of a sample, or the saved one of the project left with `detach`, whose notes are still shown."""
         return self._left
 
     @property
@@ -357,6 +357,12 @@ class ProjectState(QObject):
         self._unknown = project.unknown
         self.restored.emit(project)
         self.changed.emit()
+
+    def show_sample(self, project: Project) -> None:
+        """Replace everything by `project`, whose notes are not the user's."""
+        self.restore(project)
+        self._left = content_of(project)
+        self.saved.emit()
 
     def clear(self) -> None:
         """Discard the run, marks and file of the project; the corpus has already been replaced."""

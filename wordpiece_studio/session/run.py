@@ -113,11 +113,9 @@ class Run:
 
     def tokenizer_at(self, step: int) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept."""
-        from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-
         found = self._tokenizers.pop(step, None)
         if found is None:
-            found = Tokenizer(self.history.vocabulary(step), self.counts.normalizer, self.counts.pre_tokenizer)
+            found = tokenizer_at(self.history, self.counts, step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step] = found
@@ -138,6 +136,18 @@ class Run:
                 and mine == counts
             )
         )
+
+
+def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokenizer:
+    """Return a tokenizer after `step` merges, with the pipeline of the counts: by merges for byte pair encoding."""
+    from wordpiece_studio.tokenizer.bpe_tokenizer import TokenizerByMerges
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+    config = history.config
+    parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
+    if config.objective == "count" and config.end_of_word_suffix and not config.continuing_subword_prefix:
+        return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
+    return Tokenizer(*parts)
 
 
 class TrainerState(Enum):

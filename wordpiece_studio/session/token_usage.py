@@ -15,10 +15,11 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.metrics import tokens_in_use_at
 from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
 from wordpiece_studio.session.background_job import BackgroundJob, Report
+from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import threading
@@ -178,6 +179,7 @@ class _Order:
     history: MergeHistory
     counts: WordCounts
     texts: WordTexts
+    in_use: NDArray[np.int64]  # as far as known
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,10 +188,11 @@ class _Figures:
     usage: Usage
     dead: NDArray[np.bool_]
     reasons: DeadTokens
+    in_use: NDArray[np.int64]
 
 
 class TokenUsage(QObject):
-    """What longest match makes of the training corpus, token by token.
+    """What tokenizing makes of the training corpus, token by token: longest match, or merges in byte pair encoding.
 
     Attributes
     ----------
@@ -211,6 +214,7 @@ class TokenUsage(QObject):
         self._figures: _Figures | None = None
         self._kept: OrderedDict[int, _Figures] = OrderedDict()
         self._texts: WordTexts | None = None
+        self._in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
         self._job = BackgroundJob(_counted, "The counting of tokens", self)
         self._job.finished.connect(self._on_job_finished)
@@ -238,18 +242,23 @@ class TokenUsage(QObject):
 
     @property
     def frequencies(self) -> NDArray[np.int64]:
-        """How often longest match produces each token on the corpus, counting all occurrences of words: int64 by id."""
+        """How often each token is produced on the corpus, counting all occurrences of words: int64 by id."""
         return self._figures.usage.frequencies if self._figures is not None else _NO_NUMBERS
 
     @property
     def word_counts(self) -> NDArray[np.int64]:
-        """In how many distinct words longest match produces each token: int64 by id."""
+        """In how many distinct words each token is produced: int64 by id."""
         return self._figures.usage.word_counts if self._figures is not None else _NO_NUMBERS
 
     @property
     def dead(self) -> NDArray[np.bool_]:
-        """Which learned or alphabet tokens longest match never produces: bool by id. Special tokens are never dead."""
+        """Which learned or alphabet tokens are never produced: bool by id. Special tokens are never dead."""
         return self._figures.dead if self._figures is not None else _NO_MARKS
+
+    @property
+    def in_use(self) -> NDArray[np.int64]:
+        """How many different tokens the corpus consists of, as it is merged, after each step: as far as known."""
+        return self._in_use
 
     @property
     def unknown_words(self) -> tuple[int, int]:
@@ -320,6 +329,7 @@ class TokenUsage(QObject):
         history = self._model.history
         self._texts = WordTexts(history) if history is not None else None
         self._figures = None
+        self._in_use = _NO_NUMBERS
         self.changed.emit()
         self._find()
 
@@ -328,10 +338,11 @@ class TokenUsage(QObject):
         if history is not None and counts is not None:
             if self._texts is None:
                 self._texts = WordTexts(history)
-            self._job.begin(_Order(self._model.step, history, counts, self._texts))
+            self._job.begin(_Order(self._model.step, history, counts, self._texts, self._in_use))
             self.changed.emit()
 
     def _on_job_finished(self, figures: _Figures) -> None:
+        self._in_use = figures.in_use
         self._take(figures)
 
     def _on_job_failed(self, _error: object) -> None:
@@ -343,11 +354,14 @@ def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures 
     """Return the figures; None if canceled."""
     history, step, counts = order.history, order.step, order.counts
     # Its own tokenizer: the window's caches every word that it has split.
-    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    tokenizer = tokenizer_at(history, counts, step)
     usage = count_usage(tokenizer, counts, stop.is_set)
     if usage is None:
         return None
     dead = usage.dead(len(history.config.reserved_tokens))
-    tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
+    tokenizer = tokenizer_at(history, counts, step)
     reasons = DeadTokens(history, step, dead, tokenizer, order.texts, stop.is_set)
-    return None if stop.is_set() else _Figures(step, usage, dead, reasons)
+    if stop.is_set():
+        return None
+    in_use = order.in_use if len(order.in_use) == len(history) + 1 else tokens_in_use_at(history)
+    return _Figures(step, usage, dead, reasons, in_use)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
+CORPUS_PREFIX = "corpus:"
 _OPTIONS = {"keep-controls": "clean_text", "keep-chinese": "handle_chinese_chars"}
 
 
@@ -308,6 +309,61 @@ class RemoveCharacters(_ByCharacter):
         return _kept(text, [index for index, character in enumerate(text) if character not in self.characters])
 
 
+@dataclass(frozen=True, slots=True, init=False)
+class CorpusOnly(Normalizer):
+    """A step that prepares the corpus, and that a tokenizer learned from it does not keep.
+
+    What it removes or changes in the corpus is then unknown to the tokenizer. `normalizer` is the step or its name.
+
+    >>> cleaning = resolve_normalizer("corpus:lowercase+corpus:remove:,.+bert-cased")
+    >>> cleaning.normalize("This, too."), cleaning.kept.name
+    ('this too', 'bert-cased')
+    """
+
+    normalizer: Normalizer
+
+    def __init__(self, normalizer: str | Normalizer) -> None:
+        object.__setattr__(self, "normalizer", resolve_normalizer(normalizer))
+
+    @property
+    def name(self) -> str:
+        """``"corpus:"`` and the name of the step; for a sequence without a name of its own, those of all its steps."""
+        name = self.normalizer.name
+        return "+".join(CORPUS_PREFIX + part for part in name.split("+"))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the step is."""
+        return self.normalizer.is_local
+
+    @property
+    def is_by_character(self) -> bool:
+        """Whether the step is."""
+        return self.normalizer.is_by_character
+
+    @property
+    def growth(self) -> int:
+        """That of the step."""
+        return self.normalizer.growth
+
+    @property
+    def kept(self) -> Normalizer:
+        """A normalizer that changes nothing."""
+        return Unchanged()
+
+    def regards_neighbours(self, character: str) -> bool:
+        """Return whether the step does."""
+        return self.normalizer.regards_neighbours(character)
+
+    def normalize(self, text: str) -> str:
+        """Return `text` as the step changes it."""
+        return self.normalizer.normalize(text)
+
+    def align(self, text: str) -> AlignedText:
+        """Return `text` as the step changes it, aligned with `text`."""
+        return self.normalizer.align(text)
+
+
 def _kept(text: str, starts: list[int]) -> AlignedText:
     """Return the characters of a text at the positions `starts`, aligned with it."""
     return AlignedText("".join(text[start] for start in starts), starts, [start + 1 for start in starts])
@@ -364,6 +420,14 @@ class Sequence(Normalizer):
         """The largest of theirs: what one of them decomposed is not decomposed again."""
         return max((normalizer.growth for normalizer in self.normalizers), default=1)
 
+    @property
+    def kept(self) -> Normalizer:
+        """What all of them keep."""
+        parts = [part.kept for part in self.normalizers if not isinstance(part, CorpusOnly)]
+        if parts == list(self.normalizers):
+            return self
+        return parts[0] if len(parts) == 1 else Sequence(parts)
+
     def regards_neighbours(self, character: str) -> bool:
         """Return whether the result of any of them for the character may depend on its context."""
         text = character
@@ -389,7 +453,8 @@ class Sequence(Normalizer):
 
 _NAMES = (
     "The normalizers are bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
-    " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign."
+    " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign. A step for the corpus"
+    " only has corpus: before its name."
 )
 
 
@@ -417,6 +482,8 @@ def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
 def _normalizer_named(name: str) -> Normalizer:
     if name in _NAMED:
         return _NAMED[name]
+    if name.startswith(CORPUS_PREFIX) and not name.startswith(CORPUS_PREFIX * 2):
+        return CorpusOnly(_normalizer_named(name.removeprefix(CORPUS_PREFIX)))
     if name.startswith("remove:") and name != "remove:":
         return RemoveCharacters(name.removeprefix("remove:").replace("%2B", "+").replace("%25", "%"))
     try:
@@ -440,6 +507,8 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
     match normalizer:
         case Sequence(normalizers=parts) if type(normalizer) is Sequence:
             return {"type": "sequence", "normalizers": [to_spec(part) for part in parts]}
+        case CorpusOnly(normalizer=step) if type(normalizer) is CorpusOnly:
+            return {"type": "corpus-only", "normalizer": to_spec(step)}
         case UnicodeForm(form=form) if type(normalizer) is UnicodeForm:
             return {"type": form}
         case BertNormalizer() | Lowercase() | RemoveCharacters() | StripAccents() | Unchanged() if (
@@ -468,6 +537,8 @@ def from_spec(spec: Any) -> Normalizer:
             return RemoveCharacters(characters)
         case {"type": "sequence", "normalizers": list(parts)} if len(spec) == 2:
             return Sequence(from_spec(part) for part in parts)
+        case {"type": "corpus-only", "normalizer": step} if len(spec) == 2:
+            return CorpusOnly(from_spec(step))
         case {"type": "bert"} if _are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
             return BertNormalizer(**flags)
     raise StudioError("{spec} does not describe a normalizer", spec=repr(spec)[:200])

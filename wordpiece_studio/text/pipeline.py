@@ -145,6 +145,11 @@ class Normalizer(ABC):
         """The most characters that one can become; overlong words are reported with their lines up to this growth."""
         return MOST_GROWTH
 
+    @property
+    def kept(self) -> Normalizer:
+        """What a tokenizer keeps of it: all, except steps that are for the corpus only, see `CorpusOnly`."""
+        return self
+
     def regards_neighbours(self, character: str) -> bool:
         """Return whether the result for a character, or for its neighbours, may depend on the context."""
         return not self.is_by_character

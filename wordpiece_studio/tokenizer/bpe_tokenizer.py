@@ -1,11 +1,16 @@
 """Byte pair encoding as the Studio trains it: the merges of a training by counts, applied to the words of a text.
 
+Beside it, another way to cut words with the same tokens: the longest one first, wherever it stands; and, for the
+window, the tokenizer of any step of a training.
+
 Not here: byte pair encodings from elsewhere, which their own library runs (`peers`), and files (`storage.bpe_files`).
 """
 
 from __future__ import annotations
 
 import heapq
+import math
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
@@ -13,14 +18,25 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
+from wordpiece_studio.tokenizer.encoding import (
+    Encoder,
+    Encoding,
+    UnknownReason,
+    UnknownToken,
+    checked_ids,
+    checked_text,
+)
+from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial, WordMatch, WordTrace
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+
+    EndOfWord = Literal["symbol", "attached"]
 
 
 class _Symbol(NamedTuple):
@@ -46,8 +62,8 @@ class BpeTokenizer(Encoder):
         Tokens that are found in a text before anything else. Decoding leaves out the special ones.
     unk_token
         Stands for an unknown symbol; if None, the symbol is left out, and its neighbours may merge.
-    end_of_word_suffix
-        Appended to the last character of each word.
+    end_of_word_suffix, end_of_word
+        Appended to the last character of each word, or if it is a ``"symbol"``, put after that as a symbol of its own.
     roles
         The special token that has each role, such as ``"pad_token"``. None: those with well-known names.
 
@@ -70,6 +86,7 @@ class BpeTokenizer(Encoder):
         user_tokens: Sequence[str] = (),
         unk_token: str | None = None,
         end_of_word_suffix: str = "",
+        end_of_word: EndOfWord = "attached",
         roles: Mapping[str, str] | None = None,
     ) -> None:
         self.vocab = dict(vocab)
@@ -77,7 +94,8 @@ class BpeTokenizer(Encoder):
         self.user_tokens = tuple(user_tokens)
         self.unk_token = unk_token
         self.end_of_word_suffix = end_of_word_suffix
-        self.pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+        self.end_of_word = end_of_word
+        self.pipeline = Pipeline(resolve_normalizer(normalizer).kept, resolve_pre_tokenizer(pre_tokenizer))
         self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}
@@ -105,9 +123,10 @@ class BpeTokenizer(Encoder):
             if isinstance(word, str):
                 found = [(word, offset, offset + len(word))]
             else:
+                # An end-of-word symbol stands for no character.
+                starts, ends = (*word.starts, word.end), (word.start, *word.ends)
                 found = [
-                    (token, offset + word.starts[start], offset + word.ends[end - 1])
-                    for token, start, end in self._merged(word.text)
+                    (token, offset + starts[start], offset + ends[end]) for token, start, end in self._merged(word.text)
                 ]
             for token, start, end in found:
                 encoding.tokens.append(token)
@@ -153,44 +172,239 @@ class BpeTokenizer(Encoder):
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:
-            found = self._known[word] = self._merge(list(self._symbols(word)))
+            symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
+            found = self._known[word] = _after_merges(symbols, self._ranks)[0]
         return found
 
-    def _symbols(self, word: str) -> Iterator[_Symbol]:
-        """Yield the initial symbols of a word, one per character."""
-        for start, character in enumerate(word):
-            symbol = character if start < len(word) - 1 else character + self.end_of_word_suffix
-            if symbol in self.vocab:
-                yield _Symbol(symbol, start, start + 1)
-            elif self.unk_token is not None:
-                yield _Symbol(self.unk_token, start, start + 1)
 
-    def _merge(self, symbols: list[_Symbol]) -> list[_Symbol]:
-        """Return the symbols after all merges: always the one of the lowest rank next, from the left."""
-        merged: list[_Symbol | None] = [*symbols]  # None where a symbol was merged into the one before it
-        after = [*range(1, len(symbols) + 1)]
-        before = [*range(-1, len(symbols))]
-        queue: list[tuple[int, int, str, str]] = []  # rank, position of the left symbol, both symbols
+def _symbols(
+    word: str, known: Container[str], unk_token: str | None, suffix: str, end_of_word: EndOfWord
+) -> list[_Symbol]:
+    """Return the initial symbols of a word: one per character, and one for its end if that is a symbol."""
+    is_attached = end_of_word == "attached"
+    symbols = []
+    for start, character in enumerate(word):
+        symbol = character + suffix if is_attached and start == len(word) - 1 else character
+        if symbol in known:
+            symbols.append(_Symbol(symbol, start, start + 1))
+        elif unk_token is not None:
+            reason = UnknownReason("symbol", start, symbol)
+            symbols.append(_Symbol(UnknownToken(unk_token, reason), start, start + 1))
+    if suffix and not is_attached:
+        symbols.append(_Symbol(suffix, len(word), len(word)))
+    return symbols
 
-        def offer(left: int) -> None:
-            right = after[left] if left >= 0 else len(merged)
-            if right < len(merged) and (first := merged[left]) and (second := merged[right]):
-                rank = self._ranks.get((first.token, second.token))
-                if rank is not None:
-                    heapq.heappush(queue, (rank, left, first.token, second.token))
 
-        for left in range(len(symbols)):
-            offer(left)
-        while queue:
-            _, left, *pair = heapq.heappop(queue)
-            right = after[left]
-            first, second = merged[left], merged[right] if right < len(merged) else None
-            if first is None or second is None or [first.token, second.token] != pair:
-                continue  # one of the two has been merged in the meantime
-            merged[left] = _Symbol(first.token + second.token, first.start, second.end)
-            merged[right] = None
-            after[left] = after[right]
-            before[after[left]] = left
-            offer(before[left])
-            offer(left)
-        return [symbol for symbol in merged if symbol is not None]
+def _after_merges(
+    symbols: list[_Symbol], ranks: Mapping[tuple[str, str], int], last: float = math.inf
+) -> tuple[list[_Symbol], list[int]]:
+    """Return symbols after all merges up to rank `last`, always the lowest one next, from the left; and their ranks."""
+    merged: list[_Symbol | None] = [*symbols]  # None where a symbol was merged into the one before it
+    done: list[int] = []
+    after = [*range(1, len(symbols) + 1)]
+    before = [*range(-1, len(symbols))]
+    queue: list[tuple[int, int, str, str]] = []  # rank, position of the left symbol, both symbols
+
+    def offer(left: int) -> None:
+        right = after[left] if left >= 0 else len(merged)
+        if right < len(merged) and (first := merged[left]) and (second := merged[right]):
+            rank = ranks.get((first.token, second.token))
+            if rank is not None and rank <= last:
+                heapq.heappush(queue, (rank, left, first.token, second.token))
+
+    for left in range(len(symbols)):
+        offer(left)
+    while queue:
+        rank, left, *pair = heapq.heappop(queue)
+        right = after[left]
+        first, second = merged[left], merged[right] if right < len(merged) else None
+        if first is None or second is None or [first.token, second.token] != pair:
+            continue  # one of the two has been merged in the meantime
+        merged[left] = _Symbol(first.token + second.token, first.start, second.end)
+        merged[right] = None
+        done.append(rank)
+        after[left] = after[right]
+        before[after[left]] = left
+        offer(before[left])
+        offer(left)
+    return [symbol for symbol in merged if symbol is not None], done
+
+
+class TokenizerByMerges(Tokenizer):
+    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done so far.
+
+    Parameters
+    ----------
+    vocabulary, normalizer, pre_tokenizer
+        As for `Tokenizer`; the vocabulary is that after `step` merges.
+    steps
+        The step at which each pair was merged first, see `MergeHistory.pair_steps`; it may go on after `step`.
+    step
+        How many merges apply.
+    end_of_word
+        As for `BpeTokenizer`.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        normalizer: Normalizer,
+        pre_tokenizer: PreTokenizer,
+        *,
+        steps: Mapping[tuple[str, str], int],
+        step: int,
+        end_of_word: EndOfWord,
+    ) -> None:
+        super().__init__(vocabulary, normalizer, pre_tokenizer)
+        self._steps = steps
+        self._step = step
+        self._end_of_word = end_of_word
+
+    def changing_steps(self, word: str, last: int) -> tuple[int, list[int]]:
+        """Return how many symbols a word has at first, and the steps up to `last` that merge two of them."""
+        symbols = self._symbols_of(word)
+        # A pair may come about, by a later merge, only after others of its kind were merged.
+        return len(symbols), list(accumulate(_after_merges(symbols, self._steps, last)[1], max))
+
+    def explain(self, word: str) -> WordTrace:
+        """Return each token of `word`, after the longer one that it and the next token would be."""
+        match = self._match(checked_text(word))
+        positions = []
+        for place, (token, (start, _)) in enumerate(zip(match.tokens, match.spans, strict=True)):
+            both = "".join(match.tokens[place : place + 2])
+            if isinstance(token, UnknownToken):
+                positions.append(PositionTrace(start, (Trial(token.reason.symbol, False),), None))
+                continue
+            longer = [] if both == token or both in self.vocabulary else [Trial(both, False)]
+            positions.append(PositionTrace(start, (*longer, Trial(token, True)), token))
+        return WordTrace(word, tuple(positions), match.tokens, match.unknown)
+
+    def _symbols_of(self, word: str) -> list[_Symbol]:
+        vocabulary = self.vocabulary
+        unknown = vocabulary.unk_token if vocabulary.unk_token in vocabulary else None
+        return _symbols(word, vocabulary, unknown, vocabulary.end_of_word_suffix or "", self._end_of_word)
+
+    def _cut(self, word: str) -> WordMatch:
+        symbols, _ = _after_merges(self._symbols_of(word), self._steps, self._step)
+        if not symbols:
+            return self._unknown(word, UnknownReason("symbol", 0, word[:1]))
+        tokens, starts, ends = (list(column) for column in zip(*symbols, strict=True))
+        starts[0] = 0  # also if a symbol before it is left out
+        if ends[-1] == len(word) and self.vocabulary.end_of_word_suffix:
+            ends[-1] += 1  # the suffix counts as one character
+        spans = zip(starts, ends, strict=True)
+        return WordMatch(tuple(tokens), tuple(map(self._id, tokens)), tuple(spans), None)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return None: merges, not tokens alone, determine how words are cut."""
+        return None
+
+
+class LongestFirstTokenizer(BpeTokenizer):
+    """Tokenizes with the tokens of a byte pair encoding, but without its merges: the longest token first.
+
+    This is the encoder of an article, "BPE, WordPiece, Unigram and SentencePiece". A word that was trained on is cut as
+    the training left it. In any other, the longest token is sought, wherever it stands, of equally long ones the most
+    frequent; then, in what is left and right of it, the tokens that come after it. What remains is unknown. As
+    published, the mark at the end of a word counts as one character of a token, but may be cut like any other text, and
+    a token with a full stop is hardly ever found, because it is sought as ``[.]``.
+
+    Parameters
+    ----------
+    vocab, normalizer, pre_tokenizer, special_tokens, unk_token, end_of_word_suffix
+        As for `BpeTokenizer`.
+    frequencies
+        How often each token occurs in the corpus, in order of first occurrence; only these are sought.
+    stored
+        Returns the tokens of a word that was trained on, and None for any other; None if there are no such words.
+
+    >>> vocab = {"</u>": 0, "low</w>": 1, "e": 2, "r": 3}
+    >>> tokenizer = LongestFirstTokenizer(
+    ...     vocab, {"e": 2, "r": 1, "low</w>": 1}, "none", "whitespace", unk_token="</u>", end_of_word_suffix="</w>"
+    ... )
+    >>> tokenizer.encode("slow").tokens
+    ['</u>', 'low</w>']
+    """
+
+    def __init__(
+        self,
+        vocab: Mapping[str, int],
+        frequencies: Mapping[str, int],
+        normalizer: str | Normalizer | None,
+        pre_tokenizer: str | PreTokenizer,
+        *,
+        special_tokens: Sequence[str] = (),
+        unk_token: str | None = None,
+        end_of_word_suffix: str = "",
+        stored: Callable[[str], Sequence[str] | None] | None = None,
+    ) -> None:
+        super().__init__(
+            vocab,
+            (),
+            normalizer,
+            pre_tokenizer,
+            special_tokens=special_tokens,
+            unk_token=unk_token,
+            end_of_word_suffix=end_of_word_suffix,
+        )
+        self._stored = stored
+        suffix = end_of_word_suffix
+        lengths = {token: len(token.removesuffix(suffix)) + bool(suffix and token.endswith(suffix)) for token in vocab}
+        self.tokens_sought = sorted(frequencies, key=lambda token: (-lengths[token], -frequencies[token]))
+        self._sought = {token.replace(".", "[.]"): place for place, token in enumerate(self.tokens_sought)}
+        self._longest = max(map(len, self._sought), default=0)
+
+    def __repr__(self) -> str:
+        return f"<LongestFirstTokenizer: {len(self.tokens_sought):,} tokens>"
+
+    def tokens_of_unknown(self, word: str) -> list[str]:
+        """Return the tokens of a word as if it had not been trained on; its end need not be marked."""
+        return [symbol.token for symbol in self._found_in(word)]
+
+    def _merged(self, word: str) -> list[_Symbol]:
+        """Return the tokens of a word; each distinct word is processed once."""
+        found = self._known.get(word)
+        if found is None:
+            stored = None if self._stored is None else self._stored(word)
+            found = self._known[word] = self._found_in(word) if stored is None else _laid_out(stored, len(word))
+        return found
+
+    def _found_in(self, word: str) -> list[_Symbol]:
+        """Return the tokens that are found in a word and the stretches between them, which are unknown."""
+        text = word + self.end_of_word_suffix
+        stretches = (
+            text[start:end] for start in range(len(text)) for end in range(start + 1, start + self._longest + 1)
+        )
+        places = sorted({self._sought[stretch] for stretch in stretches if stretch in self._sought})
+        parts = [_Symbol("", 0, len(text))]  # without a token as long as none is found in it
+        for token in map(self.tokens_sought.__getitem__, places):
+            parts = [piece for part in parts for piece in ([part] if part.token else _cut_out(token, part, text))]
+        unknown = [] if self.unk_token is None else [self.unk_token]
+        return [
+            _Symbol(token, min(start, len(word)), min(end, len(word)))
+            for part, start, end in parts
+            for token in ([part] if part else unknown)
+        ]
+
+
+def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
+    """Yield the occurrences of a token in part of a text, and what is before, between and after them."""
+    sought, start = token.replace(".", "[.]"), part.start
+    place = text.find(sought, start, part.end)
+    while place >= 0:
+        if place > start:
+            yield _Symbol("", start, place)
+        start = place + len(token)
+        yield _Symbol(token, place, start)
+        place = text.find(sought, place + len(sought), part.end)
+    if start < part.end:
+        yield _Symbol("", start, part.end)
+
+
+def _laid_out(tokens: Sequence[str], length: int) -> list[_Symbol]:
+    """Return tokens that spell a word of this length, which a mark may follow."""
+    ends = list(accumulate(map(len, tokens), initial=0))
+    return [
+        _Symbol(token, min(start, length), min(end, length))
+        for token, start, end in zip(tokens, ends, ends[1:], strict=False)
+    ]

@@ -110,7 +110,7 @@ class WordTrace:
         return trace_html(self)
 
 
-class _Match(NamedTuple):
+class WordMatch(NamedTuple):
     """Tokens of a word, with (start, end) in its characters; on failure one unknown token over the whole word."""
 
     tokens: tuple[str, ...]
@@ -155,7 +155,8 @@ class Tokenizer(Encoder):
     vocabulary
         The tokens.
     normalizer, pre_tokenizer
-        How text is split into words; names or objects, as for :func:`~wordpiece_studio.count_words`.
+        How text is split into words; names or objects, as for :func:`~wordpiece_studio.count_words`. Steps that prepare
+        the corpus only are left out, see `CorpusOnly`.
     max_word_length
         A word of more characters is unknown, as in BERT.
     is_normalizer_guessed
@@ -194,7 +195,7 @@ class Tokenizer(Encoder):
             )
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
-        self.normalizer = resolve_normalizer(normalizer)
+        self.normalizer = resolve_normalizer(normalizer).kept
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
         self.max_word_length = whole_number("max_word_length", max_word_length, 0)
         self.model_max_length = whole_number("model_max_length", model_max_length, 0)
@@ -204,7 +205,7 @@ class Tokenizer(Encoder):
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
-        self._matches: _Kept[_Match] = _Kept()
+        self._matches: _Kept[WordMatch] = _Kept()
         self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
         self._ids: _Kept[tuple[int, ...]] = _Kept()
         self._in_place: set[str] = set()
@@ -506,7 +507,9 @@ class Tokenizer(Encoder):
             return TokenizedWord(None, (replace(pieces[0], covered=found_token(word.text)[1]),), None)
         return TokenizedWord(word, pieces, match.unknown)
 
-    def _offsets(self, match: _Match, starts: Sequence[int], ends: Sequence[int], first: int) -> list[tuple[int, int]]:
+    def _offsets(
+        self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int
+    ) -> list[tuple[int, int]]:
         """Return where the tokens of a word stand, given where its characters stand after position `first`."""
         if self.vocabulary.end_of_word_suffix:  # which begins where the word ends
             starts, ends = (*starts, ends[-1]), (*ends, ends[-1])
@@ -523,15 +526,16 @@ class Tokenizer(Encoder):
             return old
         return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
 
-    def _match(self, word: str) -> _Match:
+    def _match(self, word: str) -> WordMatch:
         """Return the tokens of a word."""
         found = self._matches.get(word)
-        return self._matches.keep(word, self._longest_match(word)) if found is None else found
-
-    def _longest_match(self, word: str) -> _Match:
-        if word.startswith(FOUND):
+        if found is None and word.startswith(FOUND):
             token, _ = found_token(word)
-            return _Match((token,), (self._id(token),), ((0, len(word)),), None)
+            found = self._matches.keep(word, WordMatch((token,), (self._id(token),), ((0, len(word)),), None))
+        return self._matches.keep(word, self._cut(word)) if found is None else found
+
+    def _cut(self, word: str) -> WordMatch:
+        """Return the tokens of a word by longest match."""
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
         tokens, ids, places = self.vocabulary.longest_matches(word)
@@ -539,11 +543,11 @@ class Tokenizer(Encoder):
         if matched < len(word) + bool(self.vocabulary.end_of_word_suffix):
             symbol = self._candidate(self._units(word), matched, matched + 1)
             return self._unknown(word, UnknownReason("symbol", matched, symbol))
-        return _Match(tuple(tokens), tuple(ids), tuple(itertools.pairwise(places)), None)
+        return WordMatch(tuple(tokens), tuple(ids), tuple(itertools.pairwise(places)), None)
 
-    def _unknown(self, word: str, reason: UnknownReason) -> _Match:
+    def _unknown(self, word: str, reason: UnknownReason) -> WordMatch:
         token = UnknownToken(self.vocabulary.unk_token, reason)
-        return _Match((token,), (self._id(token),), ((0, len(word)),), reason)
+        return WordMatch((token,), (self._id(token),), ((0, len(word)),), reason)
 
     def _units(self, word: str) -> list[str]:
         """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""

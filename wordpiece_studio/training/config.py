@@ -201,6 +201,37 @@ class TrainingConfig:
         """The tokens that are not learned, in the order of their ids, which are the first."""
         return self.special_tokens + self.user_tokens
 
+    def replaying(self, tokens: Sequence[str]) -> TrainingConfig:
+        """Return these settings with the rules of Hugging Face's trainers, and the order of ties of one training there.
+
+        Their ``WordPieceTrainer`` and ``BpeTrainer`` merge the most frequent pair, and number the symbols with the
+        prefix, by which they break ties, in a random order: two trainings differ. From `tokens`, the vocabulary of one
+        of them in order of id, that order is read off; the same words then give the same vocabulary here.
+
+        Raises
+        ------
+        StudioError
+            If `tokens` is not a list of texts.
+
+        >>> config = TrainingConfig(special_tokens=("[UNK]",)).replaying(["[UNK]", "g", "h", "u", "##u", "##g", "hu"])
+        >>> config.objective, config.continuing_order
+        ('count', ('##u', '##g'))
+        """
+        prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix or ""
+        return dataclasses.replace(
+            self,
+            objective="count",
+            tie="ids",
+            alphabet="huggingface",
+            alphabet_overflow="remove",
+            end_of_word="attached",
+            continuing_order=tuple(
+                token
+                for token in _text_tuple("tokens", tokens)
+                if len(token) > 1 == len(token.removeprefix(prefix).removesuffix(suffix))
+            ),
+        )
+
     def vocabulary(self, tokens: Sequence[str] | TokenList, size: int | None = None) -> Vocabulary:
         """Return the vocabulary of tokens that a training with these settings makes; the arguments are `Vocabulary`'s.
 

@@ -144,6 +144,8 @@ class MergeHistory(Sequence[Merge]):
         self._initial = self.config.vocabulary(self._table)
         self._named = 0  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
+        self._pair_steps: dict[tuple[str, str], int] = {}
+        self._paired = 0  # merges whose pairs are in it
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], dict[str, Any]]:
         """Without the places, which can be made again; a history that reads them from a file does so now."""
@@ -171,6 +173,7 @@ class MergeHistory(Sequence[Merge]):
         self.__dict__.update(state)
         self._initial = self.config.vocabulary(self._table, state["_initial"])
         self._naming = threading.Lock()
+        self._pair_steps, self._paired = {}, 0
 
     @property
     def input(self) -> TrainingInput:
@@ -371,6 +374,16 @@ class MergeHistory(Sequence[Merge]):
         self._spell_out()
         return self._initial.with_size(self.vocabulary_size(step))
 
+    def pair_steps(self) -> dict[tuple[str, str], int]:
+        """Return the step at which each pair was merged first; called again after more merges, it adds to the same."""
+        self._spell_out()
+        tokens, known, count = self._table.tokens, self._paired, self._named  # two threads may add the same at once
+        columns = (self._columns[name][known:count].tolist() for name in ("left_id", "right_id"))
+        for step, (left, right) in enumerate(zip(*columns, strict=True), known + 1):
+            self._pair_steps.setdefault((tokens[left], tokens[right]), step)
+        self._paired = count
+        return self._pair_steps
+
     def birth_step(self, token_id: int) -> int:
         """Return the step that made a token; 0 for special tokens and the alphabet."""
         if token_id < len(self._initial):
@@ -518,6 +531,29 @@ class MergeHistory(Sequence[Merge]):
             If there is no such step.
         """
         return _words_per_token(self, self._checked_step(step))
+
+    def tokens_in_use(self, step: int) -> dict[str, int]:
+        """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
+
+        Tokens that the merges left nowhere are missing. This looks at the whole corpus, as `words_per_token` does.
+
+        Raises
+        ------
+        StudioError
+            If there is no such step.
+        """
+        step = self._checked_step(step)
+        counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
+        first = np.full(len(counts), -1, dtype=np.int64)
+        order: list[int] = []
+        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+            backwards = np.flatnonzero(counts[ids] == 0)[::-1]
+            first[ids[backwards]] = backwards  # of the places of a token, the last one written stays
+            found = np.flatnonzero(first >= 0)
+            order += found[np.argsort(first[found])].tolist()
+            first[found] = -1
+            np.add.at(counts, ids, self.input.weights[inside])
+        return {self.token(token_id): int(counts[token_id]) for token_id in order}
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
         """Return the places where `right` starts directly after `left`, after `step` merges."""

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.corpus.counts import WordCounts, is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import ADVICE, available_memory, check_memory, out_of_memory
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.candidates import candidates, input_at
 from wordpiece_studio.training.config import TrainingConfig
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.engine import Candidate, Engine, Merge, MergeBatch, PairList
     from wordpiece_studio.training.initial_state import TrainingInput
 
-__all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
+__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -316,6 +318,70 @@ class TrainingRun:
     def tokenizer(self) -> Tokenizer:
         """Return a tokenizer that reads text as the corpus was read."""
         return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
+
+    def bpe_tokenizer(self, *, longest_first: bool = False) -> BpeTokenizer:
+        """Return a tokenizer for byte pair encoding, which also reads text as the corpus was read.
+
+        It applies the merges in their order, or with `longest_first` cuts words as `LongestFirstTokenizer` does.
+
+        Raises
+        ------
+        StudioError
+            If the symbols inside words have a prefix.
+
+        >>> config = TrainingConfig(objective="count", continuing_subword_prefix="", max_merges=2)
+        >>> train({"low": 2, "lower": 1}, config).bpe_tokenizer().encode("lows lower").tokens
+        ['low', '[UNK]', 'low', 'e', 'r']
+        """
+        return bpe_tokenizer(self.history, self.counts, len(self.history), longest_first=longest_first)
+
+
+def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longest_first: bool = False) -> BpeTokenizer:
+    """Return what `TrainingRun.bpe_tokenizer` does, after the first `step` merges.
+
+    Raises
+    ------
+    StudioError
+        If the symbols inside words have a prefix, or there is no such step.
+    """
+    config, vocabulary = history.config, history.vocabulary(step)
+    if config.continuing_subword_prefix:
+        raise StudioError(
+            "The symbols inside words have a prefix, which byte pair encoding does not use",
+            'Train with continuing_subword_prefix="".',
+        )
+    vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
+    steps = counts.normalizer, counts.pre_tokenizer
+    special = vocabulary.special_tokens
+    unknown = vocabulary.unk_token if vocabulary.unk_token in vocab else None
+    suffix = config.end_of_word_suffix or ""
+    if longest_first:
+        return LongestFirstTokenizer(
+            vocab,
+            history.tokens_in_use(step),
+            *steps,
+            special_tokens=special,
+            unk_token=unknown,
+            end_of_word_suffix=suffix,
+            stored=partial(_stored_tokens, history, step),
+        )
+    # A pair may occur again after it was merged; it keeps the priority of its first merge.
+    return BpeTokenizer(
+        vocab,
+        [pair for pair, first in history.pair_steps().items() if first <= step],
+        *steps,
+        special_tokens=special,
+        unk_token=unknown,
+        end_of_word_suffix=suffix,
+        end_of_word=config.end_of_word,
+    )
+
+
+def _stored_tokens(history: MergeHistory, step: int, word: str) -> list[str] | None:
+    try:
+        return history.segmentation(word, step)
+    except StudioError:
+        return None
 
 
 def train(

@@ -165,6 +165,18 @@ def test_escape_keeps_it_for_the_next_start(start: Callable[..., Studio]) -> Non
     assert recoverable_work.recover(recoverable).project.corpus.text == text
 
 
+def test_a_document_among_the_samples_is_no_work_of_the_users_until_it_is_edited(start: Callable[..., Studio]) -> None:
+    studio = start()
+    window, keeper = studio.window, studio.window.recovery.keeper
+    window.corpus_controller.open_sample("spanish-course")
+    studio.wait(lambda: not window.project.is_reading)
+    kept(studio)
+    assert window.session.marks.bookmarks.notes
+    assert not keeper.is_kept
+    window.session.document.edit(0, 0, "mine ")
+    studio.wait(lambda: keeper.is_kept, 10_000)
+
+
 @pytest.mark.slow
 def test_of_several_one_is_chosen_and_the_others_wait(start: Callable[..., Studio]) -> None:
     edited(start)

@@ -27,13 +27,15 @@ from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.widgets.colors import LOOKS, contrast
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.ui.panes.conftest import Bench
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.charts.chart import Chart
     from wordpiece_studio.ui.widgets.colors import Colors
     from wordpiece_studio.ui.widgets.theme import Theme
 
-VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, ALL = range(6)
+VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE, ALL = range(7)
 
 
 class Usage(QObject):
@@ -44,15 +46,16 @@ class Usage(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.step: int | None = None
-        self.frequencies = np.zeros(0, dtype=np.int64)
+        self.frequencies = self.in_use = np.zeros(0, dtype=np.int64)
         self.is_counting = True
         self.wanted = False
 
     def set_wanted(self, _widget: object, wanted: bool) -> None:
         self.wanted = wanted
 
-    def tell(self, step: int, frequencies: list[int]) -> None:
+    def tell(self, step: int, frequencies: list[int], in_use: Sequence[int] = (5, 4)) -> None:
         self.step, self.frequencies = step, np.array(frequencies, dtype=np.int64)
+        self.in_use = np.array(in_use, dtype=np.int64)
         self.changed.emit()
 
 
@@ -170,6 +173,23 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     assert not charts.usage.wanted
 
 
+def test_tokens_in_use_as_far_as_they_are_counted(charts: Charts) -> None:
+    chart = charts.choose(IN_USE)
+    assert charts.usage.wanted
+    assert chart.sentence == "Counting how often tokens are used…"
+    charts.usage.tell(12, [1], [*range(40, 53), 52, 51])
+    charts.bench.wait(lambda: chart.readout == "after merge 12: 52 tokens in use (+1)")
+    assert [values.tolist() for values in chart._curve.getData()] == [list(range(15)), [*range(40, 53), 52, 51]]
+    charts.bench.seek(13)
+    assert chart.readout == "after merge 13: 52 tokens in use (±0)"
+    charts.bench.seek(14)
+    assert chart.readout == "after merge 14: 51 tokens in use (−1)"
+    charts.bench.seek(0)
+    assert chart.readout == "after merge 0: 40 tokens in use"
+    charts.bench.seek(15)
+    assert chart.readout == "counting…"
+
+
 def token_frequencies(charts: Charts) -> list[int]:
     """Count how longest match tokenizes the corpus, in the simplest way."""
     model = charts.model
@@ -270,7 +290,7 @@ def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
 
 def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench) -> None:
     charts = Charts(bench, 960, 600)
-    assert len(charts.pane.charts) == 5
+    assert len(charts.pane.charts) == 6
     charts.pane.resize(420, 300)
     charts.bench.settle()
     assert [chart.title() for chart in charts.pane.charts] == ["Value per step"]
@@ -341,7 +361,7 @@ def test_no_label_is_cut_off_at_any_size(bench: Bench, size: tuple[int, int], po
     cut = {}
     for token in ("##e", bench.model.history[-1].token, bench.model.history[0].token):
         bench.model.set_selection(Selection("token", text=token))
-        for index in (VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF):
+        for index in (VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE):
             cut |= {(index, token): found} if (found := cut_labels(charts.choose(index))) else {}
     assert not cut
 
@@ -388,7 +408,7 @@ def test_pictures_are_white_and_have_title_and_axes(bench: Bench, index: int) ->
     assert b"<image" not in drawing
 
 
-@pytest.mark.parametrize("index", [VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF])
+@pytest.mark.parametrize("index", [VALUE, SYMBOLS, FERTILITY, LENGTHS, ZIPF, IN_USE])
 def test_the_drawing_of_a_single_merge_has_no_empty_path(empty_bench: Bench, index: int) -> None:
     empty_bench.model.start(WordCounts.from_pairs([("ab", 5)]), TrainingConfig())
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.FINISHED)

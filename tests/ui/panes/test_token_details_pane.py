@@ -81,7 +81,7 @@ def test_a_learned_token(looking: Looking, pane: TokenDetailsPane) -> None:
     assert (pane.title, pane.hint) == ("Token details", "##fully")
     assert body.summary.text() == "id 52 · born at step 8"
     assert texts(body.formula) == ["##full", "+", "##y", "score 1 / (1 × 2) = 0.5000"]
-    assert body.facts.text() == "Longest match uses it once on the corpus."
+    assert body.facts.text() == "It is used once on the corpus."
     assert texts(body.words.flow) == ["Hopefully"]
     assert not body.children_.isVisible()
     looking.bench.qtbot.mouseClick(body.birth, Qt.MouseButton.LeftButton)
@@ -179,7 +179,7 @@ def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
     assert not pane.line.note.isVisible()
     pane.resize(300, 130)
     looking.settle()
-    assert pane.line.note.text() == "id 52 · born at step 8\nLongest match uses it once on the corpus."
+    assert pane.line.note.text() == "id 52 · born at step 8\nIt is used once on the corpus."
     pane.resize(700, 58)
     looking.settle()
     whole = "##f + ##u → ##fu + ##l → ##ful + ##l → ##full + ##y → ##fully"

@@ -49,7 +49,10 @@ def search(pane: VocabularyPane, looking: Looking, text: str) -> None:
 
 def test_the_line_of_numbers(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
-    assert (pane.title, pane.hint) == ("Vocabulary", "70 tokens: 5 special · 40 alphabet · 25 learned · 21 dead")
+    assert (pane.title, pane.hint) == (
+        "Vocabulary",
+        "70 tokens: 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 dead",
+    )
     looking.bench.model.seek(10)
     looking.settle()
     assert pane.hint.startswith("55 tokens: 5 special · 40 alphabet · 10 learned · ")

@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
+from wordpiece_studio.session.document_samples import document_project, document_titles
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
@@ -29,6 +31,7 @@ from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -158,8 +161,22 @@ class CorpusController(QObject):
         self._project.open(path)
 
     def open_sample(self, name: str) -> None:
-        """Take a sample as the corpus, when the text of the user's is safe."""
+        """Take a sample as the corpus, when the text of the user's is safe; or a document, when all of it is."""
+        if name in document_titles():
+            self._project.when_safe(partial(self._show_document, name), Loss.ALL)
+            return
         self._project.when_safe(partial(self.load_sample, name), Loss.CORPUS)
+
+    def _show_document(self, name: str) -> None:
+        self._session.opening.stop()
+        project = document_project(name)
+        self._window.project.show_sample(project)
+        if notes := project.view.notes:
+            shown = next((note for note in notes if note.step == project.view.step), notes[0])
+            more = self.tr("There are {count} notes in all: {keys}.")
+            keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            said = [shown.text] + [more.format(count=number_text(len(notes)), keys=keys)] * (len(notes) > 1)
+            self._window.banner.show_message(" ".join(said))
 
     def load_sample(self, name: str) -> None:
         """Make a sample the corpus at once."""

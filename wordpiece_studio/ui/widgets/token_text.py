@@ -57,6 +57,11 @@ def line_text(line: str) -> str:
     return "".join(_NAMES.get(character) or visible_character(line, index) for index, character in enumerate(line))
 
 
+def signed_text(change: int) -> str:
+    """Return a change as the user's locale writes it, with its sign."""
+    return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
+
+
 def number_text(number: int) -> str:
     """Return a whole number in groups of three digits, with the separator of the user's language."""
     if -1000 < number < 1000:

@@ -11,7 +11,7 @@ from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabu
 from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
 from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -430,7 +430,7 @@ class FertilityChart(StepChart):
         Text, position on the vertical axis, and whether the text stands above it.
         """
         curves, last = [each for each in (corpus, live) if len(each.x)], float(self.source.count)
-        texts = self.tr("training corpus, under merging"), self.tr("live text, longest match")
+        texts = self.tr("training corpus, under merging"), self.tr("live text, as tokenized")
         if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
             texts = self.tr("training corpus"), self.tr("live text")
         ends = [float(each.y[-1]) for each in curves]
@@ -472,6 +472,59 @@ class FertilityChart(StepChart):
         if live is None:
             return said
         return said + self.tr(", {live} in the live text").format(live=value_text(live))
+
+
+class InUseChart(StepChart):
+    """How many different tokens the corpus consists of: a merge adds one, and takes away those that it used up."""
+
+    def title(self) -> str:
+        """Return the name of the chart."""
+        return self.tr("Tokens in use")
+
+    def key(self) -> object:
+        """Return for how many steps the number is known."""
+        return None if self.source.history is None else len(self.source.usage.in_use) or None
+
+    def missing(self) -> str:
+        """Return that the tokens are being counted."""
+        if self.source.history is None:
+            return super().missing()
+        return self.tr("Counting how often tokens are used…")
+
+    def _make_items(self) -> None:
+        self._curve = graph.PlotCurveItem()
+        self._range: Range = (0.0, 1.0)
+        self.canvas.add(self._curve)
+        super()._make_items()
+
+    def draw(self) -> None:
+        """Draw the curve."""
+        numbers = self.source.usage.in_use.astype(np.float64)
+        curve = value_curve(numbers, self.canvas.columns)
+        self._range = _padded(float(numbers.min()), float(numbers.max()))
+        self.draw_curve(self._curve, Curve(curve.x - 1, curve.y, curve.is_columns), self.canvas.colors.accent)
+        self.canvas.set_captions(self.tr("different tokens in the corpus"), self.tr("merge"))
+        ticks = linear_ticks(*self._range, self.y_marks, whole=True)
+        self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
+
+    def y_range(self) -> Range:
+        """Return the visible range of the vertical axis."""
+        return self._range
+
+    def points_at(self, step: int) -> Sequence[Point]:
+        """Return the point of a step on the curve."""
+        numbers = self.source.usage.in_use
+        return [(float(step), float(numbers[step]))] if step < len(numbers) else []
+
+    def figures_at(self, step: int) -> str:
+        """Return the number after a step, and how the merge changed it."""
+        numbers = self.source.usage.in_use
+        if step >= len(numbers):
+            return self.tr("counting…")
+        said = self.tr("after merge {step}: {tokens} tokens in use").format(
+            step=number_text(step), tokens=number_text(int(numbers[step]))
+        )
+        return said + (f" ({signed_text(int(numbers[step] - numbers[step - 1]))})" if step else "")
 
 
 def _padded(low: float, high: float) -> Range:

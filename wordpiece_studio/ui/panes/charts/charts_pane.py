@@ -41,12 +41,21 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.charts.chart import Chart
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_ALL = 5
+_ALL = 6
+_OF_USAGE = (4, 5)
 _ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
-_FILE_NAMES = ("value-per-step", "vocabulary-size", "tokens-per-word", "token-lengths", "zipf", "charts")
+_FILE_NAMES = (
+    "value-per-step",
+    "vocabulary-size",
+    "tokens-per-word",
+    "token-lengths",
+    "zipf",
+    "tokens-in-use",
+    "charts",
+)
 # Row, column and column span of each chart when all are shown.
-_PLACES = ((0, 0, 3), (0, 3, 3), (1, 0, 2), (1, 2, 2), (1, 4, 2))
+_PLACES = ((0, 0, 2), (0, 2, 2), (0, 4, 2), (1, 0, 2), (1, 2, 2), (1, 4, 2))
 
 
 class _Segment(QToolButton):
@@ -157,7 +166,7 @@ class ChartsPane(Pane):
         self._index: int | None = None  # None: whatever fits
         names = (
             self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
-            self.tr("All"),
+            self.tr("In use"), self.tr("All"),
         )  # fmt: skip
         tips = (
             self.tr("The value of each merge on a logarithmic axis; ties are marked"),
@@ -165,6 +174,7 @@ class ChartsPane(Pane):
             self.tr("For the training corpus, as it is merged, and for the live text, which stands for held-out text"),
             self.tr("The distribution of token lengths in characters at the current step"),
             self.tr("How often each token is used on the corpus at the current step, most frequent first"),
+            self.tr("How many different tokens the corpus consists of after each merge"),
             self.tr("All charts at once"),
         )
         self._choice = ChartChoice(names, tips, self)
@@ -227,7 +237,7 @@ class ChartsPane(Pane):
         return _FILE_NAMES[self._shown_index()]
 
     def choose(self, index: int) -> None:
-        """Show one chart, or all of them (5) where there is room."""
+        """Show one chart, or all of them (6) where there is room."""
         self._index = index
         if self.isVisible():
             self.refresh_now()
@@ -309,9 +319,14 @@ class ChartsPane(Pane):
             return
         # Imported here, not at the top: importing pyqtgraph takes a fifth of a second.
         from wordpiece_studio.ui.panes.charts.charts_at_step import LengthsChart, ZipfChart
-        from wordpiece_studio.ui.panes.charts.charts_by_step import FertilityChart, SymbolsChart, ValueChart
+        from wordpiece_studio.ui.panes.charts.charts_by_step import (
+            FertilityChart,
+            InUseChart,
+            SymbolsChart,
+            ValueChart,
+        )
 
-        for kind in (ValueChart, SymbolsChart, FertilityChart, LengthsChart, ZipfChart):
+        for kind in (ValueChart, SymbolsChart, FertilityChart, LengthsChart, ZipfChart, InUseChart):
             chart = kind(self._source, self._theme.colors, self)
             chart.hide()
             chart.step_chosen.connect(self._on_chart_step_chosen)
@@ -332,7 +347,7 @@ class ChartsPane(Pane):
             chart.setVisible(is_shown)
         self._grid.setRowStretch(0, 1)
         self._grid.setRowStretch(1, 1 if index == _ALL else 0)
-        self._want_usage(self.isVisible() and index in (_ALL, 4))
+        self._want_usage(self.isVisible() and index in (_ALL, *_OF_USAGE))
         self._layout.activate()
 
     def _want_usage(self, wanted: bool) -> None:

@@ -182,6 +182,10 @@ class CorpusFiguresView(QWidget):
             (self.tr("Lower case, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
             (self.tr("Lower case only"), "lowercase"),
             (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
+            (
+                self.tr("Corpus only: lower case · no , or . · BERT, cased"),
+                "corpus:lowercase+corpus:remove:,.+bert-cased",
+            ),
             (self.tr("Unicode form NFC"), "nfc"),
             (self.tr("Unicode form NFKC"), "nfkc"),
             (self.tr("Unchanged"), "none"),

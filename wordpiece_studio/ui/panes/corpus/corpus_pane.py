@@ -397,8 +397,9 @@ class CorpusPane(QWidget):
         return template.format(number=number_text(number), place=place, length=number_text(first.length))
 
     def _show_line(self) -> None:
+        config = self._session.settings.valid_config()
         if self._document.is_files:
-            self.line_view.show_line(*self.files_view.preview.line_at_cursor(), self._counting.pipeline)
+            self.line_view.show_line(*self.files_view.preview.line_at_cursor(), self._counting.pipeline, config)
             return
         block = self.editor.textCursor().block()
         number = block.blockNumber() + 1
@@ -410,7 +411,7 @@ class CorpusPane(QWidget):
             start = self._document.text_position(block.position())
             line = self._document.text[start : self._document.text_position(block.position() + block.length() - 1)]
             column = self._document.text_position(self.editor.textCursor().position()) - start
-        self.line_view.show_line(number, line, column, self._counting.pipeline)
+        self.line_view.show_line(number, line, column, self._counting.pipeline, config)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -514,6 +515,7 @@ class CorpusPane(QWidget):
         self.find_bar.previous_requested.connect(self.find_previous)
         self.find_bar.closed.connect(self._on_find_bar_closed)
         self.editor.cursorPositionChanged.connect(self._line_timer.start)
+        self._session.settings.replaced.connect(self._line_timer.start)
         self.editor.loaded.connect(self._forget_places)
         self.files_view.preview.line_changed.connect(self._line_timer.start)
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)

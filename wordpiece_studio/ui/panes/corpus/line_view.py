@@ -14,6 +14,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.oracle import initial_corpus, token_of
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text, token_text
 
@@ -54,8 +56,13 @@ class LineView(QWidget):
         theme.changed.connect(self._set_fonts)
         self._set_fonts()
 
-    def show_line(self, number: int | None, line: str, column: int, pipeline: Pipeline, prefix: str = "##") -> None:
-        """Show line `number` (from 1, None if not known) with the cursor before character `column` (from 0)."""
+    def show_line(
+        self, number: int | None, line: str, column: int, pipeline: Pipeline, config: TrainingConfig | None = None
+    ) -> None:
+        """Show line `number` (from 1, None if not known) with the cursor before character `column` (from 0).
+
+        The symbols are those with which a training with these settings begins.
+        """
         line, column = _window(line, column)
         self._show_heading(number)
         try:
@@ -69,7 +76,7 @@ class LineView(QWidget):
         # Where no one has placed the cursor, the line is shown from its beginning.
         place = chosen.start if chosen is not None and column else 0
         near = words[_first_near(words, chosen) :][:_MOST_WORDS]
-        symbols = _symbols_of(chosen.text, prefix) if chosen is not None else []
+        symbols = _symbols_of(chosen.text, config or TrainingConfig()) if chosen is not None else []
         self._show(
             {
                 "raw": line,
@@ -138,14 +145,15 @@ class LineView(QWidget):
         self._cut_texts()
 
 
-def _symbols_of(word: str, prefix: str) -> list[str]:
-    """Return the symbols with which training starts for `word`.
+def _symbols_of(word: str, config: TrainingConfig) -> list[str]:
+    """Return the symbols with which training starts for `word`, whatever the limit of the alphabet.
 
-    >>> _symbols_of("hug", "##")
+    >>> _symbols_of("hug", TrainingConfig())
     ['h', '##u', '##g']
     """
     word = word[:_LONGEST_WORD]
-    return [*word[:1], *(prefix + character for character in word[1:])]
+    ((symbols, _),) = initial_corpus([(word, 1)], set(word), config)
+    return [token_of(symbol, config.continuing_subword_prefix) for symbol in symbols]
 
 
 def jamo_apart(text: str) -> str:

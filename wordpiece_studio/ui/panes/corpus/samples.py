@@ -1,4 +1,4 @@
-"""The sample corpora that come with the program, each with settings that suit it."""
+"""The samples that come with the program: corpora, each with settings that suit it, and whole documents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.session.document_samples import document_titles
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import Objective
@@ -19,12 +20,12 @@ _LONGEST_SENTENCE = 100
 
 @dataclass(frozen=True, slots=True)
 class SampleCorpus:
-    """A sample corpus.
+    """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
 
     Attributes
     ----------
     name
-        The name of its file.
+        The name of its file, or of the document.
     title
         Its name in the menu.
     sentence
@@ -50,10 +51,11 @@ class SampleCorpus:
 
 
 def samples() -> list[SampleCorpus]:
-    """Return every sample, the one shown at startup first."""
+    """Return every sample, the one shown at startup first, the documents last."""
     names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
     names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
-    return [sample(name) for name in names]
+    documents = [SampleCorpus(name, title) for name, title in document_titles().items()]
+    return [*map(sample, names), *documents]
 
 
 def sample(name: str) -> SampleCorpus:

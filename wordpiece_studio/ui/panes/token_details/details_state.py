@@ -99,16 +99,14 @@ def birth_text(subject: Subject, special: int, step: int) -> str:
 
 
 def usage_text(frequency: int, words: int) -> str:
-    """Return how often longest match uses a token on the corpus."""
+    """Return how often a token is used on the corpus."""
     if not frequency:
         return ""
     if frequency == 1:
-        return _tr("Longest match uses it once on the corpus.")
+        return _tr("It is used once on the corpus.")
     if words == 1:
-        return _tr("Longest match uses it {count} times on the corpus, in one word.").format(
-            count=number_text(frequency)
-        )
-    text = _tr("Longest match uses it {count} times on the corpus, in {words} distinct words.")
+        return _tr("It is used {count} times on the corpus, in one word.").format(count=number_text(frequency))
+    text = _tr("It is used {count} times on the corpus, in {words} distinct words.")
     return text.format(count=number_text(frequency), words=number_text(words))
 
 

@@ -14,7 +14,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text
+from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,7 +49,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
                 spoken=lambda rows, row: self._spoken(row),
             ),
             TableColumn(self.tr("token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
-            TableColumn(self.tr("change"), lambda rows, row: _signed(rows[row].change)),
+            TableColumn(self.tr("change"), lambda rows, row: signed_text(rows[row].change)),
             TableColumn(self.tr("tokens"), lambda rows, row: self._count(rows[row])),
             TableColumn(self.tr("run"), lambda _rows, row: self._letter(row)),
         )
@@ -129,14 +129,10 @@ class ChangesModel(RecordTableModel["TextChange"]):
             left=token_text(row.left),
             right=token_text(row.right),
             token=token_text(row.token),
-            change=_signed(row.change),
+            change=signed_text(row.change),
             count=self._count(row),
         )
         return said if run is None else self.tr("run {letter}, {said}").format(letter=run.letter, said=said)
-
-
-def _signed(change: int) -> str:
-    return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
 
 
 class ChangesView(QWidget):

@@ -14,6 +14,7 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPen, QResizeEvent
 
 from wordpiece_studio.session.live_text import LiveLines
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import (
     ChipBlocks,
@@ -301,7 +302,7 @@ class LiveChips(ChipArea[ChipPlace]):
     ) -> None:
         piece = word.pieces[place.chip]
         look = ChipLook(
-            unknown=word.unknown is not None,
+            unknown=isinstance(piece.token, UnknownToken),
             selected=self._rings is not None and place.chip in self._rings(word),
             current=place == self._current and self.hasFocus(),
             continues=place.chip > 0,

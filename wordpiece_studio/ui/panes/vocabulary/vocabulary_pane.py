@@ -27,7 +27,7 @@ from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
-from wordpiece_studio.ui.widgets.token_text import dead_words, number_text
+from wordpiece_studio.ui.widgets.token_text import dead_words, number_text, signed_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -298,6 +298,10 @@ class VocabularyPane(Pane):
             self.tr("{count} alphabet").format(count=number_text(numbers.alphabet)),
             self.tr("{count} learned").format(count=number_text(numbers.learned)),
         ]
+        step, in_use = self._model.step, self._usage.in_use
+        if step < len(in_use):
+            change = f" ({signed_text(int(in_use[step] - in_use[step - 1]))})" if step else ""
+            parts.append(self.tr("{count} in use").format(count=number_text(int(in_use[step]))) + change)
         if numbers.dead is not None:
             parts.append(self.tr("{count} dead").format(count=number_text(numbers.dead)))
         elif self._usage.is_counting:
@@ -305,7 +309,8 @@ class VocabularyPane(Pane):
         whole = f"{tokens}: {' · '.join(parts)}"
         if shown != numbers.all:  # the numbers for all tokens would be mistaken for those found
             return whole, tokens
-        return whole, " · ".join(parts[1:]), f"{tokens} · {parts[-1]}", tokens  # the kinds box shows the numbers too
+        short = f"{tokens} · {' · '.join(parts[3:] or parts[-1:])}"
+        return whole, " · ".join(parts[1:]), short, f"{tokens} · {parts[-1]}", tokens  # the kinds box has them too
 
     def _show_emptiness(self) -> None:
         text = ""
@@ -325,7 +330,7 @@ class VocabularyPane(Pane):
             return self.tr("No token at this step matches the search.")
         if self._table.filter.kind == "dead":
             if self._usage.is_current:
-                return self.tr("No token is dead: longest match uses every one on the corpus.")
+                return self.tr("No token is dead: every one is used on the corpus.")
             return self.tr("Counting how often each token is used…")
         if self._table.filter.kind == _ONLY:
             return self.tr("Every token at this step is in another compared run or step too.")

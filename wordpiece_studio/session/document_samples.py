@@ -1,0 +1,265 @@
+"""The documents that the program began with, each as a project: its corpus, settings, runs, notes and text.
+
+They are the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a
+note at the step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtCore import QCoreApplication
+
+from wordpiece_studio.resources import resource_path
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectBookmark,
+    ProjectCorpus,
+    ProjectRun,
+    ProjectSettings,
+    ProjectTab,
+    ProjectView,
+)
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wordpiece_studio.corpus.counts import WordCounts
+
+TEXT = "This is the Hugging Face course!"
+ARTICLE = "low lower newest widest"
+TEXT_OF_ARTICLE = "newest Ilikeeatingapples!"
+CLEANED = "corpus:lowercase+corpus:remove:,.+bert-cased"
+_SCORE = TrainingConfig(objective="score", vocab_size=70)
+_ALONE = TrainingConfig(objective="score", special_tokens=())
+_BYTE_PAIRS = TrainingConfig(
+    objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", special_tokens=("</u>",),
+    unk_token="</u>", max_merges=10,
+)  # fmt: skip
+_LIBRARY = TrainingConfig(vocab_size=70).replaying(())
+_LIBRARY_TOKENS = ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]")
+
+
+class _Run(NamedTuple):
+    name: str
+    config: TrainingConfig
+    normalizer: str = "bert-cased"
+    pre_tokenizer: str = "bert"
+    text: str = ""
+    """Where it is not the corpus."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document:
+    """A document. The first run is shown, at `step`, None for the last one; `notes` are steps of it with a note."""
+
+    corpus: str
+    runs: tuple[_Run, ...]
+    text: str = TEXT
+    step: int | None = None
+    notes: tuple[tuple[int, str], ...] = ()
+
+
+def _course() -> str:
+    return resource_path("samples/course-en.txt").read_text(encoding="utf-8")
+
+
+def _spanish() -> _Document:
+    return _Document(
+        corpus=resource_path("samples/hug.txt").read_text(encoding="utf-8"),
+        runs=(
+            _Run(_tr("The walk, step by step"), _ALONE),
+            _Run(_tr("The 70 tokens of its program"), _SCORE, text=_course()),
+        ),
+        text="hugs bugs mug bum pugs",
+        step=2,
+        notes=(
+            (
+                2,
+                _tr(
+                    "The course merges hu ##g next, with 1/15. But that is 10/(15 × 15) = 2/45, and hu ##gs alone has "
+                    "5/(15 × 5) = 1/15. Of all the others, ##u ##g has 5/(21 × 15) = 1/63, not 1/21."
+                ),
+            ),
+            (
+                4,
+                _tr(
+                    "Its exercises. The next merge: after the course's own hug it is hu ##gs, with 5/(5 × 5) = 1/5; by "
+                    "its rule that came first, and the next one is p ##u. And pugs is cut into p ##u ##gs."
+                ),
+            ),
+        ),
+    )
+
+
+def _english() -> _Document:
+    low = replace(_LIBRARY, special_tokens=_LIBRARY_TOKENS)
+    counts = _counted(_course(), "bert-uncased", "bert")
+    # The library takes the order of ties at random. In that of the text it prints what the notebook shows.
+    order = dict.fromkeys(f"##{character}" for word in counts.words for character in word[1:])
+    return _Document(
+        corpus=_course(),
+        runs=(
+            _Run(_tr("Step by step"), _SCORE),
+            _Run("train_new_from_iterator", _LIBRARY),
+            _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
+            _Run("WordPieceTrainer, WhitespaceSplit", low, "nfd+lowercase+strip-accents", "whitespace-split"),
+        ),
+        notes=(
+            (
+                25,
+                _tr(
+                    "The notebook's class looks for the best pair in scores that it never computes again: it merges "
+                    "a ##b 25 times. What it prints comes from the vocabulary that was learned before, this one."
+                ),
+            ),
+        ),
+    )
+
+
+def _traditional_chinese() -> _Document:
+    times = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+    counted = " ".join(" ".join([word] * n) for word, n in times.items())
+    plain = ("none", "whitespace-split")
+    encoder = train(_counted(ARTICLE, *plain), _BYTE_PAIRS).bpe_tokenizer(longest_first=True)
+    cut = {word: " ".join(encoder.encode(word).tokens) for word in TEXT_OF_ARTICLE.split()}
+    return _Document(
+        corpus=ARTICLE,
+        runs=(
+            _Run(_tr("Byte pair encoding"), _BYTE_PAIRS, *plain),
+            _Run(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted),
+            _Run("WordPiece", _ALONE, *plain),
+        ),
+        text=TEXT_OF_ARTICLE,
+        step=3,
+        notes=(
+            (
+                1,
+                _tr(
+                    "The article calls p(ab) / (p(a) × p(b)) mutual information. For l o it is (2/24) / (2/24 × 2/24) "
+                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm."
+                ),
+            ),
+            (
+                3,
+                _tr(
+                    "The article's table of tokens after each merge is under Vocabulary: how often each occurs. How "
+                    "many are in use, with the change, is under Charts, and in the title of Vocabulary if it has room."
+                ),
+            ),
+            (
+                10,
+                _tr(
+                    "The live text is cut by the merges, in their order. The article's own encoder leaves a word of "
+                    "the corpus as it was merged; in any other it takes the longest token, wherever it stands, and "
+                    "</u> for what remains: {tokens}."
+                ).format(tokens="; ".join(f"{word} → {tokens}" for word, tokens in cut.items())),
+            ),
+        ),
+    )
+
+
+def _simplified_chinese() -> _Document:
+    return _Document(
+        corpus=_course(),
+        runs=(
+            _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
+            _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
+        ),
+    )
+
+
+def _korean() -> _Document:
+    return _Document(
+        corpus=_course().replace("Course", "course"),
+        runs=(
+            _Run(_tr("Only the corpus is cleaned"), _SCORE, CLEANED),
+            _Run(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
+            _Run(_tr("By likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
+        ),
+        notes=(
+            (
+                1,
+                _tr(
+                    "The notebook says that WordPiece goes by the likelihood, but computes the score, which for a ##b "
+                    "is 2/(5 × 2) = 1/5. A run beside this one goes by the likelihood."
+                ),
+            ),
+        ),
+    )
+
+
+_DOCUMENTS: dict[str, Callable[[], _Document]] = {
+    "spanish-course": _spanish,
+    "english-notebook": _english,
+    "traditional-chinese-article": _traditional_chinese,
+    "simplified-chinese-notebook": _simplified_chinese,
+    "korean-notebook": _korean,
+}
+
+
+def document_titles() -> dict[str, str]:
+    """Return the title of each document by its name."""
+    return {
+        "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
+        "english-notebook": _tr("English notebook: one class, and the library's trainer"),
+        "traditional-chinese-article": _tr("Traditional Chinese article: byte pair encoding"),
+        "simplified-chinese-notebook": _tr("Simplified Chinese notebook: splitting by patterns"),
+        "korean-notebook": _tr("Korean notebook: a corpus in lower case without punctuation"),
+    }
+
+
+def document_project(name: str) -> Project:
+    """Return a document as a project, with all its runs trained, which takes a few milliseconds."""
+    document, title = _DOCUMENTS[name](), document_titles()[name]
+    runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
+    shown, first = runs[0], document.runs[0]
+    tabs = tuple(
+        ProjectTab(number, run.name, number, is_compared=not run.text, step=len(trained.history))
+        for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
+    )
+    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes)
+    return Project(
+        settings=ProjectSettings(
+            training=first.config.to_dict(),
+            normalizer=normalizers.to_spec(shown.counts.normalizer),
+            pre_tokenizer=pre_tokenizers.to_spec(shown.counts.pre_tokenizer),
+        ),
+        corpus=ProjectCorpus(name=title, text=document.corpus),
+        view=ProjectView(
+            step=len(shown.history) if document.step is None else document.step,
+            live_text=document.text,
+            notes=notes,
+            note_runs=(None,) * len(notes),
+            tabs=tabs,
+        ),
+        run=shown,
+        others=runs[1:],
+    )
+
+
+def _trained(run: _Run, number: int, document: _Document, title: str) -> ProjectRun:
+    """Return a run as if no one had asked for it, so that nothing is lost with it."""
+    text, first = run.text or document.corpus, document.runs[0]
+    counts = _counted(text, run.normalizer, run.pre_tokenizer)
+    trained = train(counts, run.config)
+    is_of_corpus = (text, run[2:4]) == (document.corpus, first[2:4])
+    return ProjectRun(
+        counts=counts, config=run.config, history=trained.history, stop_reason=trained.stop_reason,
+        corpus_name=title, is_of_corpus=is_of_corpus, is_wanted=False, number=number,
+        text=None if is_of_corpus else text,
+    )  # fmt: skip
+
+
+def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
+    from wordpiece_studio.corpus.counting.counting import count_texts  # otherwise only children of the window count
+
+    return count_texts([text], normalizer, pre_tokenizer)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("samples", text)
