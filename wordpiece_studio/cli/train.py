@@ -69,13 +69,13 @@ from wordpiece_studio.storage.exports import (
     manifest_of,
     write_export,
 )
-from wordpiece_studio.storage.huggingface.tokenizer_json import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
 from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import printable_json
+from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
