@@ -48,7 +48,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """Put other code in the place of the library `tokenizers`, in the processes to come."""
 
     def put(code: str) -> None:
-        (tmp_path / "fake").mkdir()
+        (tmp_path / "fake").mkdir(exist_ok=True)
         (tmp_path / "fake" / "tokenizers.py").write_text(code, encoding="utf-8")
         monkeypatch.setattr(sys, "path", [str(tmp_path / "fake"), *sys.path])
 
@@ -195,6 +195,9 @@ def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, mon
     fake("taken = []\nwhile True: taken.append(bytearray(64 << 20))")
     monkeypatch.setattr(library_training, "_MOST_MEMORY", 512 << 20)
     with pytest.raises(wps.StudioError, match="There is not enough memory"):
+        train_peer("tokenizers-bpe", counts, settings())
+    fake("import resource; raise ValueError(resource.getrlimit(resource.RLIMIT_CORE))")
+    with pytest.raises(wps.StudioError, match=r"could not train: \(0, "):
         train_peer("tokenizers-bpe", counts, settings())
 
 
