@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
 import psutil
@@ -15,7 +16,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
-from wordpiece_studio.peers import library_training
+from wordpiece_studio.peers import library_training, training_child
 from wordpiece_studio.peers.library_training import PeerName, PeerProgress, PeerTrainingStopped, Repetition, train_peer
 from wordpiece_studio.peers.training_child import Learned
 from wordpiece_studio.resources import resource_path
@@ -121,8 +122,9 @@ def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:
     expected = dict(json.loads(theirs.to_str())["model"]["vocab"])
     assert dict(zip(run.tokens, run.scores or (), strict=True)).keys() == expected.keys()
     tokenizer = run.tokenizer()
-    best = tokenizer.best_segmentations("tokenizers", 3)
-    assert list(best[0].tokens) == tokenizer.encode("tokenizers").tokens
+    for text in ("한국 course", "tokenizers"):
+        best = tokenizer.best_segmentations(text, 3)
+        assert list(best[0].tokens) == tokenizer.encode(text).tokens
     assert best[0].score > best[1].score > best[2].score
     assert tokenizer.scores == pytest.approx(run.scores, abs=1e-12)  # the library reads numbers inexactly
     with pytest.raises(wps.StudioError, match="tokenizers-unigram cannot be replayed"):
@@ -154,8 +156,16 @@ def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
     assert "▁pun" in words.tokens
 
 
+def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:
+    counts = wps.WordCounts.from_pairs([("a b", 3), ("c\n", 1), ("d" * 70_000, 2), ("e", 100_000)])
+    separator = training_child._separator(counts.words)
+    texts = list(training_child._repeated(counts, separator))
+    assert Counter("".join(texts).split(separator)) == Counter(dict(counts.items())) + Counter([""])
+    assert len(texts) > 3
+
+
 def test_how_far_sentencepiece_is() -> None:
-    far = library_training.train_in_child.__globals__["_SentencePieceProgress"]({"vocab_size": 1000})
+    far = training_child._SentencePieceProgress({"vocab_size": 1000})
     assert far("Loaded all 3 sentences\nI0 trainer.cc:601] Alphabet size=27\n") is None
     assert far("Merged: freq=3 merges=100 piece=a\nMerged: freq=2 merges=200 piece=Initialized 5\n") == (227, 1000)
     assert far("Initialized 5000 seed pieces\nEM sub_iter=0 size=4200 obj=1\n") == (800, 4000)

@@ -17,6 +17,7 @@ import heapq
 import os
 from collections import OrderedDict
 from functools import cached_property
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -295,7 +296,7 @@ class _Tokenizers:
         unknown = min(scores.values()) - _UNKNOWN_PENALTY
         found: list[Scored] = [([], 0.0)]
         for word, _ in words:
-            ways = best_ways(word, scores, unknown, count)
+            ways = [(_fused(tokens, scores), score) for tokens, score in best_ways(word, scores, unknown, count)]
             both = [(left + right, one + other) for left, one in found for right, other in ways]
             found = heapq.nlargest(count, both, key=itemgetter(1))
         return found
@@ -381,6 +382,15 @@ def best_ways(word: str, scores: Mapping[str, float], unknown: float, count: int
                 ways += [([*tokens, piece], before + score) for tokens, before in by_end[start]]
         by_end.append(heapq.nlargest(count, ways, key=itemgetter(1)))
     return by_end[-1]
+
+
+def _fused(tokens: list[str], known: Mapping[str, float]) -> list[str]:
+    """Return tokens with adjacent unknown ones as one, which is how the library encodes them."""
+    fused: list[str] = []
+    for is_known, group in groupby(tokens, known.__contains__):
+        same = list(group)
+        fused += same if is_known else ["".join(same)]
+    return fused
 
 
 def _has_one_segmentation(kind: str) -> StudioError:
