@@ -211,6 +211,15 @@ def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, mon
         train_peer("tokenizers-bpe", counts, settings())
 
 
+def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = psutil.Process().children()
+    monkeypatch.setattr(library_training, "_WATCHES_MEMORY", True)
+    monkeypatch.setattr(library_training, "available_memory", lambda: 0)
+    with pytest.raises(wps.StudioError, match="There is not enough memory for this training"):
+        train_peer("tokenizers-bpe", counts, settings())
+    assert psutil.Process().children() == children
+
+
 def test_a_library_that_prints_nonsense_is_understood_no_further(counts: wps.WordCounts, fake: Fake) -> None:
     fake(
         "import os, sys\n"

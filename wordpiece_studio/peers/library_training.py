@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +22,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
 from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
@@ -52,6 +54,8 @@ _AS_HUGGING_FACE: dict[str, Any] = {
 _LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
 _LONGEST_SENTENCE = 1 << 24  # bytes; SentencePiece leaves out longer ones, by default those above 4,192
 _MOST_MEMORY = 1 << 62  # no less than there is
+_WATCHES_MEMORY = sys.platform != "linux"
+_LEAST_MEMORY = 64 << 20
 
 
 class PeerTrainingStopped(StudioError):
@@ -252,7 +256,8 @@ def train_peer(
         The words, with which `tokenizers` is given their normalizer and pre-tokenizer. SentencePiece has its own, and
         is better given texts, of which each line is a sentence to it.
     config
-        The settings: the size, the special tokens and the user tokens, and what else the library knows.
+        The settings: the size, the special tokens and the user tokens, and what else the library knows. The usual byte
+        pair encoding has no prefix.
     twice
         Whether it trains a second time, to see whether the result is the same.
     progress
@@ -289,13 +294,18 @@ def train_peer(
 
 
 class _Stop(threading.Event):
-    """Set as soon as a function returns true."""
+    """Set as soon as a function returns true; where the child's memory has no limit, an error as soon as there is none.
+
+    It is asked many times a second while the child works.
+    """
 
     def __init__(self, should_stop: Callable[[], bool] | None) -> None:
         super().__init__()
         self._should_stop = should_stop
 
     def is_set(self) -> bool:
+        if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
+            raise out_of_memory()
         return self._should_stop is not None and self._should_stop()
 
 
