@@ -6,9 +6,12 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import tokenizers
+
 import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
 from wordpiece_studio.peers import library_training
+from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,16 +22,22 @@ if TYPE_CHECKING:
 def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ["train", COURSE, "--by", "tokenizers-bpe", "--vocab-size", 90, "-o", tmp_path / "out"]
     code, out, err = run(capsys, *call, "--json")
-    assert code == 0
-    assert err.startswith("wordpiece-studio: The prefix of tokens inside words is empty")
+    assert (code, err) == (0, "")
     summary = json.loads(out)
     assert (summary["tokens"], summary["by"], summary["words"], summary["repetition"]) == (
         90, "tokenizers-bpe", 36, None,
     )  # fmt: skip
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["tokenizer.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["tokenizer.json", "tokenizer.json.card.json"]
+    manifest = read_manifest(tmp_path / "out" / "tokenizer.json.card.json")
+    assert (manifest.kind, manifest.vocabulary_size, manifest.corpus and manifest.corpus.words) == ("peer", 90, 36)
+    assert manifest.training is not None
+    assert (manifest.training["trainer"], manifest.versions["tokenizers"]) == ("tokenizers-bpe", tokenizers.__version__)
+    code, out, _ = run(capsys, "verify", tmp_path / "out", COURSE)
+    assert (code, "unchecked  tokenizer.json  (another library trained it)" in out) == (0, True)
     assert run(capsys, "tokenize", "--vocab", tmp_path / "out", "the course")[1].split()
-    assert "tokenizer.json was not written by this program" in fails(capsys, *call)
-    assert run(capsys, *call, "--force")[0] == 0
+    assert run(capsys, *call)[0] == 0  # it may replace what it wrote
+    (tmp_path / "out" / "tokenizer.json").write_text("{}", encoding="utf-8")
+    assert "tokenizer.json was not written by this program, or has been changed" in fails(capsys, *call)
 
 
 def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,7 +72,7 @@ def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: py
     ):
         options = ["--by", "sentencepiece-bpe", "--twice", "--vocab-size", size, "-o", tmp_path / name]
         code, out, err = run(capsys, "train", file, *options)
-        assert (code, err) == (0, "")
+        assert (code, "was read as words and their counts" in err) == (0, name == "table")
         assert out.startswith(f"{size} tokens in ")
         assert out.endswith("Trained twice, with the same result\n")
         tokenizer = wps.load_tokenizer(tmp_path / name / "sentencepiece.model")
@@ -87,9 +96,12 @@ def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             "a.csv",
         ),
         ("--min-count and --by", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--min-count", 2),
+        ("needs a text that can be read twice", "-", "--by", "sentencepiece-bpe", "--vocab-size", 90),
         ("cannot be replayed", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--replay"),
     ):
-        assert message in fails(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
+        assert message in fails(
+            capsys, "train", *([] if "-" in options else [COURSE]), *options, "-o", tmp_path / "out"
+        )
     (tmp_path / "vocab.txt").write_text("a\n", encoding="utf-8")
     options = ["--by", "tokenizers-bpe", "--vocab-size", 90]
     assert "a vocab.txt that would not match" in fails(capsys, "train", COURSE, *options, "-o", tmp_path)

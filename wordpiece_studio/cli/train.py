@@ -55,7 +55,7 @@ from wordpiece_studio.cli.options import (
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
-from wordpiece_studio.cli.train_by import check_by, check_replayed, trained_by, write_by
+from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
@@ -104,7 +104,8 @@ UserTokensOption = Annotated[
     str | None, option("A file of tokens that are never cut, one a line.", ALPHABET, metavar="FILE")
 ]
 PrefixOption = Annotated[
-    str | None, option("Before symbols inside a word.", ALPHABET, show_default="##; none --by what needs none")
+    str | None,
+    option("Before symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"),
 ]
 BY = "Training by another library"
 ByOption = Annotated[
@@ -205,11 +206,12 @@ def _train(options: Mapping[str, Any]) -> None:
     """Do what `train_command` does; the options are its parameters, but for the user tokens, which have been read."""
     started, config, chosen = time.monotonic(), _config(options), checked_only(options["only"])
     check_by(options, config)
+    options = {**options, **read_by(options)}
     bpe = config if options["bpe"] else None
     normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
     if options["by"] is not None and not options["replay"]:
-        write_by(options, config, lambda: _counted(options, normalizing, config)[0])
-        return
+        noticed = dataclasses.replace(config, continuing_subword_prefix="##")  # most of them have no use for one
+        return write_by(options, config, *_counted(options, normalizing, noticed), started)
     _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
     peer = trained_by(options, config, counts) if options["replay"] else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli.messages import print_line, progress, warn
-from wordpiece_studio.cli.options import check_results, counted_words, listed_sources, opened_stdin, results
+from wordpiece_studio.cli.options import check_results, is_stream, listed_sources, results
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_training import (
@@ -21,15 +20,15 @@ from wordpiece_studio.peers.library_training import (
 )
 from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.manifest import MANIFEST_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
 from wordpiece_studio.system.printable import display_name, printable_json
-from wordpiece_studio.text.normalizers import Unchanged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from wordpiece_studio.cli.options import CorpusNotes
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
@@ -64,7 +63,10 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
     if is_replayed:
         check_replayable(by)
         return
-    unfit = _OF_WORDS | _OURS if by.startswith("sentencepiece") else _OURS
+    is_sentencepiece = by.startswith("sentencepiece")
+    if is_sentencepiece and is_stream(options["files"]):
+        raise StudioError("--by {by} needs a text that can be read twice", "Write it to a file.", by=by)
+    unfit = _OF_WORDS | _OURS if is_sentencepiece else _OURS
     wrong = next((name for name, usual in unfit.items() if options[name] != usual), None)
     if wrong is not None:
         raise StudioError(
@@ -83,16 +85,26 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
             )
 
 
-def write_by(options: Mapping[str, Any], config: TrainingConfig, counted: Callable[[], WordCounts]) -> None:
-    """Train with another library, and write its file; `counted` returns the words, where they are needed."""
-    started = time.monotonic()
-    with _corpus(options, counted) as corpus:
-        run = trained_by(options, config, corpus)
-    output = Path(options["output"])
+def read_by(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how the text is read where the library does not use our normalizer and pre-tokenizer."""
+    if options["by"] is not None and options["by"].startswith("sentencepiece"):
+        return {"normalizer": "none", "pre_tokenizer": "whitespace-split"}
+    return {}
+
+
+def write_by(
+    options: Mapping[str, Any], config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float
+) -> None:
+    """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
+    run = trained_by(options, config, _texts(options) or counts)
+    folder = Path(options["output"])
+    manifest = make_peer_manifest(run, counts, notes.record(), folder)
+    files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
     with results(force=options["force"]):
-        atomic_write_all({make_folder(output) / run.file_name: run.content})
-    tell = _summary if options["as_json"] else _said
-    print_line(tell(run, options["output"], time.monotonic() - started))
+        target = make_folder(folder)
+        atomic_write_all({target / name: data for name, data in files.items()})
+    seconds, output = time.monotonic() - started, options["output"]
+    print_line(_summary(run, counts, output, seconds) if options["as_json"] else _said(run, output, seconds))
 
 
 def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordCounts | Iterable[str]) -> PeerRun:
@@ -139,22 +151,12 @@ def check_replayed(run: PeerRun, trainer: Trainer) -> None:
         )
 
 
-@contextmanager
-def _corpus(options: Mapping[str, Any], counted: Callable[[], WordCounts]) -> Iterator[WordCounts | Iterable[str]]:
-    """Provide the words; for SentencePiece the texts, unless there are only tables of words."""
-    if not options["by"].startswith("sentencepiece"):
-        yield counted()
-        return
-    sources = listed_sources(options)
-    if sources is None:
-        with opened_stdin(options) as source:
-            yield (piece.text for piece in source.pieces())
-    elif any(file.kind == "word-counts" for file in sources.files):
-        with progress(of_bytes=True) as report:
-            counts = counted_words({**options, "pre_tokenizer": "whitespace-split"}, sources, Unchanged(), report)
-        yield counts
-    else:
-        yield (piece.text for file in sources.files for piece in opened(file).pieces())
+def _texts(options: Mapping[str, Any]) -> Iterator[str] | None:
+    """Return the texts, if they are what the library reads."""
+    sources = listed_sources(options) if options["by"].startswith("sentencepiece") else None
+    if sources is None or any(file.kind == "word-counts" for file in sources.files):
+        return None
+    return (piece.text for file in sources.files for piece in opened(file).pieces())
 
 
 def repetition_words(run: PeerRun) -> str:
@@ -176,8 +178,8 @@ def _said(run: PeerRun, output: str, seconds: float) -> str:
     return "\n".join(lines if run.repetition is None else [*lines, repetition_words(run)])
 
 
-def _summary(run: PeerRun, output: str, seconds: float) -> str:
-    differing, counts = run.repetition, run.counts
+def _summary(run: PeerRun, counts: WordCounts, output: str, seconds: float) -> str:
+    differing = run.repetition
     return printable_json(
         {
             "output": output,
@@ -186,7 +188,7 @@ def _summary(run: PeerRun, output: str, seconds: float) -> str:
             "version": run.learned.version,
             "tokens": len(run.tokens),
             "merges": None if run.merges is None else len(run.merges),
-            "words": None if counts is None else counts.total,
+            "words": counts.total,
             "repetition": None
             if differing is None
             else {"tokens": differing.tokens, "ids": differing.ids, "scores": differing.scores},
