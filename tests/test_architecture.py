@@ -231,9 +231,6 @@ class NoQt:
         if name.split(".")[0] in {QT!r}:
             raise ImportError(f"{{name}} is blocked")
 sys.meta_path.insert(0, NoQt())
-from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, load_kernels
-for package in KERNEL_PACKAGES:  # from the cache: a plain import would compile them anew
-    load_kernels(package)
 for name in {modules!r}:
     importlib.import_module(name)
 """)

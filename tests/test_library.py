@@ -6,10 +6,14 @@ import importlib
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import wordpiece_studio as wps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
 # Modules whose examples anyone may run.
@@ -28,12 +32,14 @@ WITH_EXAMPLES = [
     "wordpiece_studio.text.pipeline",
     "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.character_tables",
-    "wordpiece_studio.text.normalizers",
     "wordpiece_studio.text.pre_tokenizers",
     "wordpiece_studio.system.printable",
+    "wordpiece_studio.tokenizer.added_tokens",
     "wordpiece_studio.tokenizer.bpe_tokenizer",
     "wordpiece_studio.tokenizer.encoding",
+    "wordpiece_studio.tokenizer.template",
     "wordpiece_studio.tokenizer.tokenizer",
+    "wordpiece_studio.tokenizer.vocabulary",
     "wordpiece_studio.training.forecast",
     "wordpiece_studio.training.formula",
     "wordpiece_studio.training.history",
@@ -71,12 +77,58 @@ def test_type_checkers_see_the_same_names() -> None:
 def test_importing_costs_nothing_and_needs_no_qt() -> None:
     code = (
         "import sys, wordpiece_studio as wps\n"
-        "assert not {'numpy', 'numba', 'PySide6', 'regex', 'typer'} & set(sys.modules)\n"
+        "assert not {'numpy', 'llvmlite', 'PySide6', 'regex', 'typer'} & set(sys.modules)\n"
         "run = wps.train(wps.count_texts(['hug hugs']), wps.TrainingConfig(max_merges=2))\n"
         "run.tokenizer().encode('hug')\n"
-        "assert not {'PySide6', 'numba', 'rich'} & set(sys.modules), sys.modules.keys()\n"
+        "assert not {'PySide6', 'llvmlite', 'rich'} & set(sys.modules), sys.modules.keys()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+TOKENIZER = wps.Tokenizer(wps.Vocabulary(["[UNK]", "a"]))
+BPE = wps.BpeTokenizer({"a": 0}, [], "none", "bert")
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "advice"),
+    [
+        (wps.Digits, "yes", "individual_digits of Digits is 'yes'. Give True or False"),
+        (lambda given: wps.Split("a", invert=given), 1, "invert of Split is 1. Give True or False"),
+        (wps.ByteLevel, None, "Give True or False"),
+        (lambda given: wps.BertNormalizer(strip_accents=given), "no", "Give True, False or None"),
+        (wps.RemoveCharacters, 3, "Give a text"),
+        (wps.UnicodeForm, "nf", "Choose one of nfc, nfd, nfkc, nfkd"),
+        (wps.Sequence, "nfc", "'nfc' is not a Normalizer. Give a list"),
+        (wps.PreTokenizerSequence, [wps.Digits(), 3], "3 is not a PreTokenizer. Give a list"),
+        (wps.Vocabulary, "abc", "One text was given where several are expected"),
+        (wps.Vocabulary, [1], "Text 1 is not a text but 1"),
+        (lambda given: wps.Vocabulary(["a"], given), "[UNK]", "One text was given where several are expected"),
+        (lambda given: wps.Vocabulary(["a"], added_tokens=given), "abc", "Give a list of texts or AddedTokens"),
+        (lambda given: wps.Vocabulary(["a"], (), given), 3, "The prefix is 3. Give a text"),
+        (lambda given: wps.Vocabulary(["a"], end_of_word_suffix=given), 3, "The suffix is 3. Give a text"),
+        (wps.Vocabulary(["a"]).__getitem__, "a", "'a' is not an id. Give a whole number"),
+        (wps.Tokenizer, ["a"], r"['a'] is not a vocabulary. Give one"),
+        (
+            lambda given: wps.Tokenizer(TOKENIZER.vocabulary, given),
+            3,
+            "3 is not a normalizer. The normalizers are",
+        ),
+        (lambda given: wps.Tokenizer(TOKENIZER.vocabulary, max_word_length=given), "9", "max_word_length is '9'"),
+        (lambda given: wps.Tokenizer(TOKENIZER.vocabulary, model_max_length=given), 1.5, "model_max_length is 1.5"),
+        (TOKENIZER.decode, "abc", "Ids are expected, not 'abc'. Give a list of whole numbers"),
+        (BPE.decode, 3, "Ids are expected, not 3. Give a list of whole numbers"),
+        (TOKENIZER.ids, b"a", r"b'a' is not a text. Give a str; bytes must be decoded first"),
+        (TOKENIZER.explain, 3, "3 is not a text"),
+        (lambda given: TOKENIZER.encode("a", add_special_tokens=given), "no", "add_special_tokens is 'no'. Give True"),
+        (lambda given: wps.encode_texts(given, ["a"]), BPE, "is not a WordPiece tokenizer. Give a Tokenizer"),
+        (wps.load_tokenizer, 3, "3 is not a path. Give a text or a pathlib.Path"),
+        (TOKENIZER.save, 3, "3 is not a path. Give a text or a pathlib.Path"),
+    ],
+)
+def test_wrong_types_are_told_what_to_give(call: Callable[[Any], object], given: object, advice: str) -> None:
+    with pytest.raises(wps.StudioError) as error:
+        call(given)
+    assert advice in str(error.value)
 
 
 def test_the_published_example() -> None:

@@ -75,6 +75,15 @@ def test_an_encoding_is_chips_with_ids_offsets_and_reasons() -> None:
     assert html.tips[1].startswith(f"id {vocabulary.id_of('[UNK]')}: no token matches")
 
 
+def test_the_words_of_a_pair_stay_apart() -> None:
+    tokenizer = wps.Tokenizer(trained().history.vocabulary(3))
+
+    def words(*texts: str) -> int:
+        return tokenizer.encode(*texts)._repr_html_().count("vertical-align:top")
+
+    assert words("hug", "pug") == words("hug pug") == 2
+
+
 @pytest.mark.parametrize(
     ("objective", "text"),
     [

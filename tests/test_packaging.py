@@ -13,6 +13,7 @@ import pytest
 import wordpiece_studio as wps
 from tests.test_architecture import LAYERS
 from wordpiece_studio import cli
+from wordpiece_studio.cli.parameters import declared
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
@@ -137,6 +138,20 @@ def test_the_command_lines_are_found() -> None:
     assert set(pages["command-line.md"]) == set(commands)
     assert pages["reproducing.md"] == ["train", "verify", "verify"]
     assert pages["large-corpora.md"] == []
+
+
+def test_the_options_that_the_pages_name_exist() -> None:
+    others = {"--quiet", "--editable", "--help", "--install-completion", "--show-completion"}  # pip's and typer's
+    known = {
+        spelling
+        for command in cli._COMMANDS
+        for name, each in declared(cli._command(command)).items()
+        for spelling in each.annotation.__metadata__[0].names or [f"--{name.replace('_', '-')}"]
+    }
+    text = README + "".join(page.read_text("utf-8") for page in HELP)
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text))
+    assert "--user-tokens" in named
+    assert named - others <= known
 
 
 # ---- what the README says of the code

@@ -42,7 +42,8 @@ def encoding_html(encoding: Encoding) -> str:
     """Return the tokens as chips, word by word, with their offsets below and their ids as tooltips."""
     words, notes = [], []
     shown = min(len(encoding), _MOST_TOKENS)
-    for _, group in groupby(range(shown), key=encoding.words.__getitem__):
+    places = list(zip(encoding.sequence_ids, encoding.words, strict=True))  # both texts of a pair have a word 0
+    for _, group in groupby(range(shown), key=places.__getitem__):
         tokens = []
         for index in group:
             start, end = encoding.offsets[index]

@@ -40,7 +40,6 @@ from wordpiece_studio.training.trainer import train
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wordpiece_studio.text.pipeline import Pipeline, Word
     from wordpiece_studio.tokenizer.encoding import Encoding
 
 OBJECTIVES: tuple[Objective, ...] = get_args(Objective)
@@ -131,21 +130,6 @@ class Result:
             self.shown += (what,)
 
 
-class _Remembering:
-    """A pipeline that cuts every text once: the objective changes the vocabulary, and not the words."""
-
-    def __init__(self, pipeline: Pipeline) -> None:
-        self._pipeline = pipeline
-        self._words: dict[str, list[Word]] = {}
-
-    def aligned_words(self, text: str) -> list[Word]:
-        """Return the pipeline's words."""
-        found = self._words.get(text)
-        if found is None:
-            found = self._words[text] = self._pipeline.aligned_words(text)
-        return found
-
-
 def compared(settings: Sequence[Setting], lines: Sequence[str]) -> Result:
     """Compare settings of one pipeline.
 
@@ -158,7 +142,6 @@ def compared(settings: Sequence[Setting], lines: Sequence[str]) -> Result:
     """
     first = settings[0].beginning()
     counts = count_texts(lines[::2], first.normalizer, first.pre_tokenizer)
-    remembering = _Remembering(first.pipeline)
     result = Result()
     for setting in settings:
         config = TrainingConfig(
@@ -172,7 +155,6 @@ def compared(settings: Sequence[Setting], lines: Sequence[str]) -> Result:
         tokenizer = Tokenizer(
             vocabulary, first.normalizer, first.pre_tokenizer, max_word_length=setting.max_word_length
         )
-        tokenizer.pipeline = remembering  # type: ignore[assignment]
         result.add(_compared_with_files(setting, tokenizer, lines))
     normalizers._maps.cache_clear()  # of very many characters under each setting
     return result

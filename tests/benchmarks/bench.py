@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 SHARED = ROOT.parent / "shared" / "corpora"
 """Where real corpora are found; those that are not there are left out."""
 
+OURS = {f"wordpiece-studio, {objective}": objective for objective in ("score", "likelihood", "count")}
+"""Our program by the objective it trains with; the peers know none but count."""
+
 _SETTINGS = ("--normalizer", "bert-uncased", "--min-frequency", 2)
 
 
@@ -76,16 +79,13 @@ class Bench:
             run_module("tests.benchmarks.corpus", megabytes, path, "--only-write")
         return Corpus(path.stem, path)
 
-    def program(self, name: str, corpus: Corpus, size: int, run: int, objective: str = "score") -> ProcessRun:
-        """Train with one program, ours or a peer, as a user would, and note what it took.
-
-        The peers know no other `objective` than count.
-        """
+    def program(self, name: str, corpus: Corpus, size: int, run: int) -> ProcessRun:
+        """Train with one program, one of `OURS` or a peer, as a user would, and note what it took."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
-        if name == "wordpiece-studio":
+        if name in OURS:
             limit = ("--vocab-size", size) if size else ("--max-merges", 0)
-            arguments = ("train", corpus.path, "-o", folder, *_SETTINGS, "--objective", objective, *limit)
+            arguments = ("train", corpus.path, "-o", folder, *_SETTINGS, "--objective", OURS[name], *limit)
             result = run_module("wordpiece_studio", *arguments)
         else:
             result = run_module("tests.benchmarks.peers", name, corpus.path, folder, size)

@@ -2,8 +2,9 @@
 
 ``python -m tests.benchmarks.engineer CORPUS…`` trains a vocabulary on files, prints what it makes of held-out text,
 writes it to a folder, sends the tokenizer to eight new processes, and encodes lines of the files there in every form:
-with special tokens, as pairs, truncated, with a stride, padded. Everything is compared with what `tokenizers` and
-`transformers` make of the same lines and the written folder. Prints a table, and ends with 1 if anything differs.
+with special tokens, as pairs, truncated, with a stride, padded, on either side; and once more with added tokens of all
+kinds, which some of the lines contain. Everything is compared with what `tokenizers` and `transformers` make of the
+same lines and the written folder. Prints a table, and ends with 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import random
 import sys
 import tempfile
 import time
@@ -33,7 +35,16 @@ FORMS: dict[str, dict[str, Any]] = {
     "padded": {"add_special_tokens": True, "padding": True, "pad_to_multiple_of": 8},
     "of one length": {"add_special_tokens": True, "truncation": True, "max_length": 48, "padding": "max_length"},
     "second truncated": {"add_special_tokens": True, "truncation": "only_second", "max_length": 48},
+    "on the left": {"add_special_tokens": True, "padding": True, "padding_side": "left"},
 }
+ADDED = (
+    wps.AddedToken("<url>"),
+    wps.AddedToken("Foo Bar", normalized=True),
+    wps.AddedToken("<b>", lstrip=True),
+    wps.AddedToken("the", single_word=True, rstrip=True),
+    wps.AddedToken("<sep>", special=True, normalized=True),
+    wps.AddedToken("[MASK]", lstrip=True, special=True),
+)
 _LINES_AT_ONCE = 500
 _LONGEST_FIRST_TEXT = 40  # characters, where only the second text is truncated
 _LISTS = ("input_ids", "token_type_ids", "attention_mask", "special_tokens_mask", "offset_mapping")
@@ -64,6 +75,7 @@ def of_tokenizers(folder: Path, batch: Batch, options: dict[str, Any]) -> list[t
     if options.get("padding"):
         tokenizer.enable_padding(
             length=options["max_length"] if options["padding"] == "max_length" else None,
+            direction=options.get("padding_side", "right"),
             pad_to_multiple_of=options.get("pad_to_multiple_of"),
             pad_id=tokenizer.token_to_id("[PAD]"),
         )
@@ -109,6 +121,24 @@ def _figures(encoding: Any) -> tuple[Any, ...]:
     return encoding.tokens, encoding.ids, *masks, encoding.offsets
 
 
+def with_added_tokens(tokenizer: wps.Tokenizer, lines: Sequence[str]) -> tuple[wps.Tokenizer, list[str]]:
+    """Return a tokenizer that has added tokens besides, and lines of which every second contains some of them."""
+    vocabulary = tokenizer.vocabulary
+    new = [token.content for token in ADDED if token.content not in vocabulary]
+    more = wps.Vocabulary(
+        [*vocabulary.tokens, *new], vocabulary.special_tokens, added_tokens=ADDED, pieces=len(vocabulary)
+    )
+    rng = random.Random(1)
+    spellings = [*(token.content for token in ADDED), "foo bar", "FOO BAR", "<SEP>", "[CLS]", "The", "[PAD]"]
+    spoilt = []
+    for number, line in enumerate(lines):
+        words = line.split(" ")
+        for _ in range(number % 2 * 2):
+            words.insert(rng.randrange(len(words) + 1), rng.choice(("", " ", "x")) + rng.choice(spellings))
+        spoilt.append(" ".join(words))
+    return wps.Tokenizer(more, tokenizer.normalizer, tokenizer.pre_tokenizer), spoilt
+
+
 def differences(
     tokenizer: wps.Tokenizer, folder: Path, lines: Sequence[str], peers: Iterable[str], processes: int
 ) -> Iterator[tuple[str, int, int, list[str]]]:
@@ -143,6 +173,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("corpus", type=Path, nargs="+", help="files in UTF-8")
     parser.add_argument("--lines", type=int, default=100_000, help="how many lines, spread over the files")
+    parser.add_argument("--part", type=int, nargs=2, default=(1, 1), metavar="N", help="1 4: the first of four parts")
     parser.add_argument("--processes", type=int, default=8)
     arguments = parser.parse_args()
     os.environ |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
@@ -156,17 +187,22 @@ def main() -> int:
     is_same = [*pickle.loads(sent).history] == [*run.history]
     _say(f"the run pickled: {len(sent):,} bytes; {'the same' if is_same else 'NOT THE SAME'} when it is back")
     lines = [line for path in arguments.corpus for line in path.read_text(encoding="utf-8").splitlines() if line]
-    lines = lines[:: max(1, len(lines) // arguments.lines)][: arguments.lines]
+    part, parts = arguments.part
+    lines = lines[:: max(1, len(lines) // arguments.lines)][: arguments.lines][part - 1 :: parts]
     total = 0
-    with tempfile.TemporaryDirectory() as folder:
-        run.tokenizer().save(folder)
-        for form, compared, different, shown in differences(
-            run.tokenizer(), Path(folder), lines, PEERS, arguments.processes
-        ):
-            _say(f"{form:18} {compared:12,} encodings {different:8,} differences")
-            for difference in shown:
-                _say(f"    {difference[:500]}")
-            total += different
+    for title, tokenizer, texts in (
+        ("as it was trained", run.tokenizer(), lines),
+        ("with added tokens", *with_added_tokens(run.tokenizer(), lines)),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            tokenizer.save(folder)
+            for form, compared, different, shown in differences(
+                tokenizer, Path(folder), texts, PEERS, arguments.processes
+            ):
+                _say(f"{title}, {form:18} {compared:12,} encodings {different:8,} differences")
+                for difference in shown:
+                    _say(f"    {difference[:500]}")
+                total += different
     _say(f"{total} differences in the forms of {len(lines):,} lines; {time.monotonic() - begun:.0f} s")
     return int(total > 0 or not is_same)
 

@@ -21,7 +21,7 @@ _FULL_BAR, _BACK_BAR = Bar("≤", 0.4), Bar("≤", 0.2)
 _STEP_BARS = {"forward_us": Bar("≤", 30), "back_us": Bar("≤", 10)}
 _TOP_BARS = {"top_head_ms": Bar("≤", 1), "top_seek_ms": Bar("≤", 15)}
 _ENCODING_BAR = Bar("≥", 12)
-_COMPILING_BAR, _LOADING_BAR = Bar("≤", 6), Bar("≤", 0.5)
+_COMPILING_BAR, _LOADING_BAR = Bar("≤", 6), Bar("≤", 0.2)
 
 
 def measure_training(bench: Bench, corpora: list[Corpus]) -> None:
@@ -78,8 +78,8 @@ def measure_encoding(bench: Bench, corpora: list[Corpus]) -> None:
     """Encode each corpus with a vocabulary learned from it, by count, as the peer would have learned it."""
     for corpus in corpora:
         part = f"Encoding on one core: {corpus.name}, {corpus.megabytes:.1f} MB, {bench.merges:,} tokens"
-        bench.program("wordpiece-studio", corpus, bench.merges, 0, "count")
-        folder = bench.folder / "wordpiece-studio"
+        bench.program("wordpiece-studio, count", corpus, bench.merges, 0)
+        folder = bench.folder / "wordpiece-studio, count"
         ours = bench.probe("encoding", corpus.path, folder, bench.runs)
         _add_speed(bench, part, "wordpiece-studio", corpus, ours, f"{ours['tokens']:,} ids; from the file")
         _compare(bench, part, corpus, ours, "encoding_tokenizers", (corpus.path, folder), _ENCODING_BAR, "sum")
@@ -125,4 +125,6 @@ def measure_kernels(bench: Bench, corpora: list[Corpus]) -> None:
     part = "Kernels, all of them"
     note = f"by a child process, its start included; {median(computed or [0]):.1f} s computed"
     bench.add(Row(part, "compiled into an empty cache", tuple(compiling), "s", bench.bar(_COMPILING_BAR), note))
-    bench.add(Row(part, "loaded from the cache", tuple(loading), "s", bench.bar(_LOADING_BAR), "numba included"))
+    bench.add(
+        Row(part, "loaded from the cache", tuple(loading), "s", bench.bar(_LOADING_BAR), "NumPy and LLVM included")
+    )

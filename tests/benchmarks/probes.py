@@ -147,7 +147,7 @@ def compiling() -> dict[str, Any]:
 
 
 def loading() -> dict[str, Any]:
-    """Load all kernels from the cache, numba included."""
+    """Load all kernels from the cache."""
     return {"seconds": _seconds(_load)}
 
 

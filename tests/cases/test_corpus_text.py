@@ -84,7 +84,7 @@ def test_nul_bytes_are_told_and_replaced_by_choice(program: Program) -> None:
 @pytest.mark.parametrize("content", [b"", b" \t\r\n\n", b"\xef\xbb\xbf"])
 def test_nothing_to_train_on(program: Program, content: bytes) -> None:
     message = program.refuses_to_train(program.file("a.txt", content))
-    assert message == "There are no words in a.txt. Choose a text to train on."
+    assert message == "There are no words in a.txt. Name a text that has some."
 
 
 @pytest.mark.case(5)

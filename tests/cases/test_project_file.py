@@ -16,9 +16,9 @@ import pytest
 
 import wordpiece_studio
 from tests.storage.project.making import course_project, forged, put_part
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ MAKERS = {
 RUNS_CODE = {"eval", "exec", "compile", "__import__", "system", "popen", "execv", "startfile"}
 # Modules that a hostile folder may bring, in the place of those that a new process imports first.
 HOSTILE = (
-    "json", "queue", "select", "selectors", "numpy", "numba", "regex", "msgspec", "encodings", "random", "struct",
-    "multiprocessing", "pyarrow", "PySide6", "hashlib", "tempfile", "typing",
+    "json", "queue", "select", "selectors", "numpy", "numba", "llvmlite", "regex", "msgspec", "encodings", "random",
+    "struct", "multiprocessing", "pyarrow", "PySide6", "hashlib", "tempfile", "typing",
 )  # fmt: skip
 
 

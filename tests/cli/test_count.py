@@ -77,6 +77,57 @@ def test_a_table_is_written_and_trained_on(
     assert json.loads(run(capsys, "count", table, "--word-counts", "--json")[1])["words"] == 8
 
 
+def test_user_tokens_are_taken_out_as_train_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text, tokens, table = tmp_path / "a.txt", tmp_path / "tokens.txt", tmp_path / "counts.tsv"
+    text.write_text("hug <url> pug<url>s foo bar hug\n")
+    tokens.write_text("\ufeff<url>\r\n\nfoo bar\r\n", encoding="utf-8")
+    with_them = ["--normalizer", "lowercase", "--user-tokens", tokens]
+    assert run(capsys, "count", text, *with_them, "-o", table)[::2] == (0, "")
+    assert run(capsys, "train", text, *with_them, "--with-counts", "-o", tmp_path / "1")[0] == 0
+    assert table.read_bytes() == (tmp_path / "1" / "word-counts.tsv").read_bytes() == b"hug\t2\npug\t1\ns\t1\n"
+    assert run(capsys, "train", table, "--word-counts", *with_them, "-o", tmp_path / "2")[::2] == (0, "")
+    assert (tmp_path / "1" / "vocab.txt").read_bytes() == (tmp_path / "2" / "vocab.txt").read_bytes()
+    assert run(capsys, "verify", table)[0] == run(capsys, "verify", tmp_path / "1", text)[0] == 0
+    said = "counts.tsv was counted with --normalizer lowercase --pre-tokenizer bert"
+    for command in (["train", table, "-o", tmp_path / "3"], ["count", table]):
+        assert f"{said} --user-tokens with <url>, foo bar. " in run(capsys, *command)[2]
+        assert said in run(capsys, *command, "--user-tokens", tokens)[2]
+    assert run(capsys, "train", text, table, "--word-counts", *with_them, "-o", tmp_path / "4")[0] == 1
+    assert run(capsys, "train", text, table, *with_them, "-o", tmp_path / "4")[0] == 0
+    assert run(capsys, "verify", tmp_path / "4")[0] == 0
+    assert run(capsys, "count", text, "--normalizer", "lowercase", "-o", table)[0] == 0
+    err = run(capsys, "train", text, table, *with_them, "-o", tmp_path / "4")[2]
+    assert f"{said} and no --user-tokens. " in err
+    assert run(capsys, "verify", tmp_path / "4")[0] == 0
+    assert run(capsys, "count", text, *with_them, "-o", table)[0] == 0
+    tokens.write_text("<url>\nnew\n")
+    err = run(capsys, "count", table, *with_them)[2]
+    assert f"{said} --user-tokens with <url>, foo bar. " in err
+    assert "The words of a table are taken as they are, whatever --user-tokens says." in err
+
+
+def test_a_list_of_tokens_with_a_fault_is_refused_by_file_and_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tokens.txt"
+    for text, message in (
+        ("", " names no token. Write one on each line."),
+        ("a\n\nb \n", ", line 3: The user token 'b ' is empty, or has white space at its ends"),
+        ("a\nb\na\n", ", line 3: The user token 'a' is named twice"),
+    ):
+        path.write_text(text)
+        for command in (["count", COURSE], ["train", COURSE, "-o", tmp_path / "out"]):
+            assert f"{path}{message}" in fails(capsys, *command, "--user-tokens", path)
+    path.write_text("[UNK]\n")
+    message = fails(capsys, "train", COURSE, "-o", tmp_path / "out", "--user-tokens", path)
+    assert "--user-tokens: The user token '[UNK]' is named twice, or is a special token." in message
+
+
+def test_a_table_is_verified_by_counting_again(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "count", texts, "-o", tmp_path / "counts.tsv")[0] == 0
+    assert "from 3 files" in run(capsys, "verify", tmp_path / "counts.tsv")[1]
+
+
 def test_what_looks_like_a_table_of_words_is_one_and_it_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,6 +183,7 @@ def test_patterns_columns_and_kinds(texts: Path, capsys: pytest.CaptureFixture[s
         return json.loads(run(capsys, "count", *arguments, "--json")[1])["words"]  # type: ignore[no-any-return]
 
     assert words(f"{texts}/*.txt", texts / "c.csv.gz") == 5
+    assert words(f"{texts}/*.txt", texts / "c.csv.gz", "--column", "text") == 5
     assert words(texts / "c.csv.gz", "--column", "id") == 1
     assert words(texts / "b.jsonl", "--kind", "text", "--pre-tokenizer", "whitespace-split") == 5
     (texts / "d.data").write_text('{"body": "one two three", "x": "y"}\n')
@@ -163,8 +215,12 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
     (tmp_path / "b.jsonl").write_text('{"a": "x", "b": "y"}\n')
     for arguments, message in [
         ([texts / "c.csv.gz", "--column", "x"], "--column: "),
+        ([texts / "a.txt", "--column", "x"], "--column: "),
+        ([texts / "a.txt", "--column", "x"], 'has no column "x": it is read as plain text. Omit --column; or if the'),
+        ([texts / "c.csv.gz", "--word-counts", "--column", "x"], "it is read as words and their counts. Omit --column"),
         ([tmp_path / "b.jsonl"], "may be the text: a, b. Name the one to read with --column."),
         ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
+        ([texts, "--kind", "csv", "--word-counts"], "--word-counts and --kind csv cannot be combined. Omit one of"),
         ([texts, "-"], "Stdin cannot be combined with files"),
         ([texts, "-o", texts / "a.txt"], "is one of the files to count"),
         ([texts, "-o", tmp_path / "b.jsonl" / "x.tsv"], "is not a folder"),
@@ -195,6 +251,11 @@ def test_stdin_of_any_kind() -> None:
         with process("count", "-", "--json", *options, stdin=subprocess.PIPE) as count:
             out, err = count.communicate(data)
         assert (count.returncode, err, json.loads(out)["words"]) == (0, b"", words)
+
+
+@POSIX
+def test_a_device_is_no_place_for_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "/dev/null is not a regular file. Choose another name" in fails(capsys, "count", COURSE, "-o", "/dev/null")
 
 
 @POSIX

@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from tests.cli.calls import COURSE, COURSE_VOCABULARY, fails, run
+from wordpiece_studio.cli.decode import decoded_parts
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 CLS, SEP, FACE, IS = (COURSE_VOCABULARY.index(token) for token in ("[CLS]", "[SEP]", "Fac", "is"))
 
@@ -45,11 +49,60 @@ def test_what_encode_wrote_comes_back(course: Path, tmp_path: Path, capsys: pyte
     (tmp_path / "a.txt").write_text("This is the\n\nFace course\n")
     written = ("--vocab", course, "-o", ids, "--offsets", lines, "--add-special-tokens")
     assert run(capsys, "encode", tmp_path / "a.txt", *written)[0] == 0
-    assert run(capsys, "decode", "--vocab", course, ids, "--offsets", lines)[1] == "This is the\n\nFace course\n"
-    assert run(capsys, "decode", "--vocab", course, ids)[1] == "This is the Face course\n"
-    assert "ids.npy: nothing could be compared" in run(capsys, "verify", ids, tmp_path / "a.txt")[1]
+    for more in ([], ["--offsets", lines]):
+        assert run(capsys, "decode", "--vocab", course, ids, *more) == (0, "This is the\n\nFace course\n", "")
+    assert f"{lines} says where the lines of ids.npy begin. " in fails(capsys, "decode", "--vocab", course, lines)
+    elsewhere = lines.rename(tmp_path / "elsewhere.npy")
+    code, out, err = run(capsys, "decode", "--vocab", course, ids)
+    assert (code, out) == (0, "This is the Face course\n")
+    assert err.endswith("ids.npy end is not known, as lines.npy is not beside it: all of it is one text.\n")
+    assert run(capsys, "decode", "--vocab", course, ids, "--offsets", elsewhere)[1:] == (
+        "This is the\n\nFace course\n",
+        "",
+    )
+    for more in ([], [tmp_path / "a.txt"]):
+        assert "ids.npy holds ids, and texts are not encoded again. Run" in fails(capsys, "verify", ids, *more)
     np.save(lines, [0, 1])
     assert "lines.npy does not belong to " in fails(capsys, "decode", "--vocab", course, ids, "--offsets", lines)
+
+
+def test_what_decode_cannot_know_is_said(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("is\nthe\n")
+    (tmp_path / "vocab.txt").write_text("is\n[CLS]\n[SEP]\n")
+    ids, other = tmp_path / "ids.npy", ("--vocab", tmp_path / "vocab.txt")
+    assert run(capsys, "encode", tmp_path / "a.txt", "--vocab", course, "-o", ids)[0] == 0
+    code, out, err = run(capsys, "decode", ids, "--vocab", course)
+    assert (code, out) == (0, "is the\n")
+    assert err.endswith("ids.npy end is not known, as encode was not given --offsets: all of it is one text.\n")
+    assert "ids.npy was encoded with another vocabulary than this." in run(capsys, "decode", ids, *other)[2]
+    assert run(capsys, "encode", tmp_path / "a.txt", *other, "-o", ids, "--offsets", tmp_path / "lines.npy")[0] == 0
+    code, out, err = run(capsys, "decode", ids, *other)
+    assert (code, out) == (1, "is\n")
+    assert "ids.npy, text 2: -1 stands for a word that the vocabulary could not spell" in err
+
+
+@pytest.mark.parametrize(
+    ("texts", "settings", "pre_tokenizer"),
+    [
+        (["hug hugs, pug. bun's"], {}, "bert"),
+        (["Höhe 日本 ❤❤❤", "日日日"], {}, "whitespace-split+byte-level"),
+        (["hug hugs bun"], {"continuing_subword_prefix": "", "end_of_word_suffix": "</w>"}, "bert"),
+    ],
+)
+def test_parts_make_the_whole_text(
+    monkeypatch: pytest.MonkeyPatch, texts: list[str], settings: dict[str, str], pre_tokenizer: str
+) -> None:
+    tokens = train(count_texts(texts, "none", pre_tokenizer), TrainingConfig(vocab_size=60, **settings)).tokenizer()
+    rng = random.Random(1)
+    ids = [rng.choice((rng.randrange(5), rng.randrange(len(tokens.vocabulary)))) for _ in range(300)]
+    ids += tokens.encode(" ".join(texts * 9)).ids + [0] * 30
+    for at_once, behind in ((4, 4), (7, 3), (64, 8)):
+        monkeypatch.setattr("wordpiece_studio.cli.decode._AT_ONCE", at_once)
+        monkeypatch.setattr("wordpiece_studio.cli.decode._BEHIND", behind)
+        parts = list(decoded_parts(tokens.decode, ids))
+        assert len(parts) > 5
+        assert "".join(parts) == tokens.decode(ids)
+    assert list(decoded_parts(tokens.decode, [])) == [""]
 
 
 def test_what_is_no_id(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pyte
     assert "50.00% [UNK]" in out
     assert "The vocabulary has no [UNK]: words that it cannot spell have no id and are written as -1." in err
     assert "--dtype: The unknown token [UNK]" in fails(capsys, *encode, "--dtype", "uint16")
-    assert "--add-special-tokens: The vocabulary has no [SEP]" in fails(capsys, *encode, "--add-special-tokens")
+    assert "--add-special-tokens: The vocabulary has no [CLS]" in fails(capsys, *encode, "--add-special-tokens")
     assert "Stdin cannot be combined with files" in fails(capsys, *encode, "-")
 
 

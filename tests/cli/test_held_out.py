@@ -91,6 +91,9 @@ def test_another_text_may_be_judged_by(tmp_path: Path, capsys: pytest.CaptureFix
     # hug, hug, b ##ug ##s; by score: hu ##g, hu ##g, b ##u ##gs
     assert (code, err) == (0, "")
     assert out.splitlines()[1:] == ["1.67 tokens a word on held-out text (count 1.67, score 2.33)"]
+    (tmp_path / "rows.csv").write_text("id,body\n1,hug pug pun\n2,bun hugs hug\n", encoding="utf-8")
+    options = ["--column", "body", *options[1:]]
+    assert run(capsys, "train", tmp_path / "rows.csv", *options, "-o", tmp_path / "out")[::2] == (0, "")
 
 
 def test_held_out_options_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,8 @@ def test_stdin_is_examined_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     code, out, _ = run(capsys, "lint", "-")
     assert code == 1
     assert out.startswith("stdin:2: warning: Wrong encoding")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+    assert "There are no words in stdin." in fails(capsys, "lint", "-")
 
 
 def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,3 +60,12 @@ def test_a_file_that_cannot_be_examined_is_an_error(tmp_path: Path, capsys: pyte
     assert "has no column with text" in fails(capsys, "lint", tmp_path / "a.csv")
     assert "--column: " in fails(capsys, "lint", tmp_path / "a.csv", "--column", "text")
     assert "does not exist" in fails(capsys, "lint", tmp_path / "no.txt")
+    (tmp_path / "empty.txt").touch()
+    assert "There are no words in " in fails(capsys, "lint", tmp_path / "empty.txt")
+
+
+def test_what_train_refuses_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for content in (b"hug pug\xff", b"\xffhug pug", b"hug\0 pug\n"):
+        (tmp_path / "a.txt").write_bytes(content)
+        assert "a.txt, line 1: " in fails(capsys, "count", tmp_path / "a.txt")
+        assert "a.txt:1: warning: Characters are lost" in run(capsys, "lint", tmp_path / "a.txt")[1]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -13,12 +14,28 @@ import pytest
 import wordpiece_studio
 from tests.cli.calls import COURSE, POSIX, fails, process, run
 from wordpiece_studio import cli
+from wordpiece_studio.cli.parameters import Argument, declared
 from wordpiece_studio.terminal_demo import terminal_demo
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--version") == (0, f"wordpiece-studio {wordpiece_studio.__version__}\n", "")
     assert run(capsys, "--help")[0] == run(capsys, "train", "-h")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["train", "count", "lint", "encode", "decode", "tokenize", "verify"])
+def test_help_has_every_option_and_value_in_80_columns(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run(capsys, name, "--help")[1]
+    assert max(map(len, out.splitlines())) == 80
+    assert "…" not in out
+    for parameter, each in declared(cli._command(name)).items():
+        (given,) = each.annotation.__metadata__
+        spellings = given.names or ([] if isinstance(given, Argument) else [f"--{parameter.replace('_', '-')}"])
+        values = given.settings.get("autocompletion", list)()
+        assert {*spellings, *values} <= set(re.split(r"[\s,;()]+|\.\s", out)), parameter
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.calls import COURSE, fails, run
+from wordpiece_studio.storage.verification import Check, Outcome, Verification
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,9 +74,21 @@ def test_a_table_that_no_one_exported_is_named_as_one(tmp_path: Path, capsys: py
     assert run(capsys, "verify", tmp_path / "out")[0] == 0
 
 
+def test_what_could_not_be_compared_does_not_agree() -> None:
+    cases: list[tuple[list[Outcome], bool]] = [([], False), (["unchecked"], False), (["agrees", "unchecked"], True)]
+    for outcomes, agrees in cases:
+        checks = tuple(Check("a.txt", outcome) for outcome in outcomes)
+        assert Verification("", 0, 0, checks, (), ()).agrees is agrees
+
+
 def test_what_cannot_be_verified_is_reported_in_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not exist" in fails(capsys, "verify", tmp_path / "none")
     assert "has no manifest" in fails(capsys, "verify", tmp_path)
+    (tmp_path / "empty.txt").touch()
+    assert run(capsys, "count", COURSE, "-o", tmp_path / "counts.tsv")[0] == 0
+    message = fails(capsys, "verify", tmp_path / "counts.tsv", tmp_path / "empty.txt")
+    assert "There are no words in " in message
+    assert "empty.txt. Name the corpus, its word counts or the project." in message
 
 
 @pytest.mark.slow

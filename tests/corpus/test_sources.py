@@ -15,7 +15,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEAVY = {"pyarrow", "zstandard", "charset_normalizer", "dask", "distributed", "fsspec", "numba", "bz2", "lzma"}
+HEAVY = {"pyarrow", "zstandard", "charset_normalizer", "dask", "distributed", "fsspec", "llvmlite", "bz2", "lzma"}
 
 
 def loaded_by(code: str) -> set[str]:

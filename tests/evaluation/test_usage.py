@@ -113,7 +113,7 @@ def test_it_can_be_stopped(engine: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_small_corpus_needs_no_numba() -> None:
+def test_a_small_corpus_needs_no_kernels() -> None:
     code = """
 import sys
 from wordpiece_studio.corpus.counts import WordCounts
@@ -121,7 +121,7 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 assert count_usage(Tokenizer(Vocabulary(["a"])), WordCounts.from_pairs([("a", 3)])).frequencies.tolist() == [3]
-assert not {"numba", "llvmlite"} & set(sys.modules)
+assert "llvmlite" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

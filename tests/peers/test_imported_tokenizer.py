@@ -8,7 +8,8 @@ import pickle
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -16,7 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 
-from tests.peers.foreign import RUNAWAY, STRUCTURES, assert_same, gpt_2, sentencepiece_model, texts, unigram_of_bytes
+from tests.peers.foreign import (
+    RUNAWAY,
+    STRUCTURES,
+    assert_same,
+    gpt_2,
+    roberta,
+    sentencepiece_model,
+    texts,
+    unigram_of_bytes,
+)
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers import imported_tokenizer
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
@@ -75,6 +85,60 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
             assert ours.decode(ids) == theirs.decode(ids)
 
 
+FORMS: list[dict[str, Any]] = [
+    {},
+    {"truncation": "longest_first", "max_length": 15},
+    {"truncation": "longest_first", "max_length": 24, "stride": 3},
+    {"padding": "max_length", "max_length": 90},
+]
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_pairs_special_tokens_truncation_and_padding(tmp_path: Path, name: str) -> None:
+    theirs, side = STRUCTURES[name](), "left" if len(name) % 2 else "right"
+    pad = min(theirs.get_vocab()) if theirs.token_to_id("[PAD]") is None else "[PAD]"
+    theirs.enable_padding(pad_token=pad, pad_id=theirs.token_to_id(pad), length=90, direction=side)
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    ours = load_tokenizer(tmp_path)
+    ours.truncation_side = "left" if side == "left" else "right"
+    assert ours.roles["pad_token"] == pad
+    parts = 2 if name == "roberta" else 3  # where a part begins it has other offsets
+    lines = texts(1, 40)
+    for form in FORMS:
+        if "padding" not in form:
+            theirs.no_padding()
+        if "truncation" in form:
+            theirs.enable_truncation(form["max_length"], stride=form.get("stride", 0), direction=side)
+        for batch, add_special_tokens in product((lines, [*pairwise(lines)]), (False, True)):
+            expected = theirs.encode_batch(batch, add_special_tokens=add_special_tokens)
+            found = ours.encode(batch, add_special_tokens=add_special_tokens, **form)
+            for one, other in zip(found, expected, strict=True):
+                for part, peer in zip((one, *one.overflowing), (other, *other.overflowing), strict=True):
+                    assert (part.tokens, part.ids, part.offsets)[:parts] == (peer.tokens, peer.ids, peer.offsets)[
+                        :parts
+                    ]
+                    masks = part.type_ids, part.attention_mask, part.special_tokens_mask, list(part.words)
+                    assert masks == (peer.type_ids, peer.attention_mask, peer.special_tokens_mask, peer.word_ids)
+        theirs = STRUCTURES[name]().from_file(str(tmp_path / "tokenizer.json"))
+
+
+def test_what_a_file_beside_it_says(tmp_path: Path) -> None:
+    roberta().save(str(tmp_path / "tokenizer.json"))
+    settings = {"pad_token": "<s>", "padding_side": "left", "model_max_length": 3}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    loaded = load_tokenizer(tmp_path)
+    for tokenizer in (loaded, pickle.loads(pickle.dumps(loaded))):
+        assert tokenizer.encode("t", padding="max_length").tokens == ["<s>", "<s>", "Ġt"]
+
+
+def test_special_tokens_around_texts_that_cannot_be_added(tmp_path: Path) -> None:
+    step = {"type": "TemplateProcessing", "single": [{"Sequence": {"id": "A", "type_id": 0}}] * 2}
+    step |= {"pair": [{"Sequence": {"id": each, "type_id": 0}} for each in "AB"], "special_tokens": {}}
+    tokenizer = load_tokenizer(spoiled(tmp_path / "tokenizer.json", post_processor=step))
+    with pytest.raises(StudioError, match="its post_processor is none that can be applied here"):
+        tokenizer.encode("a", add_special_tokens=True)
+
+
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(given_texts=st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), max_size=3))
@@ -93,7 +157,7 @@ def test_sentencepiece_runs_its_own_models(tmp_path: Path, kind: str) -> None:
     ours, theirs = load_tokenizer(path), SentencePieceProcessor(model_file=str(path))
     assert isinstance(ours, ImportedTokenizer)
     given_texts = texts(2, 20)
-    for text, found in zip(given_texts, ours.encode_batch(given_texts), strict=True):
+    for text, found in zip(given_texts, ours.encode(given_texts), strict=True):
         expected = theirs.encode(text, return_type="offset_mapping")
         assert (found.ids, found.tokens, found.offsets) == (expected["ids"], expected["pieces"], expected["offsets"])
     found = ours.encode("the quick fox")

@@ -6,7 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.session.corpus_references import (
     ChangedFiles,
     CorpusReferences,
@@ -16,7 +16,6 @@ from wordpiece_studio.session.corpus_references import (
     moved_files,
     signature_of,
 )
-from wordpiece_studio.storage.project.contents import CorpusReference
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
 from wordpiece_studio.session import held_out_judging
@@ -20,7 +20,7 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import HeldOutJudging, JudgingOrder, judged
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
-from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:

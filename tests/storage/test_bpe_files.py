@@ -4,12 +4,14 @@ import random
 from typing import TYPE_CHECKING
 
 import pytest
-from tokenizers import models
+from tokenizers import Tokenizer, models, pre_tokenizers
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.bpe_files import read_bpe_files, write_bpe_files
+from wordpiece_studio.storage.exports import Exported, write_export
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train
 
@@ -65,6 +67,36 @@ def test_other_trainings_are_refused(tmp_path: Path, settings: dict[str, Any], m
     with pytest.raises(StudioError, match=message):
         write_bpe_files(tmp_path / "out", trained(None, **settings).history)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("suffix", [None, "</w>"])
+def test_user_tokens_and_roles_are_told_by_the_manifest(tmp_path: Path, suffix: str | None) -> None:
+    config = TrainingConfig(
+        objective="count",
+        continuing_subword_prefix="",
+        end_of_word_suffix=suffix,
+        end_of_word="attached",
+        special_tokens=("<unk>", "<p>"),
+        pad_token="<p>",
+        user_tokens=("<url>",),
+        max_merges=4,
+    )
+    counts = count_texts(["hug <url> hug pug"], "none", "whitespace-split", user_tokens=["<url>"])
+    history = train(counts, config).history
+    write_export("bpe", Exported(counts, config, history, len(history)), tmp_path)
+    ours = load_tokenizer(tmp_path)
+    assert isinstance(ours, BpeTokenizer)
+    files = str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
+    theirs = Tokenizer(models.BPE.from_file(*files, unk_token="<unk>", end_of_word_suffix=suffix or ""))
+    theirs.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    theirs.add_special_tokens(["<unk>", "<p>"])
+    theirs.add_tokens(["<url>"])
+    for text in ("hug<url>pug <p>", "<url> <urlhug", "xhug"):
+        expected = theirs.encode(text)
+        found = ours.encode(text)
+        assert (found.tokens, found.ids, found.offsets) == (expected.tokens, expected.ids, expected.offsets)
+    assert "<url>" in ours.decode(ours.ids("hug <p> <url>"))
+    assert ours.encode("hug", padding="max_length", max_length=3).tokens[-1] == "<p>"
 
 
 def test_symbols_with_blanks_are_refused(tmp_path: Path) -> None:

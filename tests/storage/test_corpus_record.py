@@ -11,7 +11,7 @@ import pytest
 
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import (
     MOST_FILES,
@@ -29,7 +29,6 @@ from wordpiece_studio.storage.exports import Exported, counts_name, manifest_of,
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.contents import (
-    CorpusReference,
     Project,
     ProjectCorpus,
     ProjectRun,

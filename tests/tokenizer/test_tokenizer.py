@@ -6,13 +6,18 @@ import copy
 import json
 import pickle
 import random
+from typing import Any
 
+import pytest
 import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import decoders, models, normalizers, pre_tokenizers
 
-from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
+from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer
+from wordpiece_studio.tokenizer import tokenizer as tokenizer_module
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
+from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -51,11 +56,69 @@ def hugging_face() -> tokenizers.Tokenizer:
     return peer
 
 
-@given(st.text(alphabet="abceéÉ.! \t\u0301中x", max_size=40) | st.text(max_size=20))
+OFTEN_USED = studio()
+TEXTS = st.text(alphabet="abceéÉ.! \t\u0301中x", max_size=40) | st.text(max_size=20)
+
+
+@given(TEXTS)
 def test_equals_hugging_face(text: str) -> None:
-    ours, theirs = studio().encode(text), hugging_face().encode(text, add_special_tokens=False)
-    assert (ours.tokens, ours.ids, ours.offsets) == (theirs.tokens, theirs.ids, theirs.offsets)
-    assert studio().ids(text) == theirs.ids
+    theirs = hugging_face().encode(text, add_special_tokens=False)
+    for tokenizer in (studio(), OFTEN_USED):
+        ours = tokenizer.encode(text)
+        assert (ours.tokens, ours.ids, ours.offsets) == (theirs.tokens, theirs.ids, theirs.offsets)
+        assert tokenizer.ids(text) == theirs.ids
+
+
+class Doubling(CharacterNormalizer):
+    """Keeps the length of a text, but not the places of its characters."""
+
+    name = "doubling"
+
+    def regards_neighbours(self, character: str) -> bool:
+        return False
+
+    def align(self, text: str) -> AlignedText:
+        places = [place for place, character in enumerate(text) for _ in range({"a": 2, "b": 0}.get(character, 1))]
+        return AlignedText("".join(text[place] for place in places), places, [place + 1 for place in places])
+
+
+@pytest.mark.parametrize("most", [0, 1 << 18])
+@pytest.mark.parametrize(
+    ("normalizer", "pre_tokenizer", "settings"),
+    [
+        ("bert-cased", "bert", {}),
+        ("nfkc+lowercase", "whitespace", {}),
+        ("remove:.", "bert", {"end_of_word_suffix": "</w>"}),
+        ("bert-uncased", "punctuation", {"pieces": 14}),
+        ("bert-uncased", "bert", {"added_tokens": ["e.", AddedToken("É", normalized=True)]}),
+        ("bert-cased", "bert", {"added_tokens": [AddedToken("!", lstrip=True, rstrip=True)]}),
+        ("none", "unicode-punctuation", {}),
+        ("bert-cased", "whitespace-split+byte-level", {}),
+        (Doubling(), "bert", {}),
+    ],
+)
+@given(st.lists(TEXTS, max_size=3))
+def test_what_is_kept_of_earlier_texts_changes_nothing(
+    normalizer: str | Normalizer, pre_tokenizer: str, settings: dict[str, Any], most: int, texts: list[str]
+) -> None:
+    vocabulary = Vocabulary([*TOKENS, "ab</w>", "##</w>"], SPECIAL, **settings)
+    tokenizer = Tokenizer(vocabulary, normalizer, pre_tokenizer)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokenizer_module, "_MOST_KEPT", most)
+        for text in (*texts, *(f"{text} [CLS]a{text}" for text in texts)):
+            words = list(enumerate(tokenizer.tokenize_words(text)))
+            pieces = [(piece, number) for number, word in words for piece in word.pieces]
+            assert tokenizer.encode(text) == Encoding(
+                [piece.covered or piece.token for piece, _ in pieces],
+                [piece.id for piece, _ in pieces],
+                [(piece.start, piece.end) for piece, _ in pieces],
+                [number for _, number in pieces],
+            )
+            assert tokenizer.ids(text) == [piece.id for piece, _ in pieces]
+            kept = tokenizer._encoded, tokenizer._matches
+            assert all(sum(len(text) + 1 for text in each) <= max(most, tokenizer_module._LONG) for each in kept)
+            again = copy.copy(tokenizer)
+            assert [again._encoded, again._matches, again._in_place] == [{}, {}, set()]
 
 
 def test_equals_hugging_face_with_special_tokens_in_the_text() -> None:

@@ -431,3 +431,15 @@ def test_settings_with_the_largest_numbers(engine: Any, sample_words: Any, confi
 def test_without_merges_the_words_are_not_read_one_by_one(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 100)
     assert not isinstance(wps.Trainer(sample_words, wps.TrainingConfig(max_merges=0))._engine, PlainEngine)
+
+
+@pytest.mark.parametrize(("is_cached", "kind"), [(True, compiled.CompiledEngine), (False, PlainEngine)])
+def test_more_is_trained_plainly_before_kernels_are_compiled_than_before_they_are_loaded(
+    is_cached: bool, kind: type, sample_words: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = sum(map(len, sample_words.words)) + len(sample_words) + 1
+    monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK", 10 * cells - 1)
+    monkeypatch.setattr("wordpiece_studio.training.trainer.PLAIN_WORK_UNCOMPILED", 10 * cells)
+    monkeypatch.setattr("wordpiece_studio.training.trainer.kernels_are_loaded", lambda _package: False)
+    monkeypatch.setattr("wordpiece_studio.training.trainer.kernels_are_cached", lambda _package: is_cached)
+    assert isinstance(wps.Trainer(sample_words, wps.TrainingConfig(max_merges=10))._engine, kind)

@@ -90,7 +90,7 @@ class Studio:
 
 
 @pytest.fixture
-def theme() -> Theme:
+def theme(qapp: QApplication) -> Theme:
     return Theme("light")
 
 

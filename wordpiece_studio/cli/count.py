@@ -34,11 +34,14 @@ from wordpiece_studio.cli.options import (
     PreTokenizerOption,
     ProcessesOption,
     RemoveOption,
+    UserTokensOption,
     WordCountsOption,
     check_results,
     counted_words,
     listed_sources,
     results,
+    table_warnings,
+    tokens_in,
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
@@ -72,6 +75,7 @@ def count_command(
     normalizer: NormalizerOption = "bert-cased",
     pre_tokenizer: PreTokenizerOption = "bert",
     remove: RemoveOption = "",
+    user_tokens: UserTokensOption = None,
     max_word_length: LongestWordOption = 1000,
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
@@ -80,6 +84,7 @@ def count_command(
 ) -> None:
     """Count the words of texts, print figures for each file, and write the words as a table."""
     started = time.monotonic()
+    options["user_tokens"] = tokens_in(user_tokens)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     sources = listed_sources(options)
     if output is not None:
@@ -88,7 +93,14 @@ def count_command(
     notes = CorpusNotes(None if sources is None else sources.files, options)
     with progress(of_bytes=True) as report:
         counts = counted_words(options, sources, normalizing, report)
-    for warning in (*loss_warnings(counts), *detected_encodings(counts.statistics, encoding)):
+    files_read = () if sources is None else sources.files
+    if not set(options["user_tokens"]) <= set(counts.statistics.user_tokens):
+        warn("The words of a table are taken as they are, whatever --user-tokens says.")
+    for warning in (
+        *table_warnings(counts, files_read, options["user_tokens"]),
+        *loss_warnings(counts),
+        *detected_encodings(counts.statistics, encoding),
+    ):
         warn(warning)
     most_common = _most_common(counts, top)
     lines = [] if as_json else [*table_of_files(counts.statistics.files)]

@@ -5,24 +5,31 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from wordpiece_studio.cli.messages import STDIN, print_line
+from wordpiece_studio.cli.messages import STDIN, print_line, warn
 from wordpiece_studio.cli.options import JsonOption, VocabOption, any_loaded_tokenizer, stdin
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import decoded_lines, unreadable
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.manifest import read_manifest, side_manifest, vocabulary_digest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
+
 _BETWEEN_IDS = re.compile(r"[\s,\[\]]+")
+_AT_ONCE, _BEHIND = 1 << 16, 64  # ids decoded at once, and behind how many of those before them
+_NO_CHARACTER = "\ufffd"  # what stands for a part of one
 _IDS_ADVICE = "Give whole numbers, or a .npy file that encode wrote."
 
 
@@ -39,7 +46,8 @@ def decode_command(
     offsets: Annotated[
         str | None,
         Option(
-            help="The .npy file that encode --offsets wrote, for one text per line. Without it, FILE is one text.",
+            help="The .npy file that encode --offsets wrote, where each line begins; found if it is beside FILE. "
+            "Without it, FILE is one text.",
             metavar="FILE",
         ),
     ] = None,
@@ -54,17 +62,77 @@ def decode_command(
     if offsets is not None and not is_file:
         raise StudioError("--offsets needs a file of ids", "Name the .npy file that encode wrote; or omit --offsets.")
     tokenizer = any_loaded_tokenizer(vocab, None, None, "")
+    if is_file:
+        offsets = offsets or _offsets_beside(given[0], tokenizer)
     texts = _texts_in_file(given[0], offsets) if is_file else _texts_of_words(given)
+    decode = partial(tokenizer.decode, skip_special_tokens=not keep_special_tokens)
     is_terminal = sys.stdout.isatty()
     for name, numbers in texts:
         try:
-            text = tokenizer.decode(numbers, skip_special_tokens=not keep_special_tokens)
+            if as_json:
+                plain = np.asarray(numbers).tolist()
+                print_line(printable_json({"ids": plain, "text": decode(plain)}))
+                continue
+            for part in decoded_parts(decode, numbers):
+                print_line(printable(part) if is_terminal else part, end="")
+            print_line("")
         except StudioError as error:
+            if error.values.get("id") == NO_ID:
+                what = "{id} stands for a word that the vocabulary could not spell, and its text is not known"
+                error = StudioError(what, "Encode with a vocabulary that has an unknown token.", id=NO_ID)
             raise _placed(error, name) from None
-        if as_json:
-            print_line(printable_json({"ids": numbers, "text": text}))
-        else:
-            print_line(printable(text) if is_terminal else text)
+
+
+def decoded_parts(decode: Callable[[list[int]], str], ids: Sequence[int] | NDArray[np.integer]) -> Iterator[str]:
+    """Yield what `decode` makes of all ids, in parts, so that there may be any number of them.
+
+    Every part is decoded behind the ids before it, on which spaces depend, and ends with a whole character.
+    """
+    before: list[int] = []
+    known = done = more = 0
+    while True:
+        part = ids[done : done + _AT_ONCE + more]
+        some: list[int] = part.tolist() if isinstance(part, np.ndarray) else [*part]
+        text = decode(before + some)
+        is_end = done + len(some) == len(ids)
+        if text.endswith(_NO_CHARACTER) and not is_end:
+            more = 2 * more + 1
+            continue
+        yield text[known:]
+        if is_end:
+            return
+        done, more = done + len(some), 0
+        before = next((last for last in (some[-_BEHIND:], some) if decode(last)), before)  # special tokens have no text
+        known = len(decode(before))
+
+
+def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
+    """Return the file of offsets that encode wrote with a file of ids; say so if it is not known where lines end.
+
+    Raises
+    ------
+    StudioError
+        If the file holds offsets itself.
+    """
+    try:
+        manifest = read_manifest(side_manifest(path))
+    except StudioError:
+        return None
+    if manifest.kind != "ids":
+        return None
+    name, (ids, *others) = display_name(path), manifest.files or (Path(path).name,)
+    if Path(path).name in others:
+        raise StudioError(
+            "{path} says where the lines of {ids} begin", "Name that instead.", path=name, ids=display_name(ids)
+        )
+    tokens = tokenizer.vocabulary.tokens if isinstance(tokenizer, Tokenizer) else []
+    if manifest.vocabulary_sha256 != vocabulary_digest(tokens):
+        warn(f"{name} was encoded with another vocabulary than this.")
+    found = next((place for other in others if (place := Path(path).with_name(Path(other).name)).exists()), None)
+    if found is None:
+        why = f"{display_name(others[0])} is not beside it" if others else "encode was not given --offsets"
+        warn(f"Where the lines of {name} end is not known, as {why}: all of it is one text.")
+    return None if found is None else str(found)
 
 
 def _is_file(word: str) -> bool:
@@ -102,13 +170,14 @@ def _ids_in(text: str) -> list[int]:
     return [int(word) for word in words]
 
 
-def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, list[int]]]:
-    """Yield the ids of each text in a file; without offsets there is one text."""
+def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArray[np.integer]]]:
+    """Yield the ids of each text in a file, read when they are needed; without offsets there is one text."""
     name, ids = display_name(path), _integers_in(path)
     if offsets is None:
-        return [(name, ids.tolist())]
+        return [(name, ids)]
     ends = _integers_in(offsets)
-    if not len(ends) or ends[0] != 0 or ends[-1] != len(ids) or bool((np.diff(ends) < 0).any()):
+    parts = (ends[start : start + _AT_ONCE + 1] for start in range(0, len(ends), _AT_ONCE))
+    if not len(ends) or ends[0] != 0 or ends[-1] != len(ids) or any((part[1:] < part[:-1]).any() for part in parts):
         raise StudioError(
             "{offsets} does not belong to {path}",
             "Name the file that encode wrote together with the ids.",
@@ -116,7 +185,7 @@ def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, list[i
             path=name,
         )
     return (
-        (f"{name}, text {number:,}", ids[start:end].tolist())
+        (f"{name}, text {number:,}", ids[start:end])
         for number, (start, end) in enumerate(itertools.pairwise(ends), start=1)
     )
 
@@ -137,4 +206,4 @@ def _integers_in(path: str) -> NDArray[np.integer]:
         numbers = None
     if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
         raise StudioError("{path} is not a file of ids", _IDS_ADVICE, path=display_name(path))
-    return numbers
+    return np.asarray(numbers)  # still read when they are needed; slices of it are made faster

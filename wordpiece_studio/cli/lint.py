@@ -6,7 +6,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from wordpiece_studio.cli.messages import STDIN, number_of, print_line
+from wordpiece_studio.cli.messages import STDIN, no_words, number_of, print_line
 from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
@@ -60,9 +60,11 @@ def lint_command(
     options["errors"] = "replace"  # what cannot be decoded is a finding
     sources = listed_sources(options)
     if sources is None:
-        found = lint((), normalizing, pre_tokenizer, texts=[_beginning_of_stdin(options)])
+        text = _beginning_of_stdin(options)
+        _check_any(text, options)
+        found = lint((), normalizing, pre_tokenizer, texts=[text])
     else:
-        _check(sources.files[:_MOST_CHECKED])
+        _check(sources.files[:_MOST_CHECKED], options)
         found = lint(sources, normalizing, pre_tokenizer)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
@@ -78,17 +80,21 @@ def lint_command(
     return 1 if warnings else 0
 
 
-def _check(files: Sequence[CorpusFile]) -> None:
+def _check(files: Sequence[CorpusFile], options: Mapping[str, Any]) -> None:
     """Check that there is text in the files where it is looked for, such as in a column.
 
     Raises
     ------
     StudioError
-        If one cannot be read.
+        If one cannot be read, or there is none in all.
     """
-    for file in files:
-        if file.kind != "word-counts":
-            next(iter(opened(file).pieces()), None)
+    first = [file.kind == "word-counts" or next(iter(opened(file).pieces()), None) for file in files]
+    _check_any(any(first), options)
+
+
+def _check_any(text: object, options: Mapping[str, Any]) -> None:
+    if not text:
+        raise no_words(options["files"])
 
 
 def _beginning_of_stdin(options: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.corpus.delimited import QUOTE_ADVICE
 from wordpiece_studio.corpus.encodings import DETECT
 from wordpiece_studio.corpus.files import NO_FILE_ADVICE, kind_of_name
-from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES
+from wordpiece_studio.corpus.listing import FOLDER_SUFFIXES, NO_COLUMN_ADVICE
 from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, SKIP_ADVICE
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
@@ -61,6 +61,7 @@ _OPTIONS = {
     "The pattern": "--pre-tokenizer",
     "The scheduler {address}": "--cluster",
     "The special token": "--special-tokens",
+    "The user token": "--user-tokens",
     "The unknown token {token}": "--dtype",
     "The vocabulary has no {token} to add": "--add-special-tokens",
     "There is no error handling": "--errors",
@@ -83,10 +84,10 @@ class OutputClosed(Exception):
     """The reader of our output has closed it, as in ``| head``."""
 
 
-def print_line(text: str) -> None:
-    """Print a line of the result."""
+def print_line(text: str, end: str = "\n") -> None:
+    """Print a line of the result, or a part of one."""
     try:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(text + end)
     except BrokenPipeError:
         raise OutputClosed from None  # typer would end the program with an error
 
@@ -210,6 +211,7 @@ def _advice_with_options() -> dict[str, str]:
         QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines "
         "with --errors skip-line.",
         NAME_COLUMN_ADVICE: "Name the one to read with --column.",
+        NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, name their kind with --kind.",
         NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
         HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
         REPLACE_ADVICE: "Replace it with --force, or write to another place.",
@@ -305,18 +307,18 @@ def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str
     return f"{figures}, written to {display_name(output)}" if output else figures
 
 
-def no_words(files: Sequence[str], counts: WordCounts) -> StudioError:
+def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioError:
     """Return the error for files that contain no words, or only words that are too long."""
     names = ", ".join(STDIN if name == "-" else display_name(name) for name in files[:3])
     names += ", …" if len(files) > 3 else ""
-    if counts.statistics.skipped_words:
+    if counts is not None and counts.statistics.skipped_words:
         return StudioError(
             "There are no words in {names} to train on: {left_out}",
             "Allow longer words with --max-word-length, or choose another text.",
             names=names,
             left_out=_left_out(counts),
         )
-    return StudioError("There are no words in {names}", "Choose a text to train on.", names=names)
+    return StudioError("There are no words in {names}", "Name a text that has some.", names=names)
 
 
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:

@@ -6,8 +6,10 @@ put in place together at the very end, and never over foreign files.
 
 from __future__ import annotations
 
+import shlex
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 
@@ -19,10 +21,11 @@ from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, 
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
-from wordpiece_studio.storage.manifest import check_replaceable, side_manifest
+from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.normalizers import RemoveCharacters
 from wordpiece_studio.text.normalizers import Sequence as NormalizerSequence
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile, TextStream
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.corpus.rows import RowSource
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
 
@@ -59,7 +63,7 @@ def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
     """Return an option listed under the heading `panel`; the shell completes its `values`, names or a `Literal`."""
     names = get_args(values) or values
     if names:
-        more["autocompletion"] = lambda: [*names]
+        more = {"metavar": "NAME", "autocompletion": lambda: [*names]} | more
     return Option(help=text, rich_help_panel=panel, **more)
 
 
@@ -82,7 +86,8 @@ WordCountsOption = Annotated[
     bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
 ]
 ColumnOption = Annotated[
-    str | None, option("The column or field with the text, or the column's number.", TEXT, metavar="NAME")
+    str | None,
+    option("The column or field with the text, or the column's number; in files that have any.", TEXT, metavar="NAME"),
 ]
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
@@ -93,7 +98,7 @@ ProcessesOption = Annotated[
 ]
 ClusterOption = Annotated[
     str | None,
-    option("Count on a Dask cluster: its scheduler's, tcp://host:8786.", TEXT, metavar="ADDRESS"),
+    option("Count on a Dask cluster, whose scheduler is at ADDRESS: tcp://host:8786.", TEXT, metavar="ADDRESS"),
 ]
 HistoryOption = Annotated[
     str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
@@ -102,6 +107,9 @@ MinCountOption = Annotated[int, option("Skip rarer words.", TEXT, metavar="N", m
 NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZERS))]
 PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT, _names_in(_PRE_TOKENIZERS))]
 LongestWordOption = Annotated[int, option("Skip longer words.", TEXT)]
+UserTokensOption = Annotated[
+    str | None, option("A file of tokens that are never cut, one a line.", TEXT, metavar="FILE")
+]
 
 
 def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
@@ -222,17 +230,31 @@ def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
         yield pipe
 
 
-def tokens_in(path: str) -> list[str]:
-    """Return the tokens in a file, one a line; empty lines do not count.
+def tokens_in(path: str | None) -> tuple[str, ...]:
+    """Return the user tokens in a file, one a line; empty lines do not count. None stands for none.
 
     Raises
     ------
     StudioError
-        If it cannot be read, or is not UTF-8.
+        If it cannot be read, is not UTF-8, or holds no token, or one that cannot be a user token.
     """
+    if path is None:
+        return ()
+    from wordpiece_studio.training.config import TrainingConfig  # counting needs nothing of training
+
     data = small_file_bytes(path, _LARGEST_LIST_BYTES, "a list of tokens").removeprefix(b"\xef\xbb\xbf")
-    lines = utf8_text(data, path).split("\n")
-    return [token for line in lines if (token := line.removesuffix("\r"))]
+    lines = [line.removesuffix("\r") for line in utf8_text(data, path).split("\n")]
+    tokens = tuple(filter(None, lines))
+    if not tokens:
+        raise StudioError("{path} names no token", "Write one on each line.", path=display_name(path))
+    try:
+        TrainingConfig(special_tokens=(), user_tokens=tokens)
+    except StudioError as error:
+        token = error.values["token"]
+        line = [number for number, each in enumerate(lines, start=1) if each == token][:2][-1]  # or where it is again
+        what, values = f"{{path}}, line {{line}}: {error.what_template}", {"path": display_name(path), "line": line}
+        raise StudioError(what, error.advice_template, **values, **error.values) from None
+    return tokens
 
 
 _LARGEST_LIST_BYTES = 16 << 20
@@ -277,8 +299,7 @@ def counted_words(
     StudioError
         If something cannot be read, or there are no words.
     """
-    counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length")}
-    counting["user_tokens"] = options.get("user_tokens", ())
+    counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length", "user_tokens")}
 
     def report_progress(progress: CountingProgress) -> None:
         report("Counting", progress.bytes_done, progress.bytes_total)
@@ -297,11 +318,45 @@ def counted_words(
     else:
         counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
         counts = count_words(files, normalizer, **counting, progress=report_progress)
+        if all(file.kind == "word-counts" for file in files.files):
+            counts.statistics = replace(counts.statistics, user_tokens=_tokens_behind(files.files))
     if not counts and counts.statistics.rare_words:
         raise StudioError("No word occurs {n:,} times or more", "Skip fewer words.", n=options["min_count"])
     if not counts:
         raise no_words(options["files"], counts)
     return counts
+
+
+def _tables_in(files: Iterable[CorpusFile]) -> Iterator[tuple[CorpusFile, Manifest | None, tuple[str, ...]]]:
+    """Yield the tables of words and their counts, each with its manifest and its user tokens, as far as known."""
+    for file in files:
+        if file.kind == "word-counts":
+            path, manifest = side_manifest(file.path), None
+            with suppress(StudioError):
+                manifest = read_manifest(path) if path.is_file() else None
+            corpus = None if manifest is None else manifest.corpus
+            yield file, manifest, (corpus and corpus.user_tokens) or ()
+
+
+def _tokens_behind(files: Iterable[CorpusFile]) -> tuple[str, ...]:
+    """Return the user tokens that were taken out of every text behind tables."""
+    first, *others = (tokens for *_, tokens in _tables_in(files))
+    return tuple(token for token in first if all(token in other for other in others))
+
+
+def table_warnings(counts: WordCounts, files: Iterable[CorpusFile], user_tokens: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence about every table that was counted with other steps, or with other user tokens."""
+    here = (normalizers.to_spec(counts.normalizer), pre_tokenizers.to_spec(counts.pre_tokenizer), set(user_tokens))
+    for file, manifest, tokens in _tables_in(files):
+        if manifest is not None and here != (manifest.normalizer, manifest.pre_tokenizer, set(tokens)):
+            name = shlex.quote(normalizers.from_spec(manifest.normalizer).name)
+            pre_tokenizer = shlex.quote(pre_tokenizers.from_spec(manifest.pre_tokenizer).name)
+            named = ", ".join(tokens[:5]) + (", …" if len(tokens) > 5 else "")
+            yield (
+                f"{display_name(file.path)} was counted with --normalizer {name} --pre-tokenizer {pre_tokenizer} "
+                f"{f'--user-tokens with {named}' if tokens else 'and no --user-tokens'}. Without the same here, a "
+                "tokenizer makes other words of a text than these."
+            )
 
 
 def _stream_kind(options: Mapping[str, Any]) -> FileKind:
@@ -313,7 +368,11 @@ def _stream_name(name: str) -> str:
 
 
 def _kind(options: Mapping[str, Any]) -> FileKind | None:
-    name: str | None = "word-counts" if options.get("word_counts") else options["kind"]
+    name: str | None = options["kind"]
+    if options.get("word_counts"):
+        if name not in (None, "word-counts"):
+            raise StudioError("--word-counts and --kind {kind} cannot be combined", "Omit one of them.", kind=name)
+        name = "word-counts"
     return None if name is None else checked_kind(name)
 
 

@@ -99,7 +99,7 @@ def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str
             if spelling not in names or (equals and not spelling.startswith("--")):
                 raise _Unclear
             name = names[spelling]
-            is_flag = _type_of(parameters[name]) is bool
+            is_flag = type_of(parameters[name]) is bool
             if is_flag and equals:
                 raise _Unclear
             values[name] = is_flag or _value(parameters[name], spelling, text if equals else _next(words))
@@ -118,7 +118,7 @@ def _arguments_in(parameters: Mapping[str, inspect.Parameter], words: list[str])
     values: dict[str, Any] = {}
     for name, each in parameters.items():
         if isinstance(_metadata(each), Argument) and words:
-            if get_origin(_type_of(each)) is list:
+            if get_origin(type_of(each)) is list:
                 values[name], words = words, []
             else:
                 values[name], *words = words
@@ -132,7 +132,7 @@ def _metadata(parameter: inspect.Parameter) -> Option:
     return parameter.annotation.__metadata__[0]  # type: ignore[no-any-return]
 
 
-def _type_of(parameter: inspect.Parameter) -> Any:
+def type_of(parameter: inspect.Parameter) -> Any:
     """Return the type of a parameter, without the None that stands for an option that is not given."""
     type_ = parameter.annotation.__origin__
     types = get_args(type_)
@@ -140,7 +140,7 @@ def _type_of(parameter: inspect.Parameter) -> Any:
 
 
 def _value(parameter: inspect.Parameter, spelling: str, text: str) -> Any:
-    type_, least = _type_of(parameter), _metadata(parameter).settings.get("min")
+    type_, least = type_of(parameter), _metadata(parameter).settings.get("min")
     if type_ is str:
         return text
     if type_ not in (int, float):

@@ -67,7 +67,7 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
     for portion in _portions_as_they_come(lines):
         encodings: Iterable[Encoding]
         try:
-            encodings = tokenizer.encode_batch(portion)
+            encodings = tokenizer.encode(portion)
         except StudioError:
             encodings = map(tokenizer.encode, portion)  # so that lines before the faulty one are printed
         yield from zip(portion, encodings, strict=True)

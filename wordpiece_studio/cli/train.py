@@ -44,6 +44,7 @@ from wordpiece_studio.cli.options import (
     PreTokenizerOption,
     ProcessesOption,
     RemoveOption,
+    UserTokensOption,
     WordCountsOption,
     check_results,
     counted_words,
@@ -51,13 +52,14 @@ from wordpiece_studio.cli.options import (
     listed_sources,
     option,
     results,
+    table_warnings,
     tokens_in,
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.corpus.files import FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
 from wordpiece_studio.peers.library_training import PeerName
@@ -100,9 +102,6 @@ OverflowOption = Annotated[str, option("Words with others: unk skips, remove cut
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
-UserTokensOption = Annotated[
-    str | None, option("A file of tokens that are never cut, one a line.", ALPHABET, metavar="FILE")
-]
 PrefixOption = Annotated[
     str | None,
     option("Before symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"),
@@ -124,7 +123,7 @@ OnlyOption = Annotated[
     str | None,
     Option(
         help="Write vocab.txt or tokenizer.json alone, if the other cannot express the tokenizer.",
-        metavar="vocab.txt|tokenizer.json",
+        metavar="NAME",
         autocompletion=lambda: [*get_args(Only)],
     ),
 ]
@@ -156,6 +155,7 @@ def train_command(
     column: ColumnOption = None,
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
+    user_tokens: UserTokensOption = None,
     max_word_length: LongestWordOption = 1000,
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
@@ -164,12 +164,12 @@ def train_command(
     twice: TwiceOption = False,
     replay: ReplayOption = False,
     objective: ObjectiveOption = "likelihood",
-    tie: Annotated[str, option("On ties: first in the corpus, or smallest ids.", CHOICE, Tie)] = "first",
+    tie: Annotated[str, option("On ties: first (in the corpus) or ids (the smallest).", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
-    max_token_length: Annotated[int | None, option("In characters.", CHOICE)] = None,
+    max_token_length: Annotated[int | None, option("Make no longer tokens; in characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
     max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
-    max_seconds: Annotated[float | None, option("After this time.", STOP)] = None,
+    max_seconds: Annotated[float | None, option("After this time.", STOP, metavar="SECONDS")] = None,
     min_value: Annotated[float | None, option("When the best value is below this.", STOP)] = None,
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
@@ -177,7 +177,6 @@ def train_command(
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
-    user_tokens: UserTokensOption = None,
     unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
     pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
     cls_token: Annotated[str | None, _role("[CLS] or <s>")] = None,
@@ -199,7 +198,7 @@ def train_command(
     force: ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    _train(options | {"user_tokens": () if user_tokens is None else tokens_in(user_tokens)})
+    _train(options | {"user_tokens": tokens_in(user_tokens)})
 
 
 def _train(options: Mapping[str, Any]) -> None:
@@ -251,7 +250,8 @@ def _counted(
             threading.Thread(target=_load_engine, daemon=True).start()
         counts = counted_words(options, sources, normalizer, report)
     notes.hash_beside()
-    read = (*loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
+    tables = table_warnings(counts, files or (), config.user_tokens)
+    read = (*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
     for warning in (*read, *map(str, corpus_notices(counts, config)), *missing_floor(config)):
         warn(warning)
     return counts, notes
@@ -473,8 +473,9 @@ def _held_out_source(options: Mapping[str, Any]) -> Listing:
     StudioError
         If there is none.
     """
-    kind = None if options["kind"] == "word-counts" else options["kind"]
-    sources = listed_sources({**options, "files": [options["held_out_file"]], "kind": kind, "word_counts": False})
+    file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
+    column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
+    sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
     if sources is None:
         raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
     return sources

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from wordpiece_studio.cli.messages import PROGRAM
-from wordpiece_studio.cli.parameters import Argument, WrongCall, called, declared
+from wordpiece_studio.cli.parameters import Argument, WrongCall, called, declared, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.cli.parameters import Command
 
 _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
+_METAVARS = {bool: "", int: "N", float: "X"}
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 an error, or verify found a difference, or lint has a warning; 2 wrong usage; 130 stopped "
     "by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal."
@@ -76,5 +77,5 @@ def _for_typer(command: Command) -> Callable[..., int | None]:
 def _as_typer_has_it(parameter: inspect.Parameter) -> inspect.Parameter:
     type_, (given,) = parameter.annotation.__origin__, parameter.annotation.__metadata__
     kind = typer.Argument if isinstance(given, Argument) else typer.Option
-    settings = {"metavar": ""} | given.settings if type_ is bool else given.settings
+    settings = {"metavar": _METAVARS.get(type_of(parameter), "TEXT")} | given.settings
     return parameter.replace(annotation=Annotated[type_, kind(*given.names, **settings)])

@@ -1,8 +1,8 @@
 """Loading the compiled kernels: from a cache that only this user can write to, or recompiled if it is damaged.
 
-There are two packages of them, each compiled, cached and loaded separately. Numba's cache files are pickles. Reading
-one runs code, so they are kept in a folder of the user's own; and a truncated one fails to load, so on any error the
-folder is emptied and the kernels are compiled again.
+There are two packages of them, each compiled, cached and loaded separately: its machine code is one object file, which
+LLVM loads in a few milliseconds, without numba. Loading it means running it, so it is kept in a folder of the user's
+own; it carries its digest and what it was compiled for, and if either is wrong the kernels are compiled again.
 """
 
 from __future__ import annotations
@@ -13,39 +13,42 @@ import importlib
 import itertools
 import os
 import platform
-import re
 import shutil
 import stat
-import sys
 import tempfile
 import threading
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
+
+    from wordpiece_studio.compiled.kernels import Kernel
 
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
-_SHARED = ("compiled/kernels.py", "training/logarithm.py")
+_SHARED = ("compiled/kernel_compiler.py", "compiled/kernels.py", "training/logarithm.py")
 """What kernels are compiled from outside their packages."""
 
-_COMPLETE = "complete"
+_TESTED_NUMBA = "0.68.1"
+_COMPLETE = "kernels"
+_DIGEST = 32  # bytes
 _ROOM = 20 << 20  # bytes; all kernels together take a quarter of it
 _loading = threading.Lock()
 _loaded: set[str] = set()
+_engines: list[Any] = []  # own the machine code
 _report: Callable[[KernelPackage, int, int], object] | None = None
 
 
 def cache_folder(package: KernelPackage) -> Path:
     """Return the folder of a package's compiled kernels.
 
-    It differs for other kernel sources, another location of the package, another Python and another numba.
+    It differs for other kernel sources, another Python and another numba.
 
     It is in the user's cache, or, if nothing can be kept there, in a folder of the user's own in the temporary folder.
 
@@ -79,8 +82,7 @@ def _digest(root: Path, package: KernelPackage) -> str:
     from importlib.metadata import version  # takes 20 ms to load
 
     files = [*(root / name for name in _SHARED), *sorted((root / package / "kernels").glob("*.py"))]
-    # numba also looks up compiled code by the location of its source.
-    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy"), str(root)))
+    key = "|".join((platform.machine(), platform.python_version(), version("numba"), version("numpy")))
     return hashlib.sha256(key.encode() + b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
@@ -104,20 +106,28 @@ def kernels_are_loaded(package: KernelPackage) -> bool:
 
 
 def load_kernels(package: KernelPackage) -> None:
-    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded."""
+    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded.
+
+    Raises
+    ------
+    StudioError
+        If they cannot be kept anywhere, or cannot be compiled or loaded by the numba or llvmlite that is installed.
+    """
     with _loading:
         if package in _loaded:
             return
-        from wordpiece_studio.compiled.kernels import config
-
-        folder = cache_folder(package)
-        before = config.CACHE_DIR  # type: ignore[attr-defined]  # numba creates it from its environment
-        config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+        file, kernels = cache_folder(package) / _COMPLETE, _kernels_of(package)
         try:
-            _import_kernels(package, folder)
-            _loaded.add(package)
-        finally:
-            config.CACHE_DIR = before  # type: ignore[attr-defined]
+            code = _read(file)
+            if code is None:
+                code = _compiled(package, kernels)
+                _write(file, code)
+            _engines.append(_load(code, kernels))
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a numba raises that differs from those that this was written for
+            raise _unfit_numba() from error
+        _loaded.add(package)
 
 
 @contextlib.contextmanager
@@ -136,48 +146,110 @@ def compiling_reported(report: Callable[[KernelPackage, int, int], object]) -> I
 
 def number_of_kernels(package: KernelPackage) -> int:
     """Return how many kernels a package has."""
-    return sum(len(re.findall(r"\bkernel\(", path.read_text("utf-8"))) for path in _modules_of(package))
+    return len(_kernels_of(package))
 
 
 def _modules_of(package: KernelPackage) -> list[Path]:
     return sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py"))
 
 
-def _import_kernels(package: KernelPackage, folder: Path) -> None:
-    name = f"wordpiece_studio.{package}.kernels"
-    modules = [f"{name}.{path.stem}" for path in _modules_of(package) if path.stem != "__init__"]
-    try:
-        _import_all(package, modules, is_reported=not (folder / _COMPLETE).is_file())
-    except MemoryError:
-        raise
-    except Exception:  # whatever a damaged pickle raises
-        for module in [module for module in sys.modules if module.startswith(name)]:
-            del sys.modules[module]
-        shutil.rmtree(folder, ignore_errors=True)
-        _make_private(folder)
-        _import_all(package, modules, is_reported=True)
-    with contextlib.suppress(OSError):
-        (folder / _COMPLETE).touch()
+def _kernels_of(package: KernelPackage) -> list[Kernel]:
+    """Return the kernels of a package, each after those that it calls."""
+    from wordpiece_studio.compiled.kernels import Kernel
+
+    found: dict[Kernel, None] = {}
+
+    def add(kernel: Kernel) -> None:
+        called = [kernel.function.__globals__.get(name) for name in kernel.function.__code__.co_names]
+        for each in called:
+            if isinstance(each, Kernel) and each not in found:
+                add(each)
+        found[kernel] = None
+
+    for path in _modules_of(package):
+        if path.stem != "__init__":
+            module = importlib.import_module(f"wordpiece_studio.{package}.kernels.{path.stem}")
+            for value in list(vars(module).values()):
+                if isinstance(value, Kernel) and value not in found:
+                    add(value)
+    return list(found)
 
 
-def _import_all(package: KernelPackage, modules: Sequence[str], *, is_reported: bool) -> None:
-    from wordpiece_studio.compiled import kernels
-
-    ready, number = itertools.count(), number_of_kernels(package) if is_reported else 0
+def _compiled(package: KernelPackage, kernels: list[Kernel]) -> bytes:
+    ready = itertools.count()
 
     def on_ready() -> None:
         done = next(ready)
         if _report is not None:
-            _report(package, done, number)
+            _report(package, done, len(kernels))
 
-    if is_reported:
-        on_ready()  # none so far
-        kernels.on_ready = on_ready
+    on_ready()  # none so far; importing numba takes a while
+    from wordpiece_studio.compiled.kernel_compiler import machine_code
+
+    return _target() + machine_code(kernels, on_ready)
+
+
+def _unfit_numba() -> StudioError:
+    from importlib.metadata import version
+
+    return StudioError(
+        "The kernels cannot be compiled with numba {numba} and llvmlite {llvmlite}",
+        "Install numba {tested}, with which they were tested.",
+        numba=version("numba"),
+        llvmlite=version("llvmlite"),
+        tested=_TESTED_NUMBA,
+    )
+
+
+def _target() -> bytes:
+    """Return what identifies the processor that machine code is for: another one may lack instructions."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    return hashlib.sha256(f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}".encode()).digest()
+
+
+def _read(file: Path) -> bytes | None:
+    """Return the machine code in a file with its target; None if there is none, or it is damaged or of another one."""
     try:
-        for module in modules:
-            importlib.import_module(module)
-    finally:
-        kernels.on_ready = None
+        data = file.read_bytes()
+    except OSError:
+        return None
+    digest, code = data[:_DIGEST], data[_DIGEST:]
+    is_whole = hashlib.sha256(code).digest() == digest
+    return code if is_whole and code.startswith(_target()) else None
+
+
+def _write(file: Path, code: bytes) -> None:
+    """Write machine code, unless that is impossible: then it will be compiled again."""
+    with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as new:
+        try:
+            new.write(hashlib.sha256(code).digest() + code)
+            new.close()
+            os.replace(new.name, file)
+        except OSError:
+            os.unlink(new.name)
+
+
+def _load(code: bytes, kernels: list[Kernel]) -> Any:
+    """Load machine code and let the kernels call it; return what must be kept as long as they are used."""
+    from llvmlite import binding
+
+    with contextlib.suppress(RuntimeError):  # newer versions need no such call, and refuse it
+        binding.initialize()
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine()
+    engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+    engine.add_object_file(binding.ObjectFileRef.from_data(code[_DIGEST:]))
+    engine.finalize_object()
+    for kernel in kernels:
+        if kernel.is_called:
+            address = engine.get_function_address(kernel.symbol)
+            if not address:  # calling it would end the process
+                raise LookupError(kernel.symbol)
+            kernel.load(address)
+    return engine
 
 
 def _make_private(folder: Path) -> None:

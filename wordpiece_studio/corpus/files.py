@@ -88,6 +88,28 @@ class CorpusFile:
     errors: ErrorHandling = "strict"
 
 
+@dataclass(frozen=True, slots=True)
+class CorpusReference:
+    """A file of the corpus as it was when last read.
+
+    Attributes
+    ----------
+    file
+        The file and how it is read.
+    size
+        In bytes; -1 if unknown.
+    modified_ns
+        Time of the last change, in nanoseconds since 1970; -1 if unknown.
+    sha256
+        Digest of all its bytes, in hexadecimal; empty if not computed.
+    """
+
+    file: CorpusFile
+    size: int = -1
+    modified_ns: int = -1
+    sha256: str = ""
+
+
 def kind_of_name(path: str) -> FileKind | None:
     """Return the kind of file that its suffix indicates; None if it indicates none.
 

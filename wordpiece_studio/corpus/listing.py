@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
 """Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
+NO_COLUMN_ADVICE = "Name no column; or if the lines are rows, their kind."
+_WITHOUT_COLUMNS = ("text", "word-counts")  # the kinds of file whose text is in no column, or in known ones
 _ONE = (str, bytes, os.PathLike, CorpusFile)
 
 
@@ -103,14 +105,15 @@ def listing(
         The kind of all others; None for what the suffix says, or text; if no column is given, csv, tsv and parquet
         files that look like tables of words and their counts are read as such, and texts whose first line says so.
     column, encoding, errors
-        How all others are read, see `CorpusFile`.
+        How all others are read, see `CorpusFile`; of files of several kinds, those that have columns.
     looks_inside
         Whether tables of words and their counts are looked for.
 
     Raises
     ------
     StudioError
-        If there is no such file, or it is not one that can be read, or a folder or a pattern yields none.
+        If there is no such file, or it is not one that can be read, or a folder or a pattern yields none; or if a
+        column is given and none of them has columns.
     """
     if isinstance(paths, Listing):
         return paths
@@ -136,8 +139,20 @@ def listing(
         listed.update(file.path for file in files)
     if not found:
         raise StudioError("There is no file to read", "Name at least one.")
+    if column is not None and all(file.kind in _WITHOUT_COLUMNS for file in found):
+        raise _no_column(display_name(found[0].path), found[0].kind, column)
     left_out = [path for path in dict.fromkeys(left_out) if path not in listed]
     return Listing(tuple(found), tuple(guessed_tables), len(left_out), display_name(left_out[0]) if left_out else "")
+
+
+def _no_column(name: str, kind: FileKind, column: str) -> StudioError:
+    return StudioError(
+        '{path} has no column "{column}": it is read as {kind}',
+        NO_COLUMN_ADVICE,
+        path=name,
+        column=column,
+        kind="plain text" if kind == "text" else "words and their counts",
+    )
 
 
 def listed_files(
@@ -348,6 +363,8 @@ def opened_stream(
         raise StudioError(
             "A file of the kind {kind} cannot be read from {name}", "Give its name.", kind=kind, name=name
         )  # fmt: skip
+    if column is not None and kind == "text":
+        raise _no_column(name, kind, column)
     splits = splits_at_blanks and kind == "text"
     text = TextStream(stream, name, encoding=encoding, errors=errors, splits_at_blanks=splits)
     return _texts_in(text, kind, column, errors)

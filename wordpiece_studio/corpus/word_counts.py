@@ -23,7 +23,7 @@ from wordpiece_studio.corpus.counts import (
     ProgressMeter,
     WordCounts,
 )
-from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, FileOnDisk, kind_of_name, regular_file_status
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, FileOnDisk, kind_of_name
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.errors import StudioError
@@ -171,8 +171,8 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
     check_folder(folder)
     if os.path.isdir(path):
         raise StudioError("{path} is a folder", "Name a file in it.", path=name)
-    if os.path.exists(path):
-        regular_file_status(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise StudioError("{path} is not a regular file", "Choose another name to save under.", path=name)
     if kind_of_name(name) == "parquet":
         load_pyarrow(name)
 

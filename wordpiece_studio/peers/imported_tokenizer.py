@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,10 +22,12 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import Encoding
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
+from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _T = TypeVar("_T")
 _Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
@@ -51,11 +53,13 @@ class Segmentation:
     score: float
 
 
-class ImportedTokenizer:
-    """Tokenizes text with the library that made it, without the special tokens that models expect around a text.
+class ImportedTokenizer(Encoder):
+    """Tokenizes text with the library that made it; pairs, truncation and padding are those of every tokenizer here.
 
-    It is pickled as the path and the hash of its file; unpickling loads the file again. One that is in no file is
-    pickled as its content.
+    Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. (Where a text
+    is truncated, RoBERTa's also lets the first token of each part begin at the blank before it; here it never does.) It
+    is pickled as the path and the hash of its file; unpickling loads the file again. One that is in no file is pickled
+    as its content.
 
     Parameters
     ----------
@@ -92,11 +96,22 @@ class ImportedTokenizer:
         size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
-        found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool], content)
-        self._sha256, self.kind, self._size, self.added_tokens, self.has_holes = found
+        answer = tuple[str, str, int, int, bool, list[str], dict[str, str], Any]
+        found = self._ask("load", (), size // 50, answer, content)
+        self._sha256, self.kind, self._size, self.added_tokens, self.has_holes, special, given, processor = found
+        self._roles = roles_of(special, given)
+        self._template = Template.of(processor)
 
-    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str, bytes | None]]:
-        return ImportedTokenizer, (str(self.path), self._sha256, self._content)
+    def set_roles(self, roles: Mapping[str, str], model_max_length: int) -> None:
+        """Set what a file beside it says: the tokens that have roles, if any, and the most tokens of the model."""
+        self._roles = dict(roles) or self._roles
+        self.model_max_length = model_max_length
+
+    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str, bytes | None], dict[str, Any]]:
+        settings = {
+            name: getattr(self, name) for name in ("_roles", "model_max_length", "padding_side", "truncation_side")
+        }
+        return ImportedTokenizer, (str(self.path), self._sha256, self._content), settings
 
     def __repr__(self) -> str:
         return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
@@ -109,25 +124,27 @@ class ImportedTokenizer:
         """Return the id of `token`, or None if there is no such token."""
         return self._ids.get(token)
 
-    def encode(self, text: str) -> Encoding:
-        """Return the tokens of `text`. For many texts, `encode_batch` is much faster.
+    def template(self, add_special_tokens: bool = True) -> Template:
+        """Return what becomes of a text, and of two, as the file says.
 
         Raises
         ------
         StudioError
-            If the library cannot tokenize it, or crashes.
+            If it says something that cannot be done here.
         """
-        return self.encode_batch([text])[0]
+        if self._template is None and add_special_tokens:
+            raise StudioError(
+                "{path}: its post_processor is none that can be applied here",
+                "Encode without adding special tokens.",
+                path=self._name,
+            )
+        return Template() if self._template is None else super().template(add_special_tokens)
 
-    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
-        """Return the tokens of each text.
+    def _encoding_of(self, text: str) -> Encoding:
+        return self._encoded([text])[0]
 
-        Raises
-        ------
-        StudioError
-            If the library cannot tokenize one of them, or crashes.
-        """
-        return list(chain.from_iterable(map(self._encoded, _portions(texts))))
+    def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
+        return chain.from_iterable(map(self._encoded, _portions(texts)))
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
@@ -141,10 +158,11 @@ class ImportedTokenizer:
         StudioError
             If an id does not belong to a token, or the library crashes.
         """
+        ids = checked_ids(ids)
         unknown = next((number for number in ids if not 0 <= number <= _LARGEST_ID), None)
         if unknown is not None:
             raise no_token(unknown)
-        return self._ask("decode", (list(ids), skip_special_tokens), len(ids), str)
+        return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
 
     @cached_property
     def scores(self) -> tuple[float, ...] | None:

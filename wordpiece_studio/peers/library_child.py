@@ -28,7 +28,7 @@ from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child_process import written_error
 from wordpiece_studio.system.memory import limit_memory
-from wordpiece_studio.system.printable import printable
+from wordpiece_studio.system.printable import decodable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +60,11 @@ class _Loaded(Protocol):
 
     kind: str
     added_tokens: int
+    special_tokens: list[str]
+    roles: dict[str, str]
+    """Those that the library itself knows."""
+    post_processor: Any
+    """As in a ``tokenizer.json``."""
 
     def vocabulary(self) -> dict[str, int]:
         """Return the id of each token."""
@@ -190,7 +195,8 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
     with contextlib.suppress(Exception):  # a file that fails on a single word fails now
         loaded.encode(["a b"])
     has_holes = max(vocabulary.values(), default=-1) >= len(vocabulary)
-    return digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
+    found = digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
+    return *found, loaded.special_tokens, loaded.roles, loaded.post_processor
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
@@ -227,7 +233,15 @@ def _load(path: Path, contents: list[bytes]) -> _Loaded:
         return _Tokenizers(_byte_level(*contents))
     from tokenizers import Tokenizer
 
-    return _Tokenizers(Tokenizer.from_buffer(contents[0].removeprefix(b"\xef\xbb\xbf")))
+    contents[0] = contents[0].removeprefix(b"\xef\xbb\xbf")
+    return _Tokenizers(
+        Tokenizer.from_buffer(contents[0]), msgspec.json.decode(contents[0], type=_Around).post_processor
+    )
+
+
+@decodable
+class _Around(msgspec.Struct):
+    post_processor: Any = None
 
 
 def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
@@ -254,15 +268,22 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
 class _Tokenizers:
     """A tokenizer of the `tokenizers` library, without special tokens around a text, truncation and padding."""
 
-    def __init__(self, tokenizer: Any) -> None:
+    def __init__(self, tokenizer: Any, post_processor: Any = None) -> None:
         self.kind: str = type(tokenizer.model).__name__
         if getattr(tokenizer.model, "dropout", None):
             raise StudioError(
                 "{path}: with dropout, every text is tokenized randomly, each time differently", "Set it to null."
             )
+        self.post_processor = post_processor
+        added = tokenizer.get_added_tokens_decoder()
+        self.added_tokens = len(added)
+        self.special_tokens = [token.content for token in added.values() if token.special]
+        unknown = getattr(tokenizer.model, "unk_token", None)
+        self.roles = {"unk_token": unknown} if isinstance(unknown, str) else {}
+        if tokenizer.padding is not None:
+            self.roles["pad_token"] = tokenizer.padding["pad_token"]
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self.added_tokens = len(tokenizer.get_added_tokens_decoder())
         self._tokenizer = tokenizer
 
     def vocabulary(self) -> dict[str, int]:
@@ -312,12 +333,18 @@ class _SentencePiece:
 
     kind = "SentencePiece"
     added_tokens = 0
+    post_processor = None
 
     def __init__(self, model: bytes) -> None:
         from sentencepiece import SentencePieceProcessor
 
         self._processor = SentencePieceProcessor()
         self._processor.load_from_serialized_proto(model)
+        self.special_tokens: list[str] = []
+        numbers = {name: getattr(self._processor, f"{name}_id")() for name in ("unk", "bos", "eos", "pad")}
+        self.roles = {
+            f"{name}_token": self._processor.id_to_piece(number) for name, number in numbers.items() if number >= 0
+        }
 
     def vocabulary(self) -> dict[str, int]:
         """Return the id of each piece."""

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import CorpusFile, FileKind
-    from wordpiece_studio.storage.project.contents import CorpusReference
+    from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind
 
     Rows = tuple[FileRow, ...]
     from collections.abc import Collection

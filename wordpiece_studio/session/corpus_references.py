@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, Signal
 
-from wordpiece_studio.corpus.files import is_url
+from wordpiece_studio.corpus.files import CorpusReference, is_url
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.storage.project.contents import CorpusReference
 
 if TYPE_CHECKING:
     import threading

@@ -68,10 +68,10 @@ def _compile_missing(stop: threading.Event) -> None:
 def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
     """Return whether training would have to compile the kernels; an estimate that errs on the side of yes."""
     from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-    from wordpiece_studio.training.trainer import PLAIN_WORK
+    from wordpiece_studio.training.trainer import PLAIN_WORK_UNCOMPILED
 
     if kernels_are_cached("training"):
         return False
     cells = sum(map(len, counts.words)) + 2 * len(counts.words) + 1
     limits = (limit for limit in (config.vocab_size, config.max_merges) if limit is not None)
-    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK
+    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK_UNCOMPILED

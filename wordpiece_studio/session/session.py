@@ -32,9 +32,8 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.files import FileKind
+    from wordpiece_studio.corpus.files import CorpusReference, FileKind
     from wordpiece_studio.session.settings import SettingsStore
-    from wordpiece_studio.storage.project.contents import CorpusReference
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,8 @@ def write_bpe_files(
     Notes
     -----
     With ``BPE.from_file(vocab, merges, unk_token=…, end_of_word_suffix=…)``, the `tokenizers` library then splits every
-    word of the corpus as the training did.
+    word of the corpus as the training did. Special tokens and user tokens are in ``vocab.json``, but only the manifest
+    tells them from others: the library finds them once they are given to its ``add_special_tokens`` and ``add_tokens``.
 
     Raises
     ------
@@ -131,8 +132,6 @@ def why_no_bpe(config: TrainingConfig) -> StudioError | None:
         return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not support")
     if config.end_of_word_suffix is not None and config.end_of_word != "attached":
         return _no_bpe("the end of a word is a symbol of its own; in these files it is part of the last character")
-    if config.user_tokens:
-        return _no_bpe("it has user tokens, which these files cannot tell from others")
     return None
 
 
@@ -176,8 +175,12 @@ def read_bpe_files(
             normalizer or normalizers.from_spec(manifest.normalizer),
             pre_tokenizer or pre_tokenizers.from_spec(manifest.pre_tokenizer),
             special_tokens=[token for token in manifest.special_tokens if token in vocab],
+            user_tokens=[
+                token.content for token in manifest.added_tokens if token.content in vocab and not token.special
+            ],
             unk_token=manifest.unk_token if manifest.unk_token in vocab else None,
             end_of_word_suffix=manifest.end_of_word_suffix or "",
+            roles=manifest.roles,
         )
     if normalizer is None and pre_tokenizer is None and vocab.keys() >= {*ByteLevel.alphabet()}:
         return ImportedTokenizer(path)

@@ -60,8 +60,8 @@ def words_again(
     folder
         The folder of the manifest.
     sources
-        A project, tables of word counts, or the files of the corpus. If empty: a table exported to `folder`, or else
-        the files that the manifest names, if they are unchanged.
+        A project, tables of word counts, or the files of the corpus. If empty: a table exported to `folder`, unless the
+        manifest is that of a table itself, or else the files that the manifest names, if they are unchanged.
     is_counts
         Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
     processes, progress
@@ -73,7 +73,7 @@ def words_again(
         If there is nothing to train on, or it cannot be read.
     """
     if not sources:
-        table = _table_in(folder)
+        table = None if manifest.kind == "word-counts" else _table_in(folder)
         if table is not None:
             words = _of_tables([str(table)], manifest)
             return dataclasses.replace(words, corpus=_record_where_it_was(folder, manifest) or words.corpus)
@@ -136,7 +136,9 @@ def _of_files(
 ) -> WordsAgain:
     record = manifest.corpus or CorpusRecord()
     longest = _LONGEST_WORD if record.max_word_length is None else record.max_word_length
-    user_tokens: Any = (manifest.training or {}).get("user_tokens", ())
+    user_tokens: Any = None if manifest.corpus is None else manifest.corpus.user_tokens
+    if user_tokens is None:
+        user_tokens = (manifest.training or {}).get("user_tokens", ())
     noted = noted_files(files)
     counts = count_words(
         files,

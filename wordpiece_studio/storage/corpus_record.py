@@ -22,8 +22,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from wordpiece_studio.corpus.files import CorpusFile, is_url
-from wordpiece_studio.storage.project.contents import CorpusReference
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, is_url
 from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:

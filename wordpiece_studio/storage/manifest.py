@@ -61,6 +61,7 @@ class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_o
     distinct_words: int
     words: int
     word_counts_sha256: str
+    user_tokens: tuple[str, ...] | None = None  # what was taken out of the text; None in manifests that do not say
     # For people to read; it is never interpreted, so it may be any JSON.
     statistics: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
 
@@ -364,6 +365,7 @@ def _corpus(counts: WordCounts, record: CorpusRecord, folder: str | os.PathLike[
         distinct_words=len(counts),
         words=counts.total,
         word_counts_sha256=counts.digest(),
+        user_tokens=statistics.pop("user_tokens"),
         statistics=msgspec.Raw(msgspec.json.encode(statistics)),
     )
 

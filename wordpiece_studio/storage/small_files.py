@@ -5,14 +5,25 @@ A corpus, in contrast, is read piece by piece (`corpus.files`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
-if TYPE_CHECKING:
-    import os
+
+def checked_path(path: object) -> Path:
+    """Return the path that a text or a path object stands for.
+
+    Raises
+    ------
+    StudioError
+        If it is something else.
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise StudioError("{value} is not a path", "Give a text or a pathlib.Path.", value=repr(path)[:100])
+    return Path(path)
 
 
 def small_file_bytes(

@@ -31,6 +31,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     why_not_expressible,
 )
 from wordpiece_studio.storage.manifest import make_manifest, with_manifest
+from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
@@ -96,7 +97,13 @@ def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
         "model_max_length": tokenizer.model_max_length,
         "max_input_chars_per_word": max(0, tokenizer.max_word_length),
     }
-    flags = _berts_flags(tokenizer.normalizer) | lengths
+    # A part of tokenizer.json has a side of its own, over which this one prevails.
+    sides = {
+        f"{part}_side": side
+        for part, side in (("padding", tokenizer.padding_side), ("truncation", tokenizer.truncation_side))
+        if side != "right" or part in tokenizer.kept_parts
+    }
+    flags = _berts_flags(tokenizer.normalizer) | lengths | sides
     if is_berts(tokenizer):
         return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
     others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
@@ -155,7 +162,6 @@ def save_directory(
     *,
     max_word_length: int = 100,
     model_max_length: int = MODEL_MAX_LENGTH,
-    kept_parts: Mapping[str, Any] | None = None,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
     origin: Origin | None = None,
@@ -167,7 +173,7 @@ def save_directory(
     ----------
     folder
         The target folder; files with other names in it are left alone.
-    vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length, kept_parts
+    vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length
         The tokenizer, see `Tokenizer`.
     config, counts, origin
         How the vocabulary was trained and on what, for the manifest.
@@ -188,15 +194,28 @@ def save_directory(
         pre_tokenizer,
         max_word_length=max_word_length,
         model_max_length=model_max_length,
-        kept_parts=kept_parts,
     )
+    save_tokenizer(folder, tokenizer, config=config, counts=counts, origin=origin, only=only)
+
+
+def save_tokenizer(
+    folder: str | os.PathLike[str],
+    tokenizer: Tokenizer,
+    *,
+    config: TrainingConfig | None = None,
+    counts: WordCounts | None = None,
+    origin: Origin | None = None,
+    only: Only | None = None,
+) -> None:
+    """Write a tokenizer to a folder; takes and raises the same as `save_directory` otherwise."""
+    folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
     manifest = make_manifest(
-        vocabulary,
-        normalizer,
-        pre_tokenizer,
-        max_word_length=max_word_length,
-        model_max_length=model_max_length,
+        tokenizer.vocabulary,
+        tokenizer.normalizer,
+        tokenizer.pre_tokenizer,
+        max_word_length=tokenizer.max_word_length,
+        model_max_length=tokenizer.model_max_length,
         config=config,
         counts=counts,
         origin=origin,

@@ -7,7 +7,6 @@ The files of a folder must agree: if two of them contradict each other, neither 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
@@ -25,6 +24,7 @@ from wordpiece_studio.storage.manifest import (
     side_manifest,
     vocabulary_digest,
 )
+from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
@@ -37,6 +37,7 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from pathlib import Path
 
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
@@ -80,7 +81,7 @@ def load_tokenizer(
     StudioError
         If a file is missing, damaged or requires what cannot be done exactly here, or two files contradict each other.
     """
-    given, steps = Path(path), (normalizer, pre_tokenizer)
+    given, steps = checked_path(path), (normalizer, pre_tokenizer)
     if given.is_dir():
         return _from_folder(given, steps)
     if given.name == MANIFEST_FILE:
@@ -139,6 +140,8 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
             configuration.check(normalizer, display_name(path))
             if isinstance(tokenizer, Tokenizer):
                 tokenizer = configuration.configured(tokenizer)
+            else:
+                configuration.configure(tokenizer)
         if (folder / MANIFEST_FILE).exists():
             _check_manifest(folder, tokenizer)
             check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)

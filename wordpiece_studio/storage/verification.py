@@ -100,8 +100,9 @@ class Verification:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing differs."""
-        return all(check.outcome != "differs" for check in self.checks)
+        """Whether something was compared, and nothing differs."""
+        outcomes = {check.outcome for check in self.checks}
+        return "agrees" in outcomes and "differs" not in outcomes
 
 
 def verify(
@@ -127,11 +128,21 @@ def verify(
     Raises
     ------
     StudioError
-        If there is no manifest, nothing to train on, or something cannot be read.
+        If there is no manifest, nothing to train on or to compare, or something cannot be read.
     """
     folder, manifests = _manifests_of(Path(place))
     main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
+    if all(manifest.kind == "ids" for _, manifest in manifests):
+        raise StudioError(
+            "{path} holds ids, and texts are not encoded again",
+            "Run encode again with another output, and compare the files.",
+            path=display_name(place),
+        )
     words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
+    if not words.counts:
+        raise StudioError(
+            "There are no words in {source}", "Name the corpus, its word counts or the project.", source=words.source
+        )
     trainers: dict[str, Trainer] = {}
     checks = _corpus_checks(main, words)
     with _scratch_folder() as scratch:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import BertTables, CharacterMap, bert_tables, form_tables, rough_pattern
-from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer
+from wordpiece_studio.text.pipeline import AlignedText, CharacterNormalizer, Normalizer, checked_steps
 from wordpiece_studio.text.unicode_form import (
     FORM_NAMES,
     UnicodeForm,
@@ -82,8 +82,10 @@ class BertNormalizer(CharacterNormalizer):
 
     def align(self, text: str) -> AlignedText:
         """Return the normalized text, aligned with `text`."""
-        if self.normalize(text) == text:  # nothing that is removed or decomposed is ever restored
-            return AlignedText.identity(text)
+        normalized = self.normalize(text)
+        # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
+        if normalized == text or (len(normalized) == len(text) and text.isascii()):
+            return AlignedText.identity(normalized)
         maps = self._maps()
         # The characters of every stage, and the original position that each came from.
         characters, positions = _each_replaced(text, range(len(text)), maps.clean)
@@ -336,7 +338,7 @@ class Sequence(Normalizer):
     normalizers: tuple[Normalizer, ...]
 
     def __init__(self, normalizers: Iterable[Normalizer]) -> None:
-        object.__setattr__(self, "normalizers", tuple(normalizers))
+        object.__setattr__(self, "normalizers", checked_steps(normalizers, Normalizer))
 
     @property
     def name(self) -> str:
@@ -384,6 +386,12 @@ class Sequence(Normalizer):
         return aligned
 
 
+_NAMES = (
+    "The normalizers are bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
+    " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign."
+)
+
+
 def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
     """Return the normalizer that `value` is or names; None and ``"none"`` leave a text unchanged.
 
@@ -399,6 +407,8 @@ def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
         return Unchanged()
     if isinstance(value, Normalizer):
         return value
+    if not isinstance(value, str):
+        raise StudioError("{value} is not a normalizer", _NAMES, value=repr(value)[:100])
     parts = [_normalizer_named(name) for name in value.split("+")]
     return parts[0] if len(parts) == 1 else Sequence(parts)
 
@@ -413,8 +423,7 @@ def _normalizer_named(name: str) -> Normalizer:
     except ValueError:
         raise StudioError(
             'There is no normalizer called "{name}"',
-            "The normalizers are bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase,"
-            " strip-accents, remove:CHARACTERS and none; several are joined by a plus sign.",
+            _NAMES,
             name=name,
         ) from None
 

@@ -15,7 +15,7 @@ import regex
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.common_patterns import common_pattern
-from wordpiece_studio.text.pipeline import PatternOverrunError, PreTokenizer, Span
+from wordpiece_studio.text.pipeline import PatternOverrunError, PreTokenizer, Span, check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,6 +159,7 @@ class Split(_Searching):
 
     def __post_init__(self) -> None:
         compiled_pattern(self.pattern)
+        check_fields(self)
         if self.behavior not in _BEHAVIORS:
             raise StudioError(
                 "{behavior} is not what can become of a match",

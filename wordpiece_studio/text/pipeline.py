@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    PlacedWord = tuple[str, Sequence[int], Sequence[int]]
 
-@dataclass(frozen=True, slots=True)
-class AlignedText:
+
+class AlignedText(NamedTuple):
     """A normalized text with, for every character, the stretch of the original that it came from.
 
     A character that normalization removed belongs to no stretch; if one original character was turned into several,
@@ -58,6 +60,55 @@ MOST_GROWTH = 18
 """The number of characters in the longest compatibility decomposition, that of U+FDFA."""
 
 
+_T = TypeVar("_T")
+_FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    "bool": (bool, "Give True or False."),
+    "bool | None": ((bool, type(None)), "Give True, False or None."),
+    "str": (str, "Give a text."),
+}
+
+
+def check_fields(value: Any) -> None:
+    """Check the switches and texts among the fields of a dataclass.
+
+    Raises
+    ------
+    StudioError
+        If one is not of the type that it is annotated with.
+    """
+    for field in fields(value):
+        type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
+        found = getattr(value, field.name)
+        if not isinstance(found, type_):
+            raise StudioError(
+                "{field} of {kind} is {value}",
+                advice,
+                field=field.name,
+                kind=type(value).__name__,
+                value=repr(found)[:100],
+            )
+
+
+def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
+    """Return the steps of a sequence.
+
+    Raises
+    ------
+    StudioError
+        If they are not a collection of that kind.
+    """
+    found = tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
+    for step in found:
+        if not isinstance(step, kind):
+            raise StudioError(
+                "{value} is not a {kind}",
+                "Give a list of such objects; a name goes where the sequence itself would.",
+                value=repr(step)[:100],
+                kind=kind.__name__,
+            )
+    return found
+
+
 class Normalizer(ABC):
     """Changes a text before it is split into words: lower-cases it, strips accents, removes control characters.
 
@@ -65,6 +116,10 @@ class Normalizer(ABC):
     """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields, if it is a dataclass."""
+        check_fields(self)
 
     @property
     @abstractmethod
@@ -121,8 +176,7 @@ class CharacterNormalizer(Normalizer):
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A word and its position in the normalized text.
 
     Attributes
@@ -149,6 +203,10 @@ class PreTokenizer(ABC):
     """
 
     __slots__ = ()
+
+    def __post_init__(self) -> None:
+        """Check the fields, if it is a dataclass."""
+        check_fields(self)
 
     @property
     @abstractmethod
@@ -320,10 +378,14 @@ class Pipeline:
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
+        return [Word(word, tuple(starts), tuple(ends)) for word, starts, ends in self.placed_words(text)]
+
+    def placed_words(self, text: str) -> list[PlacedWord]:
+        """Return what ``aligned_words(text)`` are made of: for each word its text, `starts` and `ends`."""
         words = []
         for number, start, stretch in self._stretches(text):
             try:
-                words += self._aligned_words(stretch, start)
+                words += self._placed_words(stretch, start)
             except PatternOverrunError as error:
                 raise error.in_line(number) from None
         return words
@@ -339,15 +401,13 @@ class Pipeline:
             yield number, start + done, line[done:]
             start += len(line) + 1
 
-    def _aligned_words(self, text: str, first: int) -> list[Word]:
+    def _placed_words(self, text: str, first: int) -> list[PlacedWord]:
         aligned = self.normalizer.align(text)
-        words = []
-        for span in self.pre_tokenizer.spans(aligned.text):
-            starts, ends = _taken(aligned.starts, span), _taken(aligned.ends, span)
-            if first:
-                starts, ends = tuple(map(first.__add__, starts)), tuple(map(first.__add__, ends))
-            words.append(Word(span.text, starts, ends))
-        return words
+        starts, ends = aligned.starts, aligned.ends
+        if first:
+            starts, ends = [first + start for start in starts], [first + end for end in ends]
+        spans = self.pre_tokenizer.spans(aligned.text)
+        return [(span.text, _taken(starts, span), _taken(ends, span)) for span in spans]
 
 
 @cache
@@ -372,8 +432,8 @@ def _alternatives(tokens: Sequence[str], depth: int) -> str:
     return "|".join(parts + [""] * has_end)
 
 
-def _taken(positions: Sequence[int], span: Span) -> tuple[int, ...]:
+def _taken(positions: Sequence[int], span: Span) -> Sequence[int]:
     """Return the positions that belong to the characters of a word."""
     if span.positions is None:
-        return tuple(positions[span.start : span.end])
+        return positions[span.start : span.end]
     return tuple(positions[position] for position in span.positions)

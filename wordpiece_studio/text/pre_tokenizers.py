@@ -33,7 +33,7 @@ from wordpiece_studio.text.patterns import (
     Split,
     split_named,
 )
-from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer, PreTokenizer, Span, checked_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -422,7 +422,7 @@ class PreTokenizerSequence(PreTokenizer):
     def __init__(self, pre_tokenizers: Iterable[PreTokenizer]) -> None:
         parts = tuple(
             part
-            for given in pre_tokenizers
+            for given in checked_steps(pre_tokenizers, PreTokenizer)  # type: ignore[type-abstract]
             for part in (given.pre_tokenizers if isinstance(given, PreTokenizerSequence) else (given,))
         )
         if not parts:

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal, get_args
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import (
     FIRST_SYLLABLE,
     LAST_SYLLABLE,
@@ -51,6 +52,15 @@ class UnicodeForm(CharacterNormalizer):
     """
 
     form: FormName
+
+    def __post_init__(self) -> None:
+        if self.form not in FORM_NAMES:
+            raise StudioError(
+                "{form} is not a Unicode normalization form",
+                "Choose one of {forms}.",
+                form=repr(self.form)[:50],
+                forms=", ".join(FORM_NAMES),
+            )
 
     @property
     def name(self) -> str:

@@ -5,8 +5,7 @@ smallest part of a text that a local pipeline can process alone. Compiled kernel
 normalized and split once, however often it occurs: by kernels if the pipeline works character by character, else by the
 pipeline itself. These kernels use a table of what the pipeline does with every code point, found out page by page from
 the normalizer and pre-tokenizer themselves, so that the rules exist only once. Chunks and words are numbered in order
-of first appearance. Importing this module loads the kernels, and with them numba; nothing imports it before it is
-needed.
+of first appearance. Importing this module loads the kernels; nothing imports it before it is needed.
 """
 
 from __future__ import annotations

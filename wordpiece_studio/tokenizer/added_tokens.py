@@ -2,17 +2,17 @@
 
 Most are found in the text as it is. Those that are to be normalized are found later, in each stretch between the others
 once it is normalized, but before it is split into words. Of several that begin at one place the longest is taken. In an
-encoding such a token stands as it does in the vocabulary; the library gives the stretch of text that it covers.
+encoding such a token is the stretch of text that it covers, as in that library; everywhere else it is itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
-from wordpiece_studio.text.pipeline import PreTokenizer, Span, one_of
+from wordpiece_studio.text.pipeline import PreTokenizer, Span, check_fields, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -56,15 +56,7 @@ class AddedToken:
             raise StudioError(
                 "The added token {token!r} is not a text, or empty", "Give a text such as <url>.", token=self.content
             )
-        for field in fields(self)[1:]:
-            if not isinstance(getattr(self, field.name), bool):
-                raise StudioError(
-                    "{name} of the added token {token!r} is {value!r}",
-                    "Give True or False.",
-                    name=field.name,
-                    token=self.content,
-                    value=getattr(self, field.name),
-                )
+        check_fields(self)
 
     @classmethod
     def of(cls, token: str | AddedToken) -> AddedToken:
@@ -156,8 +148,14 @@ FOUND = "\udfff"
 """Half a character, with which no word of a text begins, before an added token that was found in normalized text."""
 
 
+def found_token(word: str) -> tuple[str, str]:
+    """Return the added token of a word that begins with `FOUND`, and the normalized text that it covers."""
+    token, _, covered = word.removeprefix(FOUND).partition(FOUND)
+    return token, covered or token
+
+
 class AddedTokensFirst(PreTokenizer):
-    """A pre-tokenizer that finds added tokens before it splits: each becomes a word of its own, after `FOUND`.
+    """A pre-tokenizer that finds added tokens before it splits: each becomes a word of its own, see `found_token`.
 
     Parameters
     ----------
@@ -188,8 +186,11 @@ class AddedTokensFirst(PreTokenizer):
         spans: list[Span] = []
         for section in self._finder.sections(text):
             if section.is_added:
-                positions = (section.start,) * len(section.text) + (section.end - 1,)
-                spans.append(Span(FOUND + section.text, section.start, section.end, positions))
+                word, covered = FOUND + section.text, text[section.start : section.end]
+                if covered != section.text:
+                    word += FOUND + covered
+                positions = (section.start,) * (len(word) - 1) + (section.end - 1,)
+                spans.append(Span(word, section.start, section.end, positions))
             else:
                 spans += (_moved(span, section.start) for span in self._pre_tokenizer.spans(section.text))
         return spans

@@ -6,14 +6,15 @@ Not here: byte pair encodings from elsewhere, which their own library runs (`pee
 from __future__ import annotations
 
 import heapq
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
+from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
+from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -41,12 +42,14 @@ class BpeTokenizer(Encoder):
         Pairs of symbols, in the order in which they are merged.
     normalizer, pre_tokenizer
         How text is split into words; names or objects.
-    special_tokens
-        Tokens that are found in a text before anything else.
+    special_tokens, user_tokens
+        Tokens that are found in a text before anything else. Decoding leaves out the special ones.
     unk_token
         Stands for an unknown symbol; if None, the symbol is left out, and its neighbours may merge.
     end_of_word_suffix
         Appended to the last character of each word.
+    roles
+        The special token that has each role, such as ``"pad_token"``. None: those with well-known names.
 
     >>> vocab = {"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}
     >>> BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace").encode("hugu gu").tokens
@@ -64,19 +67,22 @@ class BpeTokenizer(Encoder):
         pre_tokenizer: str | PreTokenizer,
         *,
         special_tokens: Sequence[str] = (),
+        user_tokens: Sequence[str] = (),
         unk_token: str | None = None,
         end_of_word_suffix: str = "",
+        roles: Mapping[str, str] | None = None,
     ) -> None:
         self.vocab = dict(vocab)
         self.special_tokens = tuple(special_tokens)
+        self.user_tokens = tuple(user_tokens)
         self.unk_token = unk_token
         self.end_of_word_suffix = end_of_word_suffix
         self.pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
         self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}
-        special = sorted(special_tokens, key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, special))) if special else None
+        self._roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
+        self._finder = AddedTokenFinder.of(map(AddedToken, (*self.special_tokens, *self.user_tokens)))
 
     def __repr__(self) -> str:
         return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
@@ -122,6 +128,7 @@ class BpeTokenizer(Encoder):
         StudioError
             If no token has one of the ids.
         """
+        ids = checked_ids(ids)
         unknown = next((number for number in ids if number not in self._tokens), None)
         if unknown is not None:
             raise StudioError("No token has the id {id}", "Leave it out.", id=str(unknown)[:30])
@@ -134,15 +141,13 @@ class BpeTokenizer(Encoder):
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
-        """Yield the words of a text and its special tokens, each with the position that its offsets count from."""
-        done = 0
-        for found in self._special.finditer(text) if self._special else ():
-            for word in self.pipeline.aligned_words(text[done : found.start()]):
-                yield word, done
-            yield found[0], found.start()
-            done = found.end()
-        for word in self.pipeline.aligned_words(text[done:]):
-            yield word, done
+        """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
+        for section in self._finder.sections(text):
+            if section.is_added:
+                yield section.text, section.start
+            else:
+                for word in self.pipeline.aligned_words(section.text):
+                    yield word, section.start
 
     def _merged(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
+from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
 
 import numpy as np
@@ -27,9 +28,9 @@ from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import EncodingStopped, watched
+from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_flag, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
-from wordpiece_studio.tokenizer.tokenizer import NO_ID
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
 
 IdType = Literal["int32", "uint16"]
-CLASSIFIER, SEPARATOR = "[CLS]", "[SEP]"
 
 BLOCK_BYTES = 1 << 20
 _MOST_HELD_BYTES = 16 << 20
@@ -126,7 +125,8 @@ def encode_texts(
     dtype
         The type of the ids; ``"uint16"``, for a vocabulary of at most 65,536 tokens, is half as large.
     add_special_tokens
-        Whether ``[CLS]`` is put before each text and ``[SEP]`` after it, as BERT expects.
+        Whether each text is put between the special tokens that ``tokenizer.encode`` puts around it, such as ``[CLS]``
+        and ``[SEP]``.
     progress
         Called now and then with the texts read so far and how many there are; not for an iterator.
     should_stop
@@ -260,12 +260,18 @@ class _Run:
         add_special_tokens: bool,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
+        if not isinstance(tokenizer, Tokenizer):
+            raise StudioError(
+                "{value} is not a WordPiece tokenizer",
+                "Give a Tokenizer; others encode a list of texts with their own encode.",
+                value=repr(tokenizer)[:100],
+            )
         vocabulary = tokenizer.vocabulary
         unknown = vocabulary.id_of(vocabulary.unk_token)
         self._unknown_id = NO_ID if unknown is None else unknown
         self._dtype = _checked_type(dtype, vocabulary)
-        self._around = (
-            tuple(_id_of(token, vocabulary) for token in (SEPARATOR, CLASSIFIER)) if add_special_tokens else ()
+        self._before, self._after = (
+            _ids_around(tokenizer) if checked_flag("add_special_tokens", add_special_tokens) else ((), ())
         )
         self._is_inside_text = False
         self._should_stop = should_stop
@@ -277,7 +283,7 @@ class _Run:
             if self._should_stop is not None and self._should_stop():
                 raise EncodingStopped
             self._unknown += int(np.count_nonzero(block.ids == self._unknown_id))
-            if self._around:
+            if self._before or self._after:
                 block = self._with_ids_around(block)
             yield block.ids.astype(self._dtype, copy=False), block.ends + self._tokens
             self._tokens += len(block.ids)
@@ -299,13 +305,17 @@ class _Run:
 
     def _with_ids_around(self, block: EncodedBlock) -> EncodedBlock:
         was_inside, self._is_inside_text = self._is_inside_text, block.is_open
-        places = np.repeat(block.ends, 2)
-        added = np.tile(np.array(self._around, np.int32), len(block.ends))
-        if not block.is_open:  # the next text, if there is one, begins in the next block
-            places, added = places[:-1], added[:-1]
+        between = self._after + self._before
+        places = np.repeat(block.ends, len(between))
+        added = np.tile(np.array(between, np.int32), len(block.ends))
+        if not block.is_open and len(block.ends):  # the next text, if there is one, begins in the next block
+            kept = len(places) - len(self._before)
+            places, added = places[:kept], added[:kept]
         if not was_inside:
-            places, added = np.insert(places, 0, 0), np.insert(added, 0, self._around[1])
-        ends = block.ends + np.arange(1, 2 * len(block.ends), 2) + (not was_inside)
+            places = np.insert(places, 0, [0] * len(self._before))
+            added = np.insert(added, 0, self._before)
+        ends = block.ends + len(between) * np.arange(len(block.ends)) + len(self._after)
+        ends += 0 if was_inside else len(self._before)
         return EncodedBlock(np.insert(block.ids, places, added), ends, block.is_open)
 
 
@@ -324,11 +334,12 @@ def _checked_type(name: str, vocabulary: Vocabulary) -> np.dtype[Any]:
     return np.dtype(name)
 
 
-def _id_of(token: str, vocabulary: Vocabulary) -> int:
-    found = vocabulary.id_of(token)
-    if found is None:
-        raise StudioError("The vocabulary has no {token} to add", "Encode without adding special tokens.", token=token)
-    return found
+def _ids_around(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the ids of the special tokens before and after a text."""
+    parts = tokenizer.template().single
+    place = next(number for number, part in enumerate(parts) if part.sequence is not None)
+    before, after = (chain.from_iterable(part.special.ids for part in side) for side in (parts[:place], parts[place:]))
+    return tuple(before), tuple(after)
 
 
 def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:

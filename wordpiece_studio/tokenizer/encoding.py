@@ -10,16 +10,17 @@ import operator
 import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypedDict, TypeVar, get_args, overload
 
 from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
+from wordpiece_studio.tokenizer.template import Special, Template, TemplatePart
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
 _T = TypeVar("_T")
@@ -27,6 +28,7 @@ _T = TypeVar("_T")
 Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
 Padding = Literal["longest", "max_length", "do_not_pad"]
 
+Side = Literal["right", "left"]
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
@@ -43,12 +45,12 @@ class EncodingStopped(StudioError):
 class Stretch(NamedTuple):
     """Adjacent tokens of an encoding that have everything but the text in common.
 
-    `type_id` is 0 for the first text and 1 for the second; `is_special`: added around the texts, or padding.
+    `sequence` is 0 for the first text and 1 for the second; None for what was added around them, and for padding.
     """
 
     length: int
     type_id: int = 0
-    is_special: bool = False
+    sequence: int | None = 0
     is_padding: bool = False
 
 
@@ -88,7 +90,8 @@ class Encoding:
     ----------
     tokens, ids
         The tokens and their ids in the vocabulary; an unknown word has NO_ID if the vocabulary has no unknown token.
-        The token of an unknown word is an `UnknownToken`, which has the reason.
+        The token of an unknown word is an `UnknownToken`, which has the reason. An added token is the text that it
+        covers, as in `transformers`; only if it takes white space or is normalized, this is not its own spelling.
     offsets
         (start, end) of each token in its original text, in code points, end exclusive; (0, 0) for an added token.
     words
@@ -123,7 +126,7 @@ class Encoding:
 
     @property
     def type_ids(self) -> list[int]:
-        """0 for the first text with its special tokens and for padding, 1 for the second text with its own."""
+        """0 for the first text with its special tokens and for padding, 1 for the second, unless a template differs."""
         return self._spread(lambda stretch: stretch.type_id)
 
     @property
@@ -134,12 +137,12 @@ class Encoding:
     @property
     def special_tokens_mask(self) -> list[int]:
         """1 for added special tokens and padding; 0 for tokens of the texts, even special ones spelled out there."""
-        return self._spread(lambda stretch: int(stretch.is_special))
+        return self._spread(lambda stretch: int(stretch.sequence is None))
 
     @property
     def sequence_ids(self) -> list[int | None]:
         """0 for tokens of the first text, 1 for those of the second, None for added ones."""
-        return self._spread(lambda stretch: None if stretch.is_special else stretch.type_id)
+        return self._spread(lambda stretch: stretch.sequence)
 
     def _spread(self, value: Callable[[Stretch], _T]) -> list[_T]:
         values: list[_T] = []
@@ -156,6 +159,7 @@ class EncodingOptions(TypedDict, total=False):
     max_length: int | None
     stride: int
     padding: bool | Padding | None
+    padding_side: Side | None
     pad_to_multiple_of: int | None
     progress: Callable[[int, int], None] | None
     should_stop: Callable[[], bool] | None
@@ -168,9 +172,21 @@ class Encoder(ABC):
     ----------
     model_max_length
         The most tokens that the model takes, and the length to use where none is given; None if it is unknown.
+    padding_side, truncation_side
+        ``"right"`` or ``"left"``: where a text is padded unless an option says otherwise, and where it is cut off.
     """
 
     model_max_length: int | None = None
+    padding_side: Side = "right"
+    truncation_side: Side = "right"
+    _template: Template | None = None  # None: that of BERT
+
+    _roles: Mapping[str, str]
+
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """The special token that has each role, by the name of the role, such as ``"pad_token"``."""
+        return self._roles
 
     @abstractmethod
     def id_of(self, token: str) -> int | None:
@@ -179,6 +195,10 @@ class Encoder(ABC):
     @abstractmethod
     def _encoding_of(self, text: str) -> Encoding:
         """Return the tokens of one text, with nothing added."""
+
+    def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
+        """Yield the tokens of each text."""
+        return map(self._encoding_of, texts)
 
     @overload
     def encode(  # type: ignore[overload-overlap]  # a str is a collection of str too, but the first one applies
@@ -221,6 +241,8 @@ class Encoder(ABC):
         padding : bool or str, default False
             Whether to add padding tokens: ``"longest"``, or True, until all encodings are as long as the longest; or
             ``"max_length"``.
+        padding_side : str, optional
+            ``"right"`` or ``"left"``: where padding is added; `self.padding_side` if it is not given.
         pad_to_multiple_of : int, optional
             The length of padded encodings is rounded up to a multiple of this.
         progress : callable, optional
@@ -241,33 +263,40 @@ class Encoder(ABC):
         >>> second.tokens, second.attention_mask
         (['[CLS]', 'hug', '[SEP]', '[PAD]'], [1, 1, 1, 0])
         """
-        if pair is None and not options and isinstance(text, str):
+        if pair is None and not options and self._template is None and isinstance(text, str):
             return self._encoding_of(text)
         if options.get("max_length") is None and _needs_length(options):
             options["max_length"] = self.model_max_length
-        return _encoded(self._encoding_of, self._special_token, text, pair, **options)
+        return _encoded(self, text, pair, **options)
 
-    def _token_with(self, role: Role) -> str | None:
-        """Return the token that has a role, if any has it."""
-        return next((name for name in ROLES[role] if self.id_of(name) is not None), None)
+    def template(self, add_special_tokens: bool = True) -> Template:
+        """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles.
 
-    def _special_token(self, role: Role) -> _Special:
-        token = self._token_with(role)
+        Raises
+        ------
+        StudioError
+            If the vocabulary lacks one of them.
+        """
+        if self._template is not None:
+            return self._template if add_special_tokens else self._template.without_special()
+        if not add_special_tokens:
+            return Template()
+        return Template.around(self.special("cls_token"), self.special("sep_token"))
+
+    def special(self, role: Role) -> Special:
+        """Return the token with a role.
+
+        Raises
+        ------
+        StudioError
+            If no token in the vocabulary has it.
+        """
+        token = self.roles.get(role)
         token_id = None if token is None else self.id_of(token)
         if token is None or token_id is None:
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
             raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
-        return _Special(token, token_id)
-
-
-class _Special(NamedTuple):
-    """A special token and its id."""
-
-    token: str
-    id: int
-
-    def times(self, count: int) -> Encoding:
-        return Encoding([self.token] * count, [self.id] * count, [(0, 0)] * count, [None] * count)
+        return Special((token,), (token_id,))
 
 
 def watched(
@@ -296,15 +325,21 @@ def watched(
         progress(total, total)
 
 
-def _checked(text: object, number: int) -> str:
+def checked_text(text: object) -> str:
+    """Return a text.
+
+    Raises
+    ------
+    StudioError
+        If it is something else.
+    """
     if not isinstance(text, str):
-        raise StudioError("Text {number} is not a text but {item}", _A_TEXT, number=number, item=_shown(text))
+        raise StudioError("{value} is not a text", _A_TEXT, value=_shown(text))
     return text
 
 
 def _encoded(
-    encoding_of: Callable[[str], Encoding],
-    special_token: Callable[[Role], _Special],
+    encoder: Encoder,
     text: object,
     pair: object,
     *,
@@ -313,23 +348,27 @@ def _encoded(
     max_length: int | None = None,
     stride: int = 0,
     padding: bool | Padding | None = False,
+    padding_side: Side | None = None,
     pad_to_multiple_of: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Encoding | list[Encoding]:
     """Return the result of `Encoder.encode`."""
-    most = None if max_length is None else _whole("max_length", max_length, 1)
+    most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
     if truncation is None and most is not None and pads == "do_not_pad":
         truncation = True
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
         raise StudioError("Truncation, or padding to a length, needs a length", "Give max_length.")
-    around = None
-    if add_special_tokens:
-        around = special_token("cls_token").times(1), special_token("sep_token").times(1)
-    shape = _Shape(around, None if truncates == "do_not_truncate" else most, truncates, _whole("stride", stride, 0))
-    multiple = 1 if pad_to_multiple_of is None else _whole("pad_to_multiple_of", pad_to_multiple_of, 1)
+    shape = _Shape(
+        encoder.template(checked_flag("add_special_tokens", add_special_tokens)),
+        None if truncates == "do_not_truncate" else most,
+        truncates,
+        whole_number("stride", stride, 0),
+        _side("truncation_side", encoder.truncation_side),
+    )
+    multiple = 1 if pad_to_multiple_of is None else whole_number("pad_to_multiple_of", pad_to_multiple_of, 1)
     if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
         raise StudioError(
             "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
@@ -338,17 +377,17 @@ def _encoded(
             multiple=multiple,
         )
 
-    padding_token = None if pads == "do_not_pad" else special_token("pad_token")
+    padding_token = None if pads == "do_not_pad" else encoder.special("pad_token")
+    side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
     is_one = isinstance(text, str)
-    pairs = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
-    encodings = [
-        shape.of(encoding_of(first), None if second is None else encoding_of(second))
-        for first, second in watched(pairs, progress, should_stop, len(pairs))
-    ]
+    firsts, seconds = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
+    others = repeat(None) if seconds is None else encoder._encodings_of(seconds)  # noqa: SLF001
+    pairs = zip(encoder._encodings_of(firsts), others, strict=False)  # noqa: SLF001
+    encodings = [shape.of(first, second) for first, second in watched(pairs, progress, should_stop, len(firsts))]
     if padding_token is not None and encodings:
         length = most if pads == "max_length" and most is not None else max(map(len, encodings))
         length += -length % multiple
-        encodings = [_padded(encoding, length, padding_token) for encoding in encodings]
+        encodings = [_padded(encoding, length, padding_token, side) for encoding in encodings]
     return encodings[0] if is_one else encodings
 
 
@@ -357,7 +396,14 @@ def _needs_length(options: EncodingOptions) -> bool:
     return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
-def _whole(name: str, value: object, least: int) -> int:
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a whole number.
+
+    Raises
+    ------
+    StudioError
+        If it is something else, or less than `least`.
+    """
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # NumPy's integers too
     except TypeError:
@@ -367,6 +413,33 @@ def _whole(name: str, value: object, least: int) -> int:
             "{name} is {value}", "Give a whole number of at least {least}.", name=name, value=_shown(value), least=least
         )
     return number
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Return a switch.
+
+    Raises
+    ------
+    StudioError
+        If it is something else.
+    """
+    if value not in (True, False):
+        raise StudioError("{name} is {value}", "Give True or False.", name=name, value=_shown(value))
+    return bool(value)
+
+
+def checked_ids(ids: object) -> list[int]:
+    """Return ids as Python's own integers.
+
+    Raises
+    ------
+    StudioError
+        If they are something else.
+    """
+    try:
+        return [operator.index(number) for number in ids]  # type: ignore[attr-defined]
+    except TypeError:
+        raise StudioError("Ids are expected, not {value}", "Give a list of whole numbers.", value=_shown(ids)) from None
 
 
 def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[_T, ...]) -> _T:
@@ -382,22 +455,20 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
     )
 
 
-def _pairs(texts: object, seconds: object) -> list[tuple[str, str | None]]:
-    """Return texts with their second texts, or None for those without one."""
+def _pairs(texts: object, seconds: object) -> tuple[list[str], list[str] | None]:
+    """Return texts, and their second texts if there are any."""
     if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
         texts, seconds = zip(*map(_parts, texts), strict=True)
     firsts = list(checked_texts(texts))
-    if seconds is None:
-        return [(text, None) for text in firsts]
-    others = list(checked_texts(seconds))
-    if len(firsts) != len(others):
+    others = None if seconds is None else list(checked_texts(seconds))
+    if others is not None and len(firsts) != len(others):
         raise StudioError(
             "There are {texts:,} texts and {pairs:,} second texts",
             "Give as many of both.",
             texts=len(firsts),
             pairs=len(others),
         )
-    return list(zip(firsts, others, strict=True))
+    return firsts, others
 
 
 def _parts(pair: object) -> tuple[object, object]:
@@ -406,6 +477,14 @@ def _parts(pair: object) -> tuple[object, object]:
             "{value} is not a pair of texts, as others are", "Give only texts, or only pairs.", value=_shown(pair)
         )
     return pair
+
+
+def _side(name: str, value: object) -> Side:
+    for side in get_args(Side):
+        if value == side:
+            found: Side = side
+            return found
+    raise StudioError("{name} is {value}", "Give right or left.", name=name, value=_shown(value))
 
 
 def _shown(value: object) -> str:
@@ -418,35 +497,43 @@ class _Shape:
 
     Attributes
     ----------
-    around
-        The special tokens before the first and after each text; None for none.
+    template
+        What stands around the texts.
     most
         How many tokens truncation leaves; None for all.
     truncation, stride
         As for `Encoder.encode`.
+    side
+        Where texts are cut off.
     """
 
-    around: tuple[Encoding, Encoding] | None
+    template: Template
     most: int | None
     truncation: Truncation
     stride: int
+    side: Side
 
     def of(self, first: Encoding, second: Encoding | None) -> Encoding:
         """Return one or two texts truncated and between special tokens."""
-        firsts: Sequence[Encoding] = [first]
-        seconds: Sequence[Encoding | None] = [second]
+        parts = self.template.single if second is None else self.template.pair
+        texts = [first] if second is None else [first, second]
+        windows = [[text] for text in texts]
         if self.most is not None:
-            lengths = self._lengths_left(self.most, len(first), None if second is None else len(second))
-            firsts = _windows(first, lengths[0], self.stride)
-            seconds = [None] if second is None else _windows(second, lengths[1], self.stride)
-        whole = self._joined(firsts[0], seconds[0])
-        if len(firsts) == len(seconds) == 1:
-            return whole
-        overflowing = [self._joined(one, other) for one in firsts[1:] for other in seconds]
-        overflowing += [self._joined(firsts[0], other) for other in seconds[1:]]
-        return replace(whole, overflowing=tuple(overflowing))
+            around = sum(len(part.special.tokens) for part in parts)
+            lengths = self._lengths_left(self.most, around, *map(len, texts))
+            windows = [self._windows(text, length) for text, length in zip(texts, lengths, strict=False)]
+        joined: list[tuple[tuple[Encoding, int], ...]] = [()]
+        for part in parts:
+            if part.sequence is None:
+                found = [(_added(part.special), part.type_id)]
+            else:
+                found = [(window, part.overflowing_type_id) for window in windows[part.sequence]]
+                found[0] = (found[0][0], part.type_id)
+            joined = _combined(joined, found)
+        whole, *overflowing = (_joined(parts, texts) for texts in joined)
+        return replace(whole, overflowing=tuple(overflowing)) if overflowing else whole
 
-    def _lengths_left(self, most: int, first: int, second: int | None) -> tuple[int, int]:
+    def _lengths_left(self, most: int, around: int, first: int, second: int | None = None) -> tuple[int, int]:
         """Return how many tokens truncation leaves of each text.
 
         Raises
@@ -454,7 +541,6 @@ class _Shape:
         StudioError
             If the special tokens alone are too many, or the text that may be truncated is too short.
         """
-        around = 0 if self.around is None else 2 if second is None else 3
         room = most - around
         if room < 0:
             raise StudioError(
@@ -481,25 +567,58 @@ class _Shape:
             )
         return (left, second or 0) if is_first else (first, left)
 
-    def _joined(self, first: Encoding, second: Encoding | None) -> Encoding:
-        if self.around is None and second is None:
-            return first
-        parts, stretches = [first], [Stretch(len(first))]
-        if second is not None:
-            parts.append(second)
-            stretches.append(Stretch(len(second), 1))
-        if self.around is not None:
-            before, after = self.around
-            parts = [before, *chain.from_iterable((part, after) for part in parts)]
-            around = (Stretch(1, stretch.type_id, is_special=True) for stretch in stretches)
-            stretches = [Stretch(1, is_special=True), *chain.from_iterable(zip(stretches, around, strict=True))]
-        return Encoding(
-            list(chain.from_iterable(part.tokens for part in parts)),
-            list(chain.from_iterable(part.ids for part in parts)),
-            list(chain.from_iterable(part.offsets for part in parts)),
-            list(chain.from_iterable(part.words for part in parts)),
-            stretches=tuple(stretches),
-        )
+    def _windows(self, encoding: Encoding, length: int) -> list[Encoding]:
+        """Return a text in parts of at most `length` tokens, each repeating `stride` tokens of the previous.
+
+        Raises
+        ------
+        StudioError
+            If they would have no other tokens.
+        """
+        if length >= len(encoding):
+            return [encoding]
+        if length == 0:
+            return [_part(encoding, 0, 0), encoding]
+        if self.stride >= length:
+            raise StudioError(
+                "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
+                "Give a smaller stride, or a larger max_length.",
+                stride=self.stride,
+                length=length,
+            )
+        starts = range(0, len(encoding) - self.stride, length - self.stride)
+        if self.side == "right":
+            return [_part(encoding, start, start + length) for start in starts]
+        ends = (len(encoding) - start for start in starts)
+        return [_part(encoding, max(0, end - length), end) for end in ends]
+
+
+def _joined(parts: Sequence[TemplatePart], texts: Sequence[tuple[Encoding, int]]) -> Encoding:
+    """Return the parts of a template, each with what stands there and the type of that."""
+    if parts == (TemplatePart(0),) and texts[0][1] == 0:
+        return texts[0][0]
+    encodings = [encoding for encoding, _ in texts]
+    return Encoding(
+        list(chain.from_iterable(encoding.tokens for encoding in encodings)),
+        list(chain.from_iterable(encoding.ids for encoding in encodings)),
+        list(chain.from_iterable(encoding.offsets for encoding in encodings)),
+        list(chain.from_iterable(encoding.words for encoding in encodings)),
+        stretches=tuple(
+            Stretch(len(encoding), type_id, part.sequence)
+            for part, (encoding, type_id) in zip(parts, texts, strict=True)
+        ),
+    )
+
+
+def _combined(rows: list[tuple[_T, ...]], added: list[_T]) -> list[tuple[_T, ...]]:
+    """Return each row with each of the added values, in the order of the libraries: the first of both comes first.
+
+    >>> _combined([("a",), ("b",)], ["x", "y"])
+    [('a', 'x'), ('b', 'x'), ('b', 'y'), ('a', 'y')]
+    """
+    first, *others = rows
+    rest = [(*row, value) for row in others for value in added]
+    return [(*first, added[0]), *rest, *((*first, value) for value in added[1:])]
 
 
 def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
@@ -513,41 +632,26 @@ def _longest_first(first: int, second: int, room: int) -> tuple[int, int]:
     return (shorter, longer) if first <= second else (longer, shorter)
 
 
-def _windows(encoding: Encoding, length: int, stride: int) -> list[Encoding]:
-    """Return a text in parts of at most `length` tokens, each beginning with the last `stride` tokens of the previous.
-
-    Raises
-    ------
-    StudioError
-        If they would have no other tokens.
-    """
-    if length >= len(encoding):
-        return [encoding]
-    if length == 0:
-        return [_part(encoding, 0, 0), encoding]
-    if stride >= length:
-        raise StudioError(
-            "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
-            "Give a smaller stride, or a larger max_length.",
-            stride=stride,
-            length=length,
-        )
-    step = length - stride
-    return [_part(encoding, start, start + length) for start in range(0, len(encoding) - stride, step)]
-
-
 def _part(encoding: Encoding, start: int, end: int) -> Encoding:
     part = slice(start, end)
     return Encoding(encoding.tokens[part], encoding.ids[part], encoding.offsets[part], encoding.words[part])
 
 
-def _padded(encoding: Encoding, length: int, special: _Special) -> Encoding:
-    padding = special.times(max(0, length - len(encoding)))
+def _added(special: Special, times: int = 1) -> Encoding:
+    count = len(special.tokens) * times
+    return Encoding(list(special.tokens) * times, list(special.ids) * times, [(0, 0)] * count, [None] * count)
+
+
+def _padded(encoding: Encoding, length: int, special: Special, side: Side) -> Encoding:
+    padding = _added(special, max(0, length - len(encoding)))
+    stretch = Stretch(len(padding), 0, None, is_padding=True)
+    stretches = encoding.stretches or (Stretch(len(encoding)),)
+    first, last = (padding, encoding) if side == "left" else (encoding, padding)
     return Encoding(
-        encoding.tokens + padding.tokens,
-        encoding.ids + padding.ids,
-        encoding.offsets + padding.offsets,
-        [*encoding.words, *padding.words],
-        tuple(_padded(more, length, special) for more in encoding.overflowing),
-        (*(encoding.stretches or (Stretch(len(encoding)),)), Stretch(len(padding), 0, True, True)),
+        first.tokens + last.tokens,
+        first.ids + last.ids,
+        first.offsets + last.offsets,
+        [*first.words, *last.words],
+        tuple(_padded(more, length, special, side) for more in encoding.overflowing),
+        (stretch, *stretches) if side == "left" else (*stretches, stretch),
     )

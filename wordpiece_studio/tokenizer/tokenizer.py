@@ -6,15 +6,27 @@ if at some position none does, the whole word is unknown.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, found_token
+from wordpiece_studio.tokenizer.encoding import (
+    Encoder,
+    Encoding,
+    UnknownReason,
+    UnknownToken,
+    checked_ids,
+    checked_text,
+    whole_number,
+)
+from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
@@ -23,23 +35,33 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
-    from wordpiece_studio.tokenizer.encoding import Role
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
+    _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
+    """Tokens, ids, and (start, end) in the text."""
+    _Encoded = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]], Sequence[int], int]
+    """The same of a stretch of text, the number of the word of each token, and how many words there are."""
+
+_T = TypeVar("_T")
 _FEW_TOKENS = 16
 MODEL_MAX_LENGTH = 512  # of BERT
+_MOST_KEPT = 1 << 18  # characters of texts about which something is kept
+_LONG = 100  # a longer text hardly occurs again
 NO_ID = -1
 """The id of the unknown token if the vocabulary has none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A token of a word: its text, id, and (start, end) in the original text in code points."""
+    """A token of a word: its text, id, and (start, end) in the original text in code points.
+
+    `covered` is what an added token covers where that is not spelled as the token is.
+    """
 
     token: str
     id: int
     start: int
     end: int
+    covered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +109,31 @@ class WordTrace:
         return trace_html(self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Match:
-    """Tokens of a word with (start, end) in its characters; on failure one unknown token over the whole word."""
+class _Match(NamedTuple):
+    """Tokens of a word, with (start, end) in its characters; on failure one unknown token over the whole word."""
 
-    tokens: tuple[tuple[str, int, int], ...]
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
     unknown: UnknownReason | None
+
+
+class _Kept(dict[str, _T]):
+    """What is known about texts; all of it is forgotten when the texts become too long together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._characters = 0
+
+    def keep(self, text: str, value: _T) -> _T:
+        """Keep and return what is known about a text."""
+        if len(text) < _LONG:
+            self._characters += len(text) + 1
+            if self._characters > _MOST_KEPT:
+                self.clear()
+                self._characters = len(text) + 1
+            self[text] = value
+        return value
 
 
 class Tokenizer(Encoder):
@@ -111,7 +152,8 @@ class Tokenizer(Encoder):
     model_max_length
         The most tokens that the model takes; written for `transformers`, which truncates to it.
     kept_parts
-        Parts of a ``tokenizer.json`` that are only read and written again: truncation, padding, a post-processor.
+        Parts of a ``tokenizer.json`` that are unlike what the Studio writes, by name. A ``post_processor`` determines
+        the special tokens around texts; ``truncation`` and ``padding`` are only written again.
 
     Special tokens and user tokens in a text are found before anything else and never cut, as in Hugging Face.
 
@@ -135,58 +177,76 @@ class Tokenizer(Encoder):
         model_max_length: int = MODEL_MAX_LENGTH,
         kept_parts: Mapping[str, Any] | None = None,
     ) -> None:
+        if not isinstance(vocabulary, Vocabulary):
+            raise StudioError(
+                "{value} is not a vocabulary", 'Give one, such as Vocabulary(["a"]).', value=repr(vocabulary)[:100]
+            )
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
         self.normalizer = resolve_normalizer(normalizer)
         self.pre_tokenizer = resolve_pre_tokenizer(pre_tokenizer)
-        self.max_word_length = max_word_length
-        self.model_max_length = model_max_length
+        self.max_word_length = whole_number("max_word_length", max_word_length, 0)
+        self.model_max_length = whole_number("model_max_length", model_max_length, 0)
         self.kept_parts = dict(kept_parts or {})
+        self._template = _template_of(self.kept_parts)
         self._finder = AddedTokenFinder.of(vocabulary.added_tokens)
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
-        self._matches: dict[str, _Match] = {}
+        self._matches: _Kept[_Match] = _Kept()
+        self._encoded: _Kept[_Encoded] = _Kept()
+        self._in_place: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Tokenizer: {len(self.vocabulary):,} tokens, {self.normalizer.name}, {self.pre_tokenizer.name}>"
 
-    @property
+    @cached_property
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
         return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
+        return {**self.__dict__, "_matches": _Kept(), "_encoded": _Kept(), "_in_place": set()}  # copies begin empty
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
 
-    def _token_with(self, role: Role) -> str | None:
-        token: str | None = getattr(self.vocabulary, role)
-        return token
+    @property
+    def roles(self) -> Mapping[str, str]:
+        """Those of the vocabulary."""
+        return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
+        tokens: list[str] = []
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
         words: list[int] = []
-        encoding = Encoding([], [], [], words)
-        for index, word in enumerate(self.tokenize_words(text)):
-            for piece in word.pieces:
-                encoding.tokens.append(piece.token)
-                encoding.ids.append(piece.id)
-                encoding.offsets.append((piece.start, piece.end))
-                words.append(index)
-        return encoding
+        first = first_word = 0
+        for stretch in text.split(" ") if self.is_local else (text,):
+            found = self._encoded.get(stretch) or self._encoded.keep(stretch, self._encode(stretch))
+            stretch_tokens, stretch_ids, stretch_offsets, stretch_words, word_count = found
+            tokens += stretch_tokens
+            ids += stretch_ids
+            for start, end in stretch_offsets:
+                offsets.append((first + start, first + end))
+            for word in stretch_words:
+                words.append(first_word + word)
+            first += len(stretch) + 1
+            first_word += word_count
+        return Encoding(tokens, ids, offsets, words)
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
         ids: list[int] = []
+        known = self._matches
         for section, _, _, is_added in self._sections(text):
             if is_added:
                 ids.append(self._id(section))
             else:
                 for word in self.pipeline.words(section):
-                    ids += [self._id(token) for token, _, _ in self._match(word).tokens]
+                    match = known.get(word) or self._match(word)
+                    ids += match.ids
         return ids
 
     def tokenize_words(self, text: str) -> list[TokenizedWord]:
@@ -194,7 +254,7 @@ class Tokenizer(Encoder):
         words: list[TokenizedWord] = []
         for section, start, end, is_added in self._sections(text):
             if is_added:
-                piece = Piece(section, self._id(section), start, end)
+                piece = Piece(section, self._id(section), start, end, text[start:end])
                 words.append(TokenizedWord(None, (piece,), None))
             else:
                 words.extend(self._tokenize(word, start) for word in self.pipeline.aligned_words(section))
@@ -223,15 +283,17 @@ class Tokenizer(Encoder):
 
         An end-of-word suffix counts as one character after the last.
         """
-        match = self._match(word)
-        return match.tokens if match.unknown is None else None
+        match = self._match(checked_text(word))
+        if match.unknown is not None:
+            return None
+        return tuple((token, start, end) for token, (start, end) in zip(match.tokens, match.spans, strict=True))
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
-        units = self._units(word)
+        units = self._units(checked_text(word))
         match = self._match(word)
         positions = []
-        starts = [start for _, start, _ in match.tokens]
+        starts = [start for start, _ in match.spans]
         if match.unknown is not None:
             starts = [] if match.unknown.kind == "too-long" else self._starts_until(units, match.unknown.position)
         for start in starts:
@@ -243,8 +305,7 @@ class Tokenizer(Encoder):
                     break
             last = tried[-1]
             positions.append(PositionTrace(start, tuple(tried), last.candidate if last.matched else None))
-        tokens = tuple(token for token, _, _ in match.tokens)
-        return WordTrace(word, tuple(positions), tokens, match.unknown)
+        return WordTrace(word, tuple(positions), match.tokens, match.unknown)
 
     def split(self, text: str) -> Iterator[tuple[str, bool]]:
         """Yield each word of `text` after normalization, and whether it is an added token found in the text."""
@@ -253,7 +314,7 @@ class Tokenizer(Encoder):
                 yield section, True
             else:
                 for word in self.pipeline.words(section):
-                    yield word.removeprefix(FOUND), word.startswith(FOUND)
+                    yield (found_token(word)[0], True) if word.startswith(FOUND) else (word, False)
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined, like Hugging Face's WordPiece decoder.
@@ -266,7 +327,7 @@ class Tokenizer(Encoder):
         StudioError
             If an id is not in the vocabulary.
         """
-        tokens = [self.vocabulary[token_id] for token_id in ids]
+        tokens = [self.vocabulary[token_id] for token_id in checked_ids(ids)]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in self.vocabulary.special_tokens]
         suffix = self.vocabulary.end_of_word_suffix
@@ -280,15 +341,15 @@ class Tokenizer(Encoder):
 
     def with_steps(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> Tokenizer:
         """Return a tokenizer with another normalizer and pre-tokenizer, and everything else of this one."""
-        return Tokenizer(
-            self.vocabulary,
-            normalizer,
-            pre_tokenizer,
-            max_word_length=self.max_word_length,
-            is_normalizer_guessed=self.is_normalizer_guessed,
-            model_max_length=self.model_max_length,
-            kept_parts=self.kept_parts,
-        )
+        return self.changed(normalizer=normalizer, pre_tokenizer=pre_tokenizer)
+
+    def changed(self, **arguments: Any) -> Tokenizer:
+        """Return a tokenizer with some other arguments, and everything else of this one."""
+        names = ("vocabulary", "normalizer", "pre_tokenizer", "max_word_length")
+        further = ("is_normalizer_guessed", "model_max_length", "kept_parts")
+        made = Tokenizer(**{name: getattr(self, name) for name in (*names, *further)} | arguments)
+        made.padding_side, made.truncation_side = self.padding_side, self.truncation_side
+        return made
 
     @classmethod
     def load(
@@ -333,22 +394,13 @@ class Tokenizer(Encoder):
             If a file cannot represent the tokenizer exactly, with the reason and what can be written instead; or cannot
             be written. The folder is then unchanged.
         """
-        from wordpiece_studio.storage.tokenizer_directory import save_directory  # it needs this module
+        from wordpiece_studio.storage.tokenizer_directory import save_tokenizer  # it needs this module
 
-        save_directory(
-            directory,
-            self.vocabulary,
-            self.normalizer,
-            self.pre_tokenizer,
-            max_word_length=self.max_word_length,
-            model_max_length=self.model_max_length,
-            kept_parts=self.kept_parts,
-            only=only,
-        )
+        save_tokenizer(directory, self, only=only)
 
     def _sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
-        return self._finder.sections(text)
+        return self._finder.sections(checked_text(text))
 
     def _finder_in_normalized_text(self) -> AddedTokenFinder:
         sought: dict[str, AddedToken] = {}
@@ -357,56 +409,109 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
+    def _encode(self, text: str) -> _Encoded:
+        """Return the tokens of a text or of a stretch of it."""
+        words: list[_EncodedWord] = []
+        for section, start, end, is_added in self._sections(text):
+            if is_added:
+                words.append(((text[start:end],), (self._id(section),), ((start, end),)))
+            else:
+                words += self._encoded_words(section, start)
+        if len(words) == 1:
+            return *words[0], (0,) * len(words[0][0]), 1
+        tokens = tuple(token for tokens, _, _ in words for token in tokens)
+        ids = tuple(token_id for _, ids, _ in words for token_id in ids)
+        offsets = tuple(offset for _, _, offsets in words for offset in offsets)
+        numbers = tuple(number for number, (tokens, _, _) in enumerate(words) for _ in tokens)
+        return tokens, ids, offsets, numbers, len(words)
+
+    def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
+        """Return the words of a stretch between added tokens, which begins at position `first`."""
+        encoded: list[_EncodedWord] = []
+        if self._keeps_places(text):
+            words = self.pipeline.words(text)
+            if sum(map(len, words)) == len(text):  # then they stand one after the other
+                for word in words:
+                    match = self._match(word)
+                    spans = [(first + start, first + end) for start, end in match.spans] if first else match.spans
+                    encoded.append((match.tokens, match.ids, spans))
+                    first += len(word)
+                return encoded
+        for word, starts, ends in self.pipeline.placed_words(text):
+            match = self._match(word)
+            tokens = (found_token(word)[1],) if word.startswith(FOUND) else match.tokens
+            encoded.append((tokens, match.ids, self._offsets(match, starts, ends, first)))
+        return encoded
+
+    def _keeps_places(self, text: str) -> bool:
+        """Return whether each character becomes exactly one, whatever is beside it, as is usual."""
+        if self._in_place.issuperset(text):
+            return True
+        if not self.pipeline.is_by_character or self.vocabulary.end_of_word_suffix:
+            return False
+        normalizer = self.normalizer
+        for character in set(text) - self._in_place:
+            if normalizer.regards_neighbours(character) or len(normalizer.normalize(character)) != 1:
+                return False
+            self._in_place.add(character)
+        return True
+
     def _tokenize(self, word: Word, offset: int) -> TokenizedWord:
         match = self._match(word.text)
-        starts = (*word.starts, word.ends[-1])  # an end-of-word suffix begins where the word ends
-        ends = (*word.ends, word.ends[-1])
+        offsets = self._offsets(match, word.starts, word.ends, offset)
         pieces = tuple(
-            Piece(token, self._id(token), offset + starts[start], offset + ends[end - 1])
-            for token, start, end in match.tokens
+            Piece(token, token_id, start, end)
+            for token, token_id, (start, end) in zip(match.tokens, match.ids, offsets, strict=True)
         )
-        return TokenizedWord(None if word.text.startswith(FOUND) else word, pieces, match.unknown)
+        if word.text.startswith(FOUND):
+            return TokenizedWord(None, (replace(pieces[0], covered=found_token(word.text)[1]),), None)
+        return TokenizedWord(word, pieces, match.unknown)
+
+    def _offsets(self, match: _Match, starts: Sequence[int], ends: Sequence[int], first: int) -> list[tuple[int, int]]:
+        """Return where the tokens of a word stand, given where its characters stand after position `first`."""
+        if self.vocabulary.end_of_word_suffix:  # which begins where the word ends
+            starts, ends = (*starts, ends[-1]), (*ends, ends[-1])
+        return [(first + starts[start], first + ends[end - 1]) for start, end in match.spans]
 
     def _retokenized(self, old: TokenizedWord) -> TokenizedWord:
         if old.word is None:
             piece = old.pieces[0]
-            new = Piece(piece.token, self._id(piece.token), piece.start, piece.end)
+            new = replace(piece, id=self._id(piece.token))
             return old if new == piece else TokenizedWord(None, (new,), None)
         match = self._match(old.word.text)
-        tokens = [(token, self._id(token)) for token, _, _ in match.tokens]
+        tokens = list(zip(match.tokens, match.ids, strict=True))
         if match.unknown == old.unknown and tokens == [(piece.token, piece.id) for piece in old.pieces]:
             return old
         return self._tokenize(old.word, old.pieces[0].start - old.word.starts[0])
 
     def _match(self, word: str) -> _Match:
-        """Return the tokens of a word; each distinct word is matched once."""
+        """Return the tokens of a word."""
         found = self._matches.get(word)
-        if found is None:
-            found = self._matches[word] = self._longest_match(word)
-        return found
+        return self._matches.keep(word, self._longest_match(word)) if found is None else found
 
     def _longest_match(self, word: str) -> _Match:
         if word.startswith(FOUND):
-            return _Match(((word.removeprefix(FOUND), 0, len(word)),), None)
+            token, _ = found_token(word)
+            return _Match((token,), (self._id(token),), ((0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
-        units = self._units(word)
-        tokens: list[tuple[str, int, int]] = []
-        start = 0
-        while start < len(units):
-            for end in range(min(len(units), start + self.vocabulary.longest), start, -1):
-                candidate = self._candidate(units, start, end)
-                if self.vocabulary.is_piece(candidate):
-                    tokens.append((candidate, start, end))
-                    start = end
-                    break
-            else:
-                symbol = self._candidate(units, start, start + 1)
+        ids: list[int] = []
+        spans: list[tuple[int, int]] = []
+        start, last = 0, len(word) + (1 if self.vocabulary.end_of_word_suffix else 0)
+        while start < last:
+            found = self.vocabulary.longest_match(word, start)
+            if found is None:
+                symbol = self._candidate(self._units(word), start, start + 1)
                 return self._unknown(word, UnknownReason("symbol", start, symbol))
-        return _Match(tuple(tokens), None)
+            token_id, end = found
+            ids.append(token_id)
+            spans.append((start, end))
+            start = end
+        return _Match(tuple(map(self.vocabulary.__getitem__, ids)), tuple(ids), tuple(spans), None)
 
     def _unknown(self, word: str, reason: UnknownReason) -> _Match:
-        return _Match(((UnknownToken(self.vocabulary.unk_token, reason), 0, len(word)),), reason)
+        token = UnknownToken(self.vocabulary.unk_token, reason)
+        return _Match((token,), (self._id(token),), ((0, len(word)),), reason)
 
     def _units(self, word: str) -> list[str]:
         """Return the characters of a word, and the end-of-word suffix if the vocabulary has one."""
@@ -429,6 +534,20 @@ class Tokenizer(Encoder):
     def _id(self, token: str) -> int:
         found = self.vocabulary.id_of(token)
         return NO_ID if found is None else found
+
+
+def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
+    """Return the template of a post-processor that is unlike BERT's."""
+    if "post_processor" not in kept_parts:
+        return None
+    template = Template.of(kept_parts["post_processor"])
+    if template is None:
+        raise StudioError(
+            "The post_processor {value} is none that can be applied here",
+            "Give one of the type TemplateProcessing, with each text once, or None.",
+            value=repr(kept_parts["post_processor"])[:100],
+        )
+    return template
 
 
 def _has_part(word: TokenizedWord, parts: list[str] | None) -> bool:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 
 UNKNOWN_TOKEN = "[UNK]"
@@ -105,6 +107,11 @@ class TokenList:
         index = self._index
         return self.ids.get(token) if index is None else index.id_of(token)
 
+    def finder(self) -> Callable[[str], int | None]:
+        """Return the function that finds the id of a token: the same as `id_of`, for many calls."""
+        index = self._index
+        return self.ids.get if index is None else index.id_of
+
     def append(self, token: str) -> None:
         """Give `token` the next id.
 
@@ -184,14 +191,21 @@ class Vocabulary:
         added_tokens: Iterable[str | AddedToken] = (),
         pieces: int | None = None,
     ) -> None:
-        self._table = tokens if isinstance(tokens, TokenList) else TokenList(tokens)
+        for name, text in (("prefix", continuing_subword_prefix), ("suffix", end_of_word_suffix or "")):
+            if not isinstance(text, str):
+                raise StudioError("The {name} is {value}", "Give a text.", name=name, value=repr(text)[:100])
+        self._table = tokens if isinstance(tokens, TokenList) else TokenList(checked_texts(tokens))
         self._size = len(self._table.tokens) if size is None else size
         self._pieces = pieces
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.longest = self._table.longest
+        if isinstance(added_tokens, str) or not isinstance(added_tokens, Iterable):
+            raise StudioError(
+                "The added tokens are {value}", "Give a list of texts or AddedTokens.", value=repr(added_tokens)[:100]
+            )
         described = {token.content: token for token in map(AddedToken.of, added_tokens)}
-        special = [*special_tokens, *(token.content for token in described.values() if token.special)]
+        special = [*checked_texts(special_tokens), *(token.content for token in described.values() if token.special)]
         others = {"pad_token": pad_token, "cls_token": cls_token, "sep_token": sep_token, "mask_token": mask_token}
         others |= {"bos_token": bos_token, "eos_token": eos_token}
         self.roles = roles_of(special, {"unk_token": unk_token, **others})
@@ -271,6 +285,24 @@ class Vocabulary:
         found = self._table.id_of(token)
         return found if found is not None and found < self._size else None
 
+    def longest_match(self, word: str, start: int) -> tuple[int, int] | None:
+        """Return the id of the longest token that stands in `word` at `start`, and its end; None if there is none.
+
+        An end-of-word suffix counts as one character after the last.
+        """
+        find = self._table.finder()
+        size = self._size if self._pieces is None else min(self._pieces, self._size)
+        prefix = self.continuing_subword_prefix if start else ""
+        if self.end_of_word_suffix:
+            found = find(prefix + word[start:] + self.end_of_word_suffix)
+            if found is not None and found < size:
+                return found, len(word) + 1
+        for end in range(min(len(word), start + self.longest), start, -1):
+            found = find(prefix + word[start:end])
+            if found is not None and found < size:
+                return found, end
+        return None
+
     def tokens_apart(self, other: Vocabulary) -> list[str] | None:
         """Return the tokens that only one of two vocabularies of one history has; None if they are of two."""
         if self._table is not other._table or self.added_tokens != other.added_tokens:
@@ -278,11 +310,14 @@ class Vocabulary:
         return self._table.tokens[min(self._size, other._size) : max(self._size, other._size)]
 
     def __getitem__(self, token_id: int) -> str:
-        if not 0 <= token_id < self._size:
-            raise StudioError(
-                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
-            )
-        return self._table.tokens[token_id]
+        try:
+            if 0 <= token_id < self._size:
+                return self._table.tokens[token_id]
+        except TypeError:
+            raise StudioError("{id} is not an id", "Give a whole number.", id=repr(token_id)[:50]) from None
+        raise StudioError(
+            "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
+        )
 
     def __contains__(self, token: object) -> bool:
         return isinstance(token, str) and self.id_of(token) is not None

@@ -1,7 +1,7 @@
 """The fast engine: owns and enlarges the arrays of the kernels, and names the tokens that they make.
 
-See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this module loads the kernels, and numba with
-them; import it only where it is needed.
+See :mod:`~wordpiece_studio.training.kernels` for how it works. Importing this module loads the kernels; import
+it only where it is needed.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import dataclasses
 import time
 from typing import TYPE_CHECKING, Literal, get_args
 
-from wordpiece_studio.compiled.kernel_cache import kernels_are_loaded
+from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.corpus.counts import WordCounts, is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import ADVICE, available_memory, check_memory, out_of_memory
@@ -39,8 +39,8 @@ __all__ = ["Trainer", "TrainingRun", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
-PLAIN_WORK = 1_000_000
-"""Cells times merges up to which the plain engine finishes before the compiled one is even loaded."""
+PLAIN_WORK, PLAIN_WORK_UNCOMPILED = 100_000, 1_000_000
+"""Cells times merges up to which the plain engine finishes before the compiled one is even loaded, or compiled."""
 
 _SLICE = 256  # merges between two calls of the caller's `should_stop` and two looks at the clock
 
@@ -380,7 +380,8 @@ def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain",
     if config.max_merges is not None:
         merges = min(merges, config.max_merges)
     # Even without any merge, making the plain engine takes time.
-    return "plain" if len(input_.cells) * max(1, merges) <= PLAIN_WORK else "compiled"
+    limit = PLAIN_WORK if kernels_are_cached("training") else PLAIN_WORK_UNCOMPILED
+    return "plain" if len(input_.cells) * max(1, merges) <= limit else "compiled"
 
 
 def _make_engine(

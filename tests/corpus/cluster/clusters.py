@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -64,13 +65,20 @@ class LocalCluster:
         return process
 
     def _wait_for_workers(self) -> None:
-        from distributed import Client
-
         deadline = time.monotonic() + _SECONDS
-        with Client(self.address, timeout=_SECONDS, set_as_default=False) as client:
-            while len(client.nthreads()) != len(self.workers):
-                assert time.monotonic() < deadline, "a worker did not come up, or still seems to be there"
-                time.sleep(0.02)
+        while self._known_workers() != len(self.workers):
+            assert time.monotonic() < deadline, "a worker did not come up, or still seems to be there"
+            time.sleep(0.02)
+
+    def _known_workers(self) -> int:
+        """Ask the scheduler, without a client: one needs a thread, which a busy machine may start too late."""
+        from distributed import rpc
+
+        async def identity() -> dict[str, Any]:
+            async with rpc(self.address) as scheduler:
+                return dict(await scheduler.identity())
+
+        return len(asyncio.run(identity())["workers"])
 
 
 def _read(path: Path) -> dict[str, Any]:

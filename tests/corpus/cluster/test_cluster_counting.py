@@ -311,9 +311,11 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
         (EXITS, r"killed 1 workers of the cluster.*memory"),
     ):
         spare.start_workers(1, preloaded=program)
-        with pytest.raises(StudioError, match=message):
-            count_words(tmp_path / "a.txt", cluster=spare.address)
-        spare.kill(spare.workers[0])
+        try:
+            with pytest.raises(StudioError, match=message):
+                count_words(tmp_path / "a.txt", cluster=spare.address)
+        finally:
+            spare.kill(spare.workers[0])
 
 
 def test_the_last_worker_goes_away(cluster: LocalCluster, tmp_path: Path) -> None:
@@ -350,7 +352,7 @@ def test_a_scheduler_that_goes_away(spare: LocalCluster, tmp_path: Path) -> None
 def test_dask_is_loaded_only_when_it_is_needed() -> None:
     program = (
         "import sys, wordpiece_studio.corpus.cluster.cluster_counting, wordpiece_studio.corpus.cluster.tasks;"
-        "print({'dask', 'distributed', 'fsspec', 'numba'} & set(sys.modules))"
+        "print({'dask', 'distributed', 'fsspec', 'llvmlite'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

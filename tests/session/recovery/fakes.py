@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.storage.project.contents import (
-    CorpusReference,
     Project,
     ProjectCorpus,
     ProjectRun,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,28 @@ TOKENS = [*BERT, *"abcdfou<>[]", *("##" + letter for letter in "abcdfou"), "foo"
 SIZE = len(TOKENS)
 PLAIN = {"lstrip": False, "rstrip": False, "single_word": False}
 BERT_CLASS = {"tokenizer_class": "BertTokenizer", "do_lower_case": True}
+FAST_CLASS = {"tokenizer_class": "PreTrainedTokenizerFast", "unk_token": "[UNK]"}
+UNCASED = {
+    **{"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True},
+    **{"strip_accents": None, "lowercase": True},
+}
+TEMPLATE = {
+    "type": "TemplateProcessing",
+    "single": [{"SpecialToken": {"id": "[CLS]", "type_id": 2}}, {"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [
+        {"Sequence": {"id": "B", "type_id": 0}},
+        {"SpecialToken": {"id": "[SEP]", "type_id": 1}},
+        {"Sequence": {"id": "A", "type_id": 1}},
+    ],
+    "special_tokens": {
+        name: {"id": name, "ids": [number], "tokens": [name]} for number, name in ((2, "[CLS]"), (3, "[SEP]"))
+    },
+}
+PADDING = {
+    **{"strategy": "BatchLongest", "direction": "Left", "pad_to_multiple_of": None},
+    **{"pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"},
+}
+TRUNCATION = {"direction": "Left", "max_length": 5, "strategy": "LongestFirst", "stride": 0}
 LEFT_MASK = {"content": "[MASK]", "lstrip": True, "normalized": False, "rstrip": False, "single_word": False}
 
 FOLDERS: dict[str, dict[str, Any]] = {
@@ -48,14 +71,39 @@ FOLDERS: dict[str, dict[str, Any]] = {
         "tokenizer_config.json": BERT_CLASS,
     },
     "roles of tokens that are not added": {
-        "tokenizer.json": [],
+        "tokenizer.json": {"added_tokens": []},
+        "tokenizer_config.json": {**FAST_CLASS, "eos_token": "<e>"},
+    },
+    "a template of its own": {
+        "tokenizer.json": {"post_processor": TEMPLATE, "padding": PADDING, "truncation": TRUNCATION},
+        "tokenizer_config.json": {**FAST_CLASS, "cls_token": "<c>", "sep_token": "[SEP]"},
+    },
+    "sides": {
+        "tokenizer.json": {"padding": PADDING},
         "tokenizer_config.json": {
-            "tokenizer_class": "PreTrainedTokenizerFast",
-            "unk_token": "[UNK]",
-            "eos_token": "<e>",
+            **FAST_CLASS,
+            "pad_token": "[MASK]",
+            "padding_side": "right",
+            "truncation_side": "left",
+            "cls_token": "[CLS]",
         },
     },
+    "no template": {
+        "tokenizer.json": {"post_processor": None},
+        "tokenizer_config.json": {**FAST_CLASS, "pad_token": "[PAD]", "padding_side": "left"},
+    },
+    "no template in the file, one in the class": {
+        "tokenizer.json": {"post_processor": None, "normalizer": UNCASED},
+        "tokenizer_config.json": BERT_CLASS,
+    },
 }
+FORMS: list[dict[str, Any]] = [
+    {"add_special_tokens": False},
+    {"add_special_tokens": True},
+    {"add_special_tokens": True, "padding": "max_length", "max_length": 50},
+    {"add_special_tokens": True, "truncation": True, "max_length": 7},
+    {"add_special_tokens": False, "truncation": True, "max_length": 9, "padding": "max_length"},
+]
 
 
 def folder_of(files: dict[str, Any], folder: Path) -> Path:
@@ -64,7 +112,7 @@ def folder_of(files: dict[str, Any], folder: Path) -> Path:
         if name == "tokenizer.json":
             Tokenizer(Vocabulary(TOKENS, BERT), "nfkc+lowercase").save(folder, only="tokenizer.json")
             (folder / "wordpiece-studio.json").unlink()
-            value = json.loads((folder / name).read_text("utf-8")) | {"added_tokens": value}
+            value = json.loads((folder / name).read_text("utf-8")) | content
             (folder / "special_tokens_map.json").unlink()
         text = "".join(f"{token}\n" for token in value) if name == "vocab.txt" else json.dumps(value)
         (folder / name).write_text(text, encoding="utf-8")
@@ -87,10 +135,20 @@ def test_folders_encode_as_transformers_does(
     texts = ["".join(rng.choices(parts, k=8)) for _ in range(300)]
     for theirs in map(transformers.AutoTokenizer.from_pretrained, (tmp_path, tmp_path / "again")):
         assert dict(theirs.special_tokens_map) == ours.vocabulary.roles == again.vocabulary.roles
-        for text in texts:
-            expected = theirs(text, add_special_tokens=False, return_offsets_mapping=True)
-            assert ours.encode(text) == again.encode(text)
-            assert (ours.ids(text), ours.encode(text).offsets) == (expected["input_ids"], expected["offset_mapping"])
+        for text, pair, form in zip(texts, [None, *texts], itertools.cycle(FORMS), strict=False):
+            if not theirs.pad_token and "padding" in form:
+                continue
+            expected = theirs(text, pair, return_offsets_mapping=True, return_token_type_ids=True, **form)
+            found = ours.encode(text, pair, **form)
+            assert found == again.encode(text, pair, **form)
+            assert (found.ids, found.offsets, found.type_ids, found.tokens) == (
+                *(expected[name] for name in ("input_ids", "offset_mapping", "token_type_ids")),
+                expected.tokens(),
+            )
+            assert (ours.ids(text), found.attention_mask) == (
+                theirs.encode(text, add_special_tokens=False),
+                expected["attention_mask"],
+            )
 
 
 def test_what_the_files_add(tmp_path: Path) -> None:
@@ -113,7 +171,7 @@ def test_what_the_studio_does_not_use_is_written_again(tmp_path: Path) -> None:
     padding = {"strategy": {"Fixed": 9}, "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0}
     padding |= {"pad_type_id": 0, "pad_token": "[PAD]"}
     added = [AddedToken("<u>", rstrip=True, normalized=True), AddedToken("[MASK]", lstrip=True, special=True)]
-    vocabulary = Vocabulary([*TOKENS, "<u>"], BERT, added_tokens=added, pieces=SIZE, bos_token="[CLS]", pad_token="")
+    vocabulary = Vocabulary([*TOKENS, "<u>"], BERT, added_tokens=added, pieces=SIZE, bos_token="[CLS]", mask_token="")
     kept = {"truncation": truncation, "padding": padding, "post_processor": None}
     Tokenizer(vocabulary, model_max_length=99, kept_parts=kept).save(tmp_path / "one")
     Tokenizer.load(tmp_path / "one").save(tmp_path / "two")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.storage.project.making import course_project
-from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.records import located, placed

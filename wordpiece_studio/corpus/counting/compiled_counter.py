@@ -1,6 +1,6 @@
 """Compiled counting of the words of large corpora. The plain way is in `word_counters`.
 
-Importing this module loads kernels, and with them numba; nothing imports it before it is needed.
+Importing this module loads kernels; nothing imports it before it is needed.
 """
 
 from __future__ import annotations

@@ -132,8 +132,11 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
     end, total, is_all = 0, 1, True
     for number in range(places):
         seen = preview(file, max(end, number * total // places), size)
+        text = seen.text.replace("\0", "\ufffd")  # as reading replaces it
         # A very long line may be cut inside a character.
-        parts.append(TextPart(seen.text.strip("\ufffd"), file.path, seen.first_line))
+        text = text.lstrip("\ufffd") if seen.start else text
+        text = text.rstrip("\ufffd") if seen.end < seen.total else text
+        parts.append(TextPart(text, file.path, seen.first_line))
         is_all = is_all and seen.start <= end
         end, total = seen.end, seen.total
         if end >= total:

@@ -12,11 +12,18 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.reading import read_json
-from wordpiece_studio.storage.huggingface.tokenizer_json import ADDED_TOKENS_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    SPECIAL_TOKENS_FILE,
+    kept_post_processor,
+    post_processor,
+)
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
+from wordpiece_studio.tokenizer.encoding import Side  # noqa: TC001  # msgspec reads the annotations
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 
@@ -24,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
+    from wordpiece_studio.tokenizer.encoding import Encoder
 
 
 _BERTS = ("BertTokenizer", "BertTokenizerFast")
@@ -70,6 +79,8 @@ class _Fields(msgspec.Struct):
     extra_special_tokens: list[_Token] | dict[str, _Token] | None = None
     added_tokens_decoder: dict[int, _Described] | None = None
     model_max_length: int | float | None = None
+    padding_side: Side | None = None
+    truncation_side: Side | None = None
 
 
 NO_FIELDS = _Fields()
@@ -128,15 +139,15 @@ class Configuration:
         length = self._fields.model_max_length
         return MODEL_MAX_LENGTH if length is None else int(length)
 
-    def configured(self, tokenizer: Tokenizer, usual: Iterable[str] = ()) -> Tokenizer:
-        """Return a tokenizer with the added tokens and the roles that `transformers` gives it.
+    def configured(self, tokenizer: Tokenizer, usual: Iterable[str] | None = None) -> Tokenizer:
+        """Return a tokenizer with the added tokens, the roles and the template that `transformers` gives it.
 
         Parameters
         ----------
         tokenizer
             The tokenizer as the other files describe it.
         usual
-            Special tokens of a tokenizer whose files describe none.
+            Special tokens of a tokenizer whose files describe none; None for that of a ``tokenizer.json``.
 
         Raises
         ------
@@ -144,9 +155,13 @@ class Configuration:
             If an added token would not have the id that is stated for it.
         """
         vocabulary = tokenizer.vocabulary
+        named = dict(self._named)
+        padding = tokenizer.kept_parts.get("padding") or {}
+        if isinstance(token := padding.get("pad_token"), str) and token:
+            named.setdefault("pad_token", _special(token))
         added = {token.content: token for token in vocabulary.added_tokens}
         added |= {token.content: token for token in self._described}
-        for token in (*self._named.values(), *self._others, *map(_special, usual)):
+        for token in (*named.values(), *self._others, *map(_special, usual or ())):
             added.setdefault(token.content, token)
         tokens = vocabulary.tokens + [content for content in added if content not in vocabulary]
         for number, content in enumerate(tokens):
@@ -160,7 +175,7 @@ class Configuration:
                     place=number,
                 )
         none = "" if self._named else None  # where no role is stated at all, the tokens' names say them
-        roles: dict[str, Any] = {role: self._named[role].content if role in self._named else none for role in ROLES}
+        roles: dict[str, Any] = {role: named[role].content if role in named else none for role in ROLES}
         configured = Vocabulary(
             tokens,
             (),
@@ -169,15 +184,24 @@ class Configuration:
             pieces=len(vocabulary.pieces) if len(tokens) > len(vocabulary.pieces) else None,
             **{**roles, "unk_token": vocabulary.unk_token},
         )
-        return Tokenizer(
-            configured,
-            tokenizer.normalizer,
-            tokenizer.pre_tokenizer,
-            max_word_length=tokenizer.max_word_length,
-            is_normalizer_guessed=tokenizer.is_normalizer_guessed,
-            model_max_length=self.model_max_length,
-            kept_parts=tokenizer.kept_parts,
-        )
+        parts = dict(tokenizer.kept_parts)
+        stated = parts.pop("post_processor", post_processor(vocabulary))
+        # BERT's class has BERT's template, whatever the file says.
+        if usual is None and self._fields.tokenizer_class not in _BERTS:
+            parts |= kept_post_processor(stated, configured)
+        made = tokenizer.changed(vocabulary=configured, model_max_length=self.model_max_length, kept_parts=parts)
+        self._set_sides(made)
+        return made
+
+    def configure(self, tokenizer: ImportedTokenizer) -> None:
+        """Set the roles and lengths of a tokenizer that another library runs."""
+        roles = {role: token.content for role, token in self._named.items()}
+        tokenizer.set_roles(roles, self.model_max_length)
+        self._set_sides(tokenizer)
+
+    def _set_sides(self, encoder: Encoder) -> None:
+        encoder.padding_side = self._fields.padding_side or encoder.padding_side
+        encoder.truncation_side = self._fields.truncation_side or encoder.truncation_side
 
     @property
     def unk_token(self) -> str | None:

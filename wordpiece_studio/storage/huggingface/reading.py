@@ -5,7 +5,7 @@ requested; values nested too deeply are refused.
 
 A ``tokenizer.json`` with a WordPiece model is read as a `Tokenizer`: every id, reference and number is checked. All
 other models, and WordPiece with features that the Studio lacks, are read and run by the `tokenizers` library (`peers`),
-to compare with. Truncation and padding do not change any tokens; they are only checked, and kept to be written again.
+to compare with. Of truncation and padding only the sides apply, as in `transformers`; all of it is written again.
 Not here: the files beside it (`configuration`).
 """
 
@@ -19,12 +19,13 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import post_processor
+from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
 from wordpiece_studio.text.huggingface_steps import read_normalizer, read_pre_tokenizer, steps_of
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
+from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -236,7 +237,7 @@ _LONGEST_SEQUENCE = _LONGEST_WORD = 1 << 31
 _LONGEST_PREFIX = 100
 _LARGEST_NORMALIZER_BYTES = 4 << 20
 _MOST_ADDED = 100_000
-_PLAIN_PROCESSORS = ("BertProcessing", "TemplateProcessing")  # others move the offsets of tokens
+_PLAIN_PROCESSORS = (None, "BertProcessing", "TemplateProcessing")  # others move the offsets of tokens
 
 
 @decodable
@@ -280,7 +281,11 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    return ImportedTokenizer(path) if own is None else own
+    tokenizer = ImportedTokenizer(path) if own is None else own
+    for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
+        if (_value(members.get(name)) or {}).get("direction") == "Left":
+            setattr(tokenizer, attribute, "left")
+    return tokenizer
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
@@ -299,7 +304,7 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     # Small parts are read first, so that refusals come quickly.
     normalizer = read_normalizer(_value(members.get("normalizer")))
     pre_tokenizer = read_pre_tokenizer(_value(members.get("pre_tokenizer")), normalizer) if normalizer else None
-    processors = steps_of(_value(members.get("post_processor")), "processors")
+    template = _template_in(members.get("post_processor"))
     _check_component(members.get("decoder"))
     fields = members["model"].typed(_ModelFields)
     vocab = _checked_vocab(members["model"], fields, model["vocab"])
@@ -307,12 +312,18 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     ids = {**vocab, **{token.content: token.id for token in added}}
     tokens = sorted(ids, key=ids.__getitem__)
     has_holes = ids[tokens[-1]] != len(tokens) - 1 or max(vocab.values()) != len(vocab) - 1
-    is_plain = all(isinstance(step, dict) and step.get("type") in _PLAIN_PROCESSORS for step in processors)
-    if normalizer is None or pre_tokenizer is None or not is_plain or has_holes:
+    if normalizer is None or pre_tokenizer is None or template is None or has_holes:
+        return None
+    if any(not 0 <= number < len(tokens) or tokens[number] != token for token, number in template.special_tokens):
         return None
     added_tokens = [token.token() for token in sorted(added, key=lambda token: token.id)]
     if not _can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
         return None
+    special = {token.content for token in added_tokens if token.special}
+    roles = _roles_in(members.get("post_processor"), special)
+    match _value(members.get("padding")):
+        case {"pad_token": str(token)} if token in special:
+            roles["pad_token"] = token
     vocabulary = Vocabulary(
         tokens,
         (),
@@ -320,17 +331,25 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
         unk_token=fields.unk_token,
         added_tokens=added_tokens,
         pieces=len(vocab) if len(tokens) > len(vocab) else None,
-        **_roles_in(members.get("post_processor"), {token.content for token in added_tokens if token.special}),
+        **roles,
     )
-    usual = {"truncation": None, "padding": None, "post_processor": post_processor(vocabulary)}
-    found = {name: _value(members.get(name)) for name in usual}
+    kept = {name: value for name in ("truncation", "padding") if (value := _value(members.get(name))) is not None}
     return Tokenizer(
         vocabulary,
         normalizer,
         pre_tokenizer,
         max_word_length=fields.max_input_chars_per_word,
-        kept_parts={name: value for name, value in found.items() if value != usual[name]},
+        kept_parts=kept | kept_post_processor(_value(members.get("post_processor")), vocabulary),
     )
+
+
+def _template_in(part: JsonPart | None) -> Template | None:
+    """Return what a post-processor puts around texts; None if it does more, or something else."""
+    value = _check_component(part)
+    steps = [value] if value is None else steps_of(value, "processors")
+    if len(steps) != 1 or (steps[0] and steps[0].get("type")) not in _PLAIN_PROCESSORS:
+        return None
+    return Template.of(steps[0])
 
 
 def _can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:

@@ -141,6 +141,11 @@ def _decoder(prefix: str, *, is_byte_level: bool) -> dict[str, Any] | None:
     return {"type": "Sequence", "decoders": [without_prefix, BYTE_LEVEL]}
 
 
+def kept_post_processor(stated: Any, vocabulary: Vocabulary) -> dict[str, Any]:
+    """Return the post-processor of a file as a part to keep; nothing if `post_processor` would write the same."""
+    return {"post_processor": stated} if stated is None or stated != post_processor(vocabulary) else {}
+
+
 def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
     """Return what puts the class token and separators around a text; None if the vocabulary lacks one of them."""
     first, last = vocabulary.cls_token, vocabulary.sep_token

@@ -11,7 +11,7 @@ from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
@@ -107,28 +107,6 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
     tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusReference:
-    """A file of the corpus as it was when last read.
-
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        In bytes; -1 if unknown.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970; -1 if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; empty if not computed.
-    """
-
-    file: CorpusFile
-    size: int = -1
-    modified_ns: int = -1
-    sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

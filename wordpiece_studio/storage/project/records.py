@@ -16,8 +16,8 @@ import msgspec
 
 from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.corpus.encodings import known_encoding
-from wordpiece_studio.corpus.files import CorpusFile, FileKind, is_url
-from wordpiece_studio.storage.project.contents import CorpusReference, ProjectCorpus
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_url
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers

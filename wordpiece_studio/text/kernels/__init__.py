@@ -1,8 +1,7 @@
 """Compiled inner loops over the bytes of a corpus: its distinct chunks and distinct words. UTF-8 in, numbers out.
 
-Importing a module of this package imports numba and compiles (or loads from its cache) the kernels in it. The kernels
-release the GIL and allocate nothing: when they run out of room they return, the driver enlarges the arrays, and they
-continue where they were.
+The kernels release the GIL and allocate nothing: when they run out of room they return, the driver enlarges the arrays,
+and they continue where they were. They can be called once `load_kernels` has loaded them.
 
 **Table.** Distinct byte strings are stored one after the other, in order of first appearance, in `store`, each followed
 by a blank. Row i of `entries` says where the i-th begins and how often it was seen, so row i + 1 says where it ends.

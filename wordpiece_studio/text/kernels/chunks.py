@@ -9,7 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.compiled.kernels import BYTES, I4, I8, I8_2, INT, NONE, U1, U8, UNSIGNED, kernel, types
+from wordpiece_studio.compiled.kernels import (
+    BYTES,
+    I4,
+    I8,
+    I8_2,
+    INT,
+    NONE,
+    U1,
+    U8,
+    UNSIGNED,
+    Arrays,
+    ArraysType,
+    kernel,
+)
 from wordpiece_studio.text.kernels.lanes import (
     LANE,
     SPAN,
@@ -49,9 +62,7 @@ _HALF, _LOWER_HALF = np.uint64(32), np.uint64(0xFFFFFFFF)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-class Table(NamedTuple):
-    """The arrays of a table."""
-
+class _Table(NamedTuple):
     entries: Any  # int64 (capacity + 1, ENTRY_COLUMNS)
     store: Any  # uint8 (capacity in bytes + 2 * LANE,)
     slots: Any  # uint64 (power of two, at least 4/3 of the capacity,)
@@ -61,7 +72,11 @@ class Table(NamedTuple):
     scalars: Any  # int64 (SCALARS,)
 
 
-TABLE = types.NamedTuple((I8_2, U1, U8, I4, I8_2, U8, I8), Table)  # type: ignore[no-untyped-call]
+class Table(_Table, Arrays):
+    """The arrays of a table."""
+
+
+TABLE = ArraysType((I8_2, U1, U8, I4, I8_2, U8, I8), Table)
 
 
 @kernel(UNSIGNED(U8, BYTES, INT, INT), inline=True)

@@ -1,4 +1,7 @@
-"""Loading and masking eight bytes at once, as a number whose lowest byte is the first; finding blanks, 64 at once."""
+"""Loading and masking eight bytes at once, as a number whose lowest byte is the first; finding blanks, 64 at once.
+
+The first functions run only while kernels are compiled, so they import what they need then.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,8 @@ import sys
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 
-from wordpiece_studio.compiled.kernels import INT, UNSIGNED, intrinsic, kernel, types
+from wordpiece_studio.compiled.kernels import INT, UNSIGNED, Intrinsic, kernel
 
 LANE = 8
 SPAN = 64
@@ -21,6 +23,7 @@ _TOP_BYTE, _TOP_BIT = np.uint64(56), np.uint64(7)
 
 def _lane(context: Any, array: Any, index: Any) -> Any:
     """Return the eight bytes of `array` from `index` on, which must exist; numba has no unaligned load."""
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         loaded = builder.load(_place(context, builder, signature, arguments), align=1)
@@ -31,6 +34,7 @@ def _lane(context: Any, array: Any, index: Any) -> Any:
 
 def _put_lane(context: Any, array: Any, index: Any, bytes_: Any) -> Any:
     """Write eight bytes into `array` from `index` on, where there must be room for them."""
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         written = arguments[2] if sys.byteorder == "little" else builder.bswap(arguments[2])
@@ -42,6 +46,8 @@ def _put_lane(context: Any, array: Any, index: Any, bytes_: Any) -> Any:
 
 def _prefetch(context: Any, array: Any, index: Any) -> Any:
     """Make the processor fetch the entry at a flat index of `array`, which will be needed soon."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         place, flag = _place(context, builder, signature, arguments), ir.IntType(32)
@@ -55,6 +61,8 @@ def _prefetch(context: Any, array: Any, index: Any) -> Any:
 
 def _separators(context: Any, array: Any, index: Any) -> Any:
     """Return a bit for each of the SPAN bytes of `array` from `index` on: 1 for a blank or a line end."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.VectorType(ir.IntType(8), SPAN)
@@ -69,6 +77,8 @@ def _separators(context: Any, array: Any, index: Any) -> Any:
 
 def _lowest_bit(context: Any, bits: Any) -> Any:
     """Return the place of the lowest set bit, from 0; at least one must be set."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -78,15 +88,17 @@ def _lowest_bit(context: Any, bits: Any) -> Any:
 
 def _place(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Return a pointer to eight bytes at an index, the second argument, of an array, the first."""
+    from llvmlite import ir
+
     data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
     return builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(64).as_pointer())
 
 
-lane: Any = intrinsic(_lane)
-put_lane: Any = intrinsic(_put_lane)
-prefetch: Any = intrinsic(_prefetch)
-separators: Any = intrinsic(_separators)
-lowest_bit: Any = intrinsic(_lowest_bit)
+lane: Any = Intrinsic(_lane)
+put_lane: Any = Intrinsic(_put_lane)
+prefetch: Any = Intrinsic(_prefetch)
+separators: Any = Intrinsic(_separators)
+lowest_bit: Any = Intrinsic(_lowest_bit)
 
 
 @kernel(UNSIGNED(INT), inline=True)

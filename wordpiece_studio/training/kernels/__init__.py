@@ -2,8 +2,8 @@
 
 :mod:`~wordpiece_studio.training.reference` recounts the corpus and values every pair at every merge. These kernels
 update only what a merge changes, and choose the best pair from a shortlist. This page says why the result is the same,
-to the last bit; `columns` then says what the arrays hold. Importing a module of this package loads numba and compiles
-its kernels, or takes them from their cache. Kernels release the GIL, allocate nothing, and return after bounded work.
+to the last bit; `columns` then says what the arrays hold. The kernels can be called once `load_kernels` has loaded
+them. They release the GIL, allocate nothing, and return after bounded work.
 
 **Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.training.initial_state` lays it out. A symbol of length L
 that starts at cell q is written at its first and its last cell; the cells between hold INSIDE. So the next symbol

@@ -27,7 +27,7 @@ def values_of(s: State, rows: Any, values: Any) -> None:
 
 
 @kernel(FLOAT(INT, INT, INT, INT))
-def _base(objective: int, n: int, left: int, right: int) -> float:
+def listed_value(objective: int, n: int, left: int, right: int) -> float:
     """Return the value of a pair; under likelihood, what it would be if log N were 0."""
     if objective == LIKELIHOOD:
         return float(n) * ln(pair_value(SCORE, n, left, right, 0))
@@ -44,7 +44,7 @@ def _revalue(s: State, symbol: int) -> None:
         while slot != NOTHING:
             if shortlist[slot, LISTED_N] >= least:
                 left, right = frequencies[shortlist[slot, LISTED_LEFT]], frequencies[shortlist[slot, LISTED_RIGHT]]
-                values[slot] = _base(objective, shortlist[slot, LISTED_N], left, right)
+                values[slot] = listed_value(objective, shortlist[slot, LISTED_N], left, right)
             slot = shortlist[slot, LISTED_NEXT_BY_LEFT + side]
 
 
@@ -80,7 +80,7 @@ def _enlist(s: State, row: int) -> None:
     s.shortlist_values[slot], s.shortlist_slopes[slot] = -np.inf, 0.0
     if n >= s.scalars[MIN_FREQUENCY]:
         shortlist[slot, LISTED_PLACE] = _first_place(s.pairs, s.arena, s.cells, row, symbols[left, LENGTH])
-        s.shortlist_values[slot] = _base(s.scalars[OBJECTIVE], n, s.frequencies[left], s.frequencies[right])
+        s.shortlist_values[slot] = listed_value(s.scalars[OBJECTIVE], n, s.frequencies[left], s.frequencies[right])
         if s.scalars[OBJECTIVE] == LIKELIHOOD:
             s.shortlist_slopes[slot] = float(n)
             s.reals[STEEPEST] = max(s.reals[STEEPEST], float(n))

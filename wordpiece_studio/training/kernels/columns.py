@@ -105,9 +105,7 @@ THRESHOLD, STEEPEST, REALS = range(3)
 DONE, GROW, REBUILD, NAME, STOP_SIZE, STOP_NONE, STOP_VALUE = range(7)
 
 
-class State(NamedTuple):
-    """All arrays of an engine; the comments give types and shapes."""
-
+class _State(NamedTuple):
     cells: Any  # int32 (n_cells,)
     weights: Any  # int64 (n_cells,): how often the word of this cell occurs
     pairs: Any  # int32 (capacity, PAIR_COLUMNS)
@@ -129,7 +127,8 @@ class State(NamedTuple):
     reals: Any  # float64 (REALS,)
 
 
-STATE = types.NamedTuple(  # type: ignore[no-untyped-call]
-    (I4, I8, I4_2, I8, I4, I4, I8_2, I8, I8_2, F8, I4, I4_2, I8, I8_2, F8, I8, F8, I8, F8),
-    State,
-)
+class State(_State, Arrays):
+    """All arrays of an engine; see the comments above for types and shapes."""
+
+
+STATE = ArraysType((I4, I8, I4_2, I8, I4, I4, I8_2, I8, I8_2, F8, I4, I4_2, I8, I8_2, F8, I8, F8, I8, F8), State)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QWheelEvent
+from PySide6.QtGui import QCursor, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
@@ -27,7 +27,6 @@ from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.pane import Panel
-from wordpiece_studio.ui.widgets.theme import pass_font_on, scaled_font
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -396,14 +395,14 @@ class PaneZoom(QObject):
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._window = window
-        self._docks = window.docks
         self._themes = window.pane_themes
+        for name, theme in self._themes.items():
+            theme.panel = window.docks.panel(name)
         actions = window.actions_
         self._turned = 0
         actions.larger_pane.triggered.connect(self._on_larger_triggered)
         actions.smaller_pane.triggered.connect(self._on_smaller_triggered)
         actions.normal_pane.triggered.connect(self._on_normal_triggered)
-        window.theme.changed.connect(self._on_theme_changed)
         window.installEventFilter(self)
 
     @property
@@ -422,7 +421,6 @@ class PaneZoom(QObject):
         percent = max(_ZOOM_RANGE[0], min(_ZOOM_RANGE[1], percent))
         theme = self._themes[name]
         if round(theme.zoom * 100) != percent:
-            self._set_font(name, percent / 100)
             theme.set_zoom(percent / 100)
 
     def pane_meant(self) -> str:
@@ -456,9 +454,6 @@ class PaneZoom(QObject):
         if name in self._themes:
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
 
-    def _set_font(self, name: str, zoom: float) -> None:
-        pass_font_on(self._docks.panel(name), scaled_font(QGuiApplication.font(), zoom))
-
     def _on_larger_triggered(self) -> None:
         self._change(self.pane_meant(), _ZOOM_STEP)
 
@@ -467,10 +462,6 @@ class PaneZoom(QObject):
 
     def _on_normal_triggered(self) -> None:
         self.set_zooms({})
-
-    def _on_theme_changed(self) -> None:
-        for name, percent in self.zooms.items():  # the window's text may be larger now
-            self._set_font(name, percent / 100)
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:

@@ -154,11 +154,6 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         super().resizeEvent(event)
         self._update_scroll_bars()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.restyle()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         with QPainter(self.viewport()) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -247,7 +247,7 @@ class Theme(QObject):
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
             for window in self._application.topLevelWidgets():
-                pass_font_on(window, self._application.font())
+                _pass_font_on(window, self._application.font())
         self.changed.emit()
 
     def _wanted_look(self) -> named.Look:
@@ -429,7 +429,15 @@ class Theme(QObject):
 
 
 class PaneTheme(Theme):
-    """The theme of a pane: follows `base`, the window's, in everything but the text size."""
+    """The theme of a pane: follows `base`, the window's, in everything but the text size.
+
+    Attributes
+    ----------
+    panel
+        What gets the pane's font, before `changed` is emitted.
+    """
+
+    panel: QWidget | None = None
 
     def __init__(self, base: Theme, parent: QObject | None = None) -> None:
         super().__init__(base.choice, parent)
@@ -447,6 +455,7 @@ class PaneTheme(Theme):
         """Make the pane's text `zoom` times as large as the window's, and emit `changed`."""
         if zoom != self._zoom:
             self._zoom = zoom
+            self._pass_font_on()
             self.changed.emit()
 
     @property
@@ -468,13 +477,19 @@ class PaneTheme(Theme):
 
     def _on_base_changed(self) -> None:
         self._look = self._base.look
+        if self._zoom != 1:  # the window's text may have another size now
+            self._pass_font_on()
         self.changed.emit()
+
+    def _pass_font_on(self) -> None:
+        if self.panel is not None:
+            _pass_font_on(self.panel, self.font())
 
     def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
         """Do nothing: the window's theme handles that."""
 
 
-def pass_font_on(root: QWidget, font: QFont) -> None:
+def _pass_font_on(root: QWidget, font: QFont) -> None:
     """Give `root` and everything in it this font; a style sheet set for that would too, but take a second."""
     root.setFont(font)
     for widget in root.findChildren(QWidget):

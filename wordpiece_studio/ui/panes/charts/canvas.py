@@ -313,12 +313,6 @@ class Canvas(QWidget):
         self._place_view()
         self.resized.emit()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._restyle()
-            self.resized.emit()
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keep mouse events from pyqtgraph, which would pan, zoom and open menus."""
         kind = event.type()

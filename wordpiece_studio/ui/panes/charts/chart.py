@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QBuffer, QByteArray, QEvent, QIODevice, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QFont, QImage, QImageWriter, QPaintDevice, QPainter, QPaintEvent, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
@@ -56,7 +56,6 @@ class Chart(QWidget):
         self.hovered: float | None = None
         self._drawn: object = None
         self._figures = ""
-        self._is_made = False
         self.canvas = Canvas(colors, self, line_scale=line_scale)
         self._title = plain_label(self.title(), self, role="heading")
         self._sentence = plain_label("", self, role="hint", wrap=True)
@@ -72,7 +71,6 @@ class Chart(QWidget):
         self.setAccessibleName(self.title())
         self._make_items()
         self._restyle_items()
-        self._is_made = True
         self.canvas.pointed.connect(self._on_canvas_pointed)
         self.canvas.pressed.connect(self._on_canvas_pressed)
         self.canvas.left.connect(self._on_canvas_left)
@@ -233,13 +231,6 @@ class Chart(QWidget):
         if x != self.hovered:
             self.hovered = x
             self.mark()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange and self._is_made:
-            self.restyle(self.canvas.colors)
-            if self.isVisible():
-                self.refresh()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)

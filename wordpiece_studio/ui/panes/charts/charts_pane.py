@@ -153,6 +153,7 @@ class ChartsPane(Pane):
         self._source = ChartSource(model, usage, changes)
         self._charts: list[Chart] = []
         self._wants_usage = False
+        self._is_dressed = True
         self._index: int | None = None  # None: whatever fits
         names = (
             self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
@@ -241,6 +242,8 @@ class ChartsPane(Pane):
     def refresh(self) -> None:
         """Show the current state."""
         self._make_charts()
+        if not self._is_dressed:
+            self._restyle()
         self._arrange()
         history = self._source.history
         if history is not None and not self._source.lengths.catch_up(history, self._source.count):
@@ -338,6 +341,7 @@ class ChartsPane(Pane):
             self._usage.set_wanted(self, wanted)
 
     def _restyle(self) -> None:
+        self._is_dressed = True
         self._save.setIcon(icon("save", self._theme.text, self._theme.faint))
         for chart in self._charts:
             chart.restyle(self._theme.colors)
@@ -378,7 +382,9 @@ class ChartsPane(Pane):
         self._draw_anew()
 
     def _on_theme_changed(self) -> None:
-        self._restyle()
+        self._is_dressed = False
+        if self.isVisible():
+            self._restyle()
         self.refresh_later()
 
     def _draw_anew(self) -> None:
