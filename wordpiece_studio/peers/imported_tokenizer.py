@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _T = TypeVar("_T")
+_Cut = tuple[list[int], list[tuple[int, int]]]
 _Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
 
 _CHARACTERS_AT_ONCE = 1 << 18
@@ -96,8 +97,9 @@ class ImportedTokenizer(Encoder):
         size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
-        answer = tuple[str, str, int, int, bool, list[str], dict[str, str], Any]
-        found = self._ask("load", (), size // 50, answer, content)
+        found = self._ask(
+            "load", (), size // 50, tuple[str, str, int, int, bool, list[str], dict[str, str], Any], content
+        )
         self._sha256, self.kind, self._size, self.added_tokens, self.has_holes, special, given, processor = found
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
@@ -163,6 +165,20 @@ class ImportedTokenizer(Encoder):
         if unknown is not None:
             raise no_token(unknown)
         return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
+
+    def cut(self, words: Sequence[str]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+        """Return the ids of the tokens of each word, which is neither normalized nor split, and where each is in it.
+
+        Raises
+        ------
+        StudioError
+            If the library cannot tokenize a word, or crashes.
+        """
+        try:
+            portions = [self._ask("cut", (part,), sum(map(len, part)), list[_Cut]) for part in _portions(words)]
+        except UnicodeEncodeError as error:
+            raise self._half(error) from None
+        return list(chain.from_iterable(portions))
 
     @cached_property
     def scores(self) -> tuple[float, ...] | None:
@@ -314,10 +330,20 @@ class _Libraries:
             clock.cancel()
         raise TimeoutError
 
+    def end(self) -> None:
+        """End the process, when it has answered."""
+        with self._turn:
+            self._end()
+
     def _end(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.end()
+
+
+def end_libraries() -> None:
+    """End the child process; the next request starts another one."""
+    _libraries().end()
 
 
 @cache

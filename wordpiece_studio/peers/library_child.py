@@ -17,7 +17,7 @@ import heapq
 import os
 from collections import OrderedDict
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
+    Cut = tuple[list[int], list[tuple[int, int]]]
+    """The ids of the tokens of a word, and where each is in it."""
     Scored = tuple[list[str], float]
     """The tokens of a segmentation, and its score."""
 
@@ -44,6 +46,8 @@ VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
 END_OF_WORD = "</w>"
+WORD_MARK = "▁"
+"""Before a word, in the pieces of SentencePiece."""
 UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
 """Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
@@ -74,6 +78,9 @@ class _Loaded(Protocol):
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text that ids represent."""
+
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the tokens of words, each of which is neither normalized nor split before."""
 
     def scores(self) -> list[float]:
         """Return the score of each token of the model by id; nothing if it has none."""
@@ -185,6 +192,8 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
         return loaded.encode(*arguments)
     if job == "decode":
         return loaded.decode(*arguments)
+    if job == "cut":
+        return loaded.cut(*arguments)
     if job == "scores":
         return loaded.scores()
     if job == "best":
@@ -204,7 +213,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
-    if job in ("encode", "best"):
+    if job in ("encode", "cut", "best"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
@@ -302,6 +311,10 @@ class _Tokenizers:
         text: str = self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         return text
 
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the tokens of words by the model alone."""
+        return [_cut(word, self._tokenizer.model.tokenize(word)) for word in words]
+
     def scores(self) -> list[float]:
         """Return the score of each piece of a Unigram model."""
         return [score for _, score in self._pieces] if self.kind == "Unigram" else []
@@ -356,7 +369,7 @@ class _SentencePiece:
         for found in self._processor.encode(texts, return_type="offset_mapping"):
             words, word = [], -1
             for piece in found["pieces"]:
-                word += piece.startswith("▁") or word < 0
+                word += piece.startswith(WORD_MARK) or word < 0
                 words.append(word)
             encoded.append((found["pieces"], found["ids"], found["offsets"], words))
         return encoded
@@ -367,6 +380,11 @@ class _SentencePiece:
         _check_ids(ids, lambda number: number < len(self._processor))
         text: str = self._processor.decode(ids)
         return text
+
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the pieces of words."""
+        encoded = self._processor.encode(words, return_type="offset_mapping")
+        return [(found["ids"], found["offsets"]) for found in encoded]
 
     def scores(self) -> list[float]:
         """Return the score of each piece."""
@@ -388,6 +406,16 @@ class _SentencePiece:
             each = (len(piece) * unknown if library.is_unknown(number) else scores[number] for piece, number in ids)
             ways.append((pieces, sum(each)))
         return ways
+
+
+def _cut(word: str, tokens: Sequence[Any]) -> Cut:
+    """Return the tokens of a word, which the model places by bytes."""
+    places = [token.offsets for token in tokens]
+    if not word.isascii():
+        lengths = accumulate((len(character.encode()) for character in word), initial=0)
+        characters = {before: number for number, before in enumerate(lengths)}
+        places = [(characters[start], characters[end]) for start, end in places]
+    return [token.id for token in tokens], places
 
 
 def best_ways(word: str, scores: Mapping[str, float], unknown: float, count: int) -> list[Scored]:

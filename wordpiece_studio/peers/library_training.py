@@ -182,6 +182,13 @@ class PeerRun:
         return dataclasses.replace(self.config, continuing_order=tuple(order), **_AS_HUGGING_FACE)
 
 
+def peer_settings(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
+    """Return as much of some settings as a trainer knows."""
+    known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
+    prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
+    return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
+
+
 def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
     """Check that there is such a trainer, and that it knows all that is set.
 
@@ -216,6 +223,11 @@ def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
             )
 
 
+def is_replayable(trainer: str) -> bool:
+    """Return whether our training can give what a trainer gives."""
+    return trainer in ("tokenizers-wordpiece", "tokenizers-bpe")
+
+
 def check_replayable(trainer: str) -> None:
     """Check that our training can give what a trainer gives.
 
@@ -224,7 +236,7 @@ def check_replayable(trainer: str) -> None:
     StudioError
         If not.
     """
-    if trainer not in ("tokenizers-wordpiece", "tokenizers-bpe"):
+    if not is_replayable(trainer):
         raise StudioError(
             "A training by {trainer} cannot be replayed: it does not choose pairs by their counts alone",
             "Replay tokenizers-wordpiece or tokenizers-bpe.",

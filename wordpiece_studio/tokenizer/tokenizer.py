@@ -165,6 +165,7 @@ class Tokenizer(Encoder):
     """
 
     model_max_length: int
+    is_longest_match = True
 
     def __init__(
         self,
@@ -272,7 +273,7 @@ class Tokenizer(Encoder):
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return the letters of each token that only one of two tokenizers has; None if these may be many."""
-        tokens = self.vocabulary.tokens_apart(other.vocabulary)
+        tokens = self.vocabulary.tokens_apart(other.vocabulary) if type(other) is type(self) else None
         if tokens is None or len(tokens) > _FEW_TOKENS or self.max_word_length != other.max_word_length:
             return None
         prefix, suffix = self.vocabulary.continuing_subword_prefix, self.vocabulary.end_of_word_suffix or ""
@@ -495,6 +496,14 @@ class Tokenizer(Encoder):
             return _Match((token,), (self._id(token),), ((0, len(word)),), None)
         if len(word) > self.max_word_length:
             return self._unknown(word, UnknownReason("too-long", 0, ""))
+        cut = self._cut(word)
+        if isinstance(cut, UnknownReason):
+            return self._unknown(word, cut)
+        ids, spans = cut
+        return _Match(tuple(map(self.vocabulary.__getitem__, ids)), tuple(ids), tuple(spans), None)
+
+    def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]] | UnknownReason:
+        """Return the ids of the tokens of a word and where each is in it, or why it is unknown."""
         ids: list[int] = []
         spans: list[tuple[int, int]] = []
         start, last = 0, len(word) + (1 if self.vocabulary.end_of_word_suffix else 0)
@@ -502,12 +511,12 @@ class Tokenizer(Encoder):
             found = self.vocabulary.longest_match(word, start)
             if found is None:
                 symbol = self._candidate(self._units(word), start, start + 1)
-                return self._unknown(word, UnknownReason("symbol", start, symbol))
+                return UnknownReason("symbol", start, symbol)
             token_id, end = found
             ids.append(token_id)
             spans.append((start, end))
             start = end
-        return _Match(tuple(map(self.vocabulary.__getitem__, ids)), tuple(ids), tuple(spans), None)
+        return ids, spans
 
     def _unknown(self, word: str, reason: UnknownReason) -> _Match:
         token = UnknownToken(self.vocabulary.unk_token, reason)
