@@ -177,7 +177,7 @@ class TextTimeline:
         vocabulary = self._history.vocabulary(self._merges)
         for word in [word for word, _ in zip(self._waiting, range(_AT_ONCE), strict=False)]:
             del self._waiting[word]
-            timeline = word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+            timeline = self._timeline_of(word, vocabulary)
             if word not in self._known:
                 self._spelled = None
             elif timeline == self._known[word]:
@@ -186,6 +186,12 @@ class TextTimeline:
                 self._add(word, -self._counts[word])
             self._known[word] = timeline
             self._add(word, self._counts[word])
+
+    def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
+        if self._tokenizer.is_longest_match:
+            return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
+        tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
+        return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
 
     def _search_tokens(self) -> None:
         """Find the words that contain one of the next new tokens, and queue them for processing."""

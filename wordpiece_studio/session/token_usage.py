@@ -15,7 +15,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
+from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage, usage_as_trained
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -178,6 +178,7 @@ class _Order:
     history: MergeHistory
     counts: WordCounts
     texts: WordTexts
+    is_longest_match: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,11 +186,11 @@ class _Figures:
     step: int
     usage: Usage
     dead: NDArray[np.bool_]
-    reasons: DeadTokens
+    reasons: DeadTokens | None
 
 
 class TokenUsage(QObject):
-    """What longest match makes of the training corpus, token by token.
+    """What longest match makes of the training corpus, token by token; for other tokenizers, the words as trained.
 
     Attributes
     ----------
@@ -259,13 +260,18 @@ class TokenUsage(QObject):
 
     @property
     def reasons(self) -> DeadTokens | None:
-        """The reasons why dead tokens are dead."""
+        """The reasons why dead tokens are dead; None if they are not known."""
         return self._figures.reasons if self._figures is not None else None
 
     def reason(self, token_id: int) -> DeadReason | None:
         """Return why a token is dead; None if it is not, or if unknown."""
         figures = self._figures
-        if figures is None or not 0 <= token_id < len(figures.dead) or not figures.dead[token_id]:
+        if (
+            figures is None
+            or figures.reasons is None
+            or not 0 <= token_id < len(figures.dead)
+            or not figures.dead[token_id]
+        ):
             return None
         return figures.reasons.reason(token_id)
 
@@ -324,11 +330,12 @@ class TokenUsage(QObject):
         self._find()
 
     def _on_timer_timeout(self) -> None:
-        history, counts = self._model.history, self._model.counts
-        if history is not None and counts is not None:
+        history, counts, step = self._model.history, self._model.counts, self._model.step
+        tokenizer = self._model.tokenizer_at(self._model.merge_count)
+        if history is not None and counts is not None and tokenizer is not None:
             if self._texts is None:
                 self._texts = WordTexts(history)
-            self._job.begin(_Order(self._model.step, history, counts, self._texts))
+            self._job.begin(_Order(step, history, counts, self._texts, tokenizer.is_longest_match))
             self.changed.emit()
 
     def _on_job_finished(self, figures: _Figures) -> None:
@@ -342,6 +349,9 @@ class TokenUsage(QObject):
 def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures | None:
     """Return the figures; None if canceled."""
     history, step, counts = order.history, order.step, order.counts
+    if not order.is_longest_match:
+        as_trained = usage_as_trained(history, step)
+        return _Figures(step, as_trained, as_trained.dead(len(history.config.reserved_tokens)), None)
     # Its own tokenizer: the window's caches every word that it has split.
     tokenizer = Tokenizer(history.vocabulary(step), counts.normalizer, counts.pre_tokenizer)
     usage = count_usage(tokenizer, counts, stop.is_set)
