@@ -57,6 +57,7 @@ def test_it_is_the_same_each_time_and_a_smaller_one_is_its_beginning(corpus: Pat
         assert again.endswith(b"\n")
 
 
+@pytest.mark.slow
 def test_another_seed_gives_another_one(corpus: Path, tmp_path: Path) -> None:
     write_corpus(tmp_path / "other.txt", 1000, seed=1)
     assert not corpus.read_bytes().startswith((tmp_path / "other.txt").read_bytes())

@@ -96,6 +96,7 @@ threading.Event().wait()
 """
 
 
+@pytest.mark.slow
 @PROC
 @pytest.mark.case(41)
 def test_the_window_is_killed_and_its_processes_end(tmp_path: Path, told: Told) -> None:

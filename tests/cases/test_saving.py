@@ -42,6 +42,7 @@ def save() -> Save:
     return next(save for save in saves(20) if save.name == "vocab.txt")
 
 
+@pytest.mark.slow
 @POSIX
 @pytest.mark.case(56)
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "corpus text"])

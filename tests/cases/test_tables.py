@@ -249,6 +249,7 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.case(29)
 @pytest.mark.parametrize("ending", COMPRESS)
 def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:

@@ -93,6 +93,7 @@ FORMS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_pairs_special_tokens_truncation_and_padding(tmp_path: Path, name: str) -> None:
     theirs, side = STRUCTURES[name](), "left" if len(name) % 2 else "right"

@@ -27,6 +27,9 @@ def test_words_stand_as_the_library_cuts_them(trainer: PeerName) -> None:
     word, special = tokenizer.tokenize_words("pügs[MASK]")
     assert [piece.token for piece in word.pieces] == cuts["pügs"]
     assert "".join("pügs"[piece.start : piece.end] for piece in word.pieces) == "pügs"
+    encoded = tokenizer.encode("ﬁ pügs", add_special_tokens=False)  # one character that becomes two
+    assert encoded.tokens[-len(word.pieces) :] == cuts["pügs"]
+    assert encoded.offsets[-len(word.pieces) :] == [(piece.start + 2, piece.end + 2) for piece in word.pieces]
     assert special.pieces[0].id == peer.tokens.index("[MASK]")
     between = " " if trainer == "tokenizers-unigram" else ""  # without word marks, the library joins pieces by spaces
     assert tokenizer.decode([piece.id for piece in word.pieces]) == between.join(cuts["pügs"]).removeprefix("▁")

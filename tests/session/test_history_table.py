@@ -78,6 +78,7 @@ def test_titles_and_alignment(table: HistoryTableModel) -> None:
     assert table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", list(HistoryColumn))
 @pytest.mark.parametrize("order", [UP, DOWN])
 def test_every_column_sorts(

@@ -116,6 +116,7 @@ def test_every_code_point(pre_tokenizer: object, codes: Sequence[int], name: str
     assert list(taken(CompiledWordTable(pipeline, 1000), text).items()) == expected(pipeline, text, 1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normalizer", NORMALIZERS, ids=lambda it: it.name)
 def test_marks_that_meet(normalizer: Normalizer) -> None:
     tables, forms, rng = bert_tables(), form_tables(), random.Random(7)

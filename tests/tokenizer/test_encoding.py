@@ -68,11 +68,10 @@ def figures(encoding: Any) -> tuple[Any, ...]:
     words = encoding.words if isinstance(encoding, wps.Encoding) else encoding.word_ids
     lists = (encoding.tokens, encoding.ids, encoding.offsets, words, encoding.type_ids)
     masks = (encoding.attention_mask, encoding.special_tokens_mask)
-    overflowing = [figures(more)[:-2] for more in encoding.overflowing]  # the library nests some twice, and forgets
-    # Without a post-processor the library gives the padding to the text.
-    sequences = zip(encoding.sequence_ids, encoding.attention_mask, strict=True)
-    sequence_ids = [sequence if is_text else None for sequence, is_text in sequences]
-    return *map(list, (*lists, *masks)), overflowing, sequence_ids
+    overflowing = [figures(more)[:-2] for more in encoding.overflowing]  # the library nests some twice
+    # What overflows, and padding of an empty text, has none or any there.
+    sequences = [number for number, added in zip(encoding.sequence_ids, masks[1], strict=True) if not added]
+    return *map(list, (*lists, *masks)), overflowing, sequences
 
 
 texts = st.text(alphabet="aabb. ", max_size=12)

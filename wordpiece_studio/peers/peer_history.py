@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.tokenizer.tokenizer import Cut
 
 _log = logging.getLogger(__name__)
 _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
@@ -113,12 +114,13 @@ class PeerTokenizer(Tokenizer):
         del cleanup
         return self._library.decode(ids, skip_special_tokens=skip_special_tokens)
 
-    def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]] | UnknownReason:
+    def _cut(self, word: str) -> Cut | UnknownReason:
         try:
-            return self._library.cut([word])[0]
+            ((ids, spans),) = self._library.cut([word])
         except StudioError as error:
             _log.warning("%s", error)
             return UnknownReason("symbol", 0, "")
+        return [self.vocabulary[each] for each in ids], ids, spans
 
     def _offsets(self, match: Any, starts: Sequence[int], ends: Sequence[int], first: int) -> list[tuple[int, int]]:
         """Return where the tokens of a word stand; the mark of a word's beginning alone takes no room."""

@@ -87,11 +87,12 @@ class BertNormalizer(CharacterNormalizer):
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
             return AlignedText.identity(normalized)
         maps = self._maps()
+        if maps.decompose is None or not maps.combining.search(text):
+            characters, positions = _each_replaced(text, range(len(text)), maps.whole)
+            return AlignedText(characters, positions, [position + 1 for position in positions])
         # The characters of every stage, and the original position that each came from.
         characters, positions = _each_replaced(text, range(len(text)), maps.clean)
-        if maps.decompose is not None and (
-            maps.combining.search(characters) or characters.translate(maps.decompose) != characters
-        ):
+        if maps.combining.search(characters) or characters.translate(maps.decompose) != characters:
             items = list(put_in_order(decomposed(characters, maps.decompose)))
             positions = [positions[position] for position in positions_of(items)]
             characters = "".join(character for character, _ in items)

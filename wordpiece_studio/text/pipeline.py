@@ -18,8 +18,6 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    PlacedWord = tuple[str, Sequence[int], Sequence[int]]
-
 
 class AlignedText(NamedTuple):
     """A normalized text with, for every character, the stretch of the original that it came from.
@@ -194,6 +192,12 @@ class Span(NamedTuple):
     start: int
     end: int
     positions: tuple[int, ...] | None = None
+
+    def taken(self, places: Sequence[int]) -> Sequence[int]:
+        """Return those of the places of all characters that belong to the word's."""
+        if self.positions is None:
+            return places[self.start : self.end]
+        return [places[position] for position in self.positions]
 
 
 class PreTokenizer(ABC):
@@ -378,17 +382,23 @@ class Pipeline:
 
     def aligned_words(self, text: str) -> list[Word]:
         """Return the words of `text` with their positions in it; their texts are those of ``words(text)``."""
-        return [Word(word, tuple(starts), tuple(ends)) for word, starts, ends in self.placed_words(text)]
-
-    def placed_words(self, text: str) -> list[PlacedWord]:
-        """Return what ``aligned_words(text)`` are made of: for each word its text, `starts` and `ends`."""
         words = []
-        for number, start, stretch in self._stretches(text):
+        for starts, ends, spans in self.aligned_spans(text):
+            words += [Word(span.text, tuple(span.taken(starts)), tuple(span.taken(ends))) for span in spans]
+        return words
+
+    def aligned_spans(self, text: str) -> Iterator[tuple[Sequence[int], Sequence[int], list[Span]]]:
+        """Yield where in `text` the characters of each normalized line begin and end, and the spans of its words."""
+        for number, first, stretch in self._stretches(text):
             try:
-                words += self._placed_words(stretch, start)
+                aligned = self.normalizer.align(stretch)
+                spans = self.pre_tokenizer.spans(aligned.text)
             except PatternOverrunError as error:
                 raise error.in_line(number) from None
-        return words
+            starts, ends = aligned.starts, aligned.ends
+            if first:
+                starts, ends = [first + start for start in starts], [first + end for end in ends]
+            yield starts, ends, spans
 
     def _stretches(self, text: str) -> Iterator[tuple[int, int, str]]:
         """Yield what is normalized by itself: the number of its line, from 1, its beginning, and its text."""
@@ -400,14 +410,6 @@ class Pipeline:
                 done = found.end()
             yield number, start + done, line[done:]
             start += len(line) + 1
-
-    def _placed_words(self, text: str, first: int) -> list[PlacedWord]:
-        aligned = self.normalizer.align(text)
-        starts, ends = aligned.starts, aligned.ends
-        if first:
-            starts, ends = [first + start for start in starts], [first + end for end in ends]
-        spans = self.pre_tokenizer.spans(aligned.text)
-        return [(span.text, _taken(starts, span), _taken(ends, span)) for span in spans]
 
 
 @cache
@@ -430,10 +432,3 @@ def _alternatives(tokens: Sequence[str], depth: int) -> str:
     has_end = rests.pop("", None) is not None
     parts = [f"{re.escape(first)}(?:{_alternatives(rest, depth - 1)})" for first, rest in rests.items()]
     return "|".join(parts + [""] * has_end)
-
-
-def _taken(positions: Sequence[int], span: Span) -> Sequence[int]:
-    """Return the positions that belong to the characters of a word."""
-    if span.positions is None:
-        return positions[span.start : span.end]
-    return tuple(positions[position] for position in span.positions)

@@ -51,7 +51,7 @@ class _Matching(CharacterPreTokenizer):
 
     def spans(self, text: str) -> list[Span]:
         """Return the words of `text` and their positions."""
-        return [Span(match[0], match.start(), match.end()) for match in self._pattern.finditer(text)]
+        return [Span(match[0], *match.span()) for match in self._pattern.finditer(text)]
 
     def split(self, text: str) -> list[str]:
         """Return the words of `text`."""

@@ -228,12 +228,13 @@ class Encoder(ABC):
         pair
             The second text, or as many second texts as there are texts.
         add_special_tokens : bool, default False
-            Whether to add what BERT expects: ``[CLS] A [SEP]``, or ``[CLS] A [SEP] B [SEP]`` for a pair. A vocabulary
-            with RoBERTa's names has ``<s>`` for ``[CLS]`` and ``</s>`` for ``[SEP]``.
+            Whether to add what the model expects. If the tokenizer was read from a file, that is what its
+            ``post_processor`` says; else it is ``[CLS] A [SEP]``, or ``[CLS] A [SEP] B [SEP]`` for a pair, with the
+            tokens that have these roles, whatever they are called.
         truncation : bool or str, optional
             What to shorten if there are more than `max_length` tokens: ``"longest_first"``, or True, the longer text;
-            or ``"only_first"``, or ``"only_second"``. What is cut off goes to `Encoding.overflowing`. If it is not
-            given, a `max_length` without padding truncates too.
+            or ``"only_first"``, or ``"only_second"``. What is cut off, on the `truncation_side`, goes to
+            `Encoding.overflowing`. If it is not given, a `max_length` without padding truncates too.
         max_length : int, optional
             The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0

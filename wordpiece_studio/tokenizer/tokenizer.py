@@ -6,6 +6,7 @@ if at some position none does, the whole word is unknown.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -30,16 +31,18 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
 
+    Cut = tuple[Iterable[str], Iterable[int], Iterable[tuple[int, int]]]
+    """Tokens of a word, their ids, and (start, end) in its characters."""
     _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens, ids, and (start, end) in the text."""
-    _Encoded = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]], Sequence[int], int]
-    """The same of a stretch of text, the number of the word of each token, and how many words there are."""
+    _OneToken = tuple[str, int, int, int]
+    """What becomes of a stretch of a text that is only one token: the token, its id, start and end."""
 
 _T = TypeVar("_T")
 _FEW_TOKENS = 16
@@ -116,6 +119,16 @@ class _Match(NamedTuple):
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
     unknown: UnknownReason | None
+
+
+class _Encoded(NamedTuple):
+    """What becomes of a stretch of a text: tokens, their ids, places in it and numbers of their words."""
+
+    tokens: list[str]
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+    words: list[int]
+    word_count: int
 
 
 class _Kept(dict[str, _T]):
@@ -195,7 +208,8 @@ class Tokenizer(Encoder):
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
         self._matches: _Kept[_Match] = _Kept()
-        self._encoded: _Kept[_Encoded] = _Kept()
+        self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
+        self._ids: _Kept[tuple[int, ...]] = _Kept()
         self._in_place: set[str] = set()
 
     def __repr__(self) -> str:
@@ -206,8 +220,13 @@ class Tokenizer(Encoder):
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
         return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
 
+    @cached_property
+    def _is_by_character(self) -> bool:
+        return self.pipeline.is_by_character and not self.vocabulary.end_of_word_suffix
+
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_matches": _Kept(), "_encoded": _Kept(), "_in_place": set()}  # copies begin empty
+        begun = {"_matches": _Kept(), "_encoded": _Kept(), "_ids": _Kept(), "_in_place": set()}  # copies begin empty
+        return {**self.__dict__, **begun}
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if it is not in the vocabulary."""
@@ -224,31 +243,41 @@ class Tokenizer(Encoder):
         offsets: list[tuple[int, int]] = []
         words: list[int] = []
         first = first_word = 0
-        for stretch in text.split(" ") if self.is_local else (text,):
-            found = self._encoded.get(stretch) or self._encoded.keep(stretch, self._encode(stretch))
-            stretch_tokens, stretch_ids, stretch_offsets, stretch_words, word_count = found
-            tokens += stretch_tokens
-            ids += stretch_ids
-            for start, end in stretch_offsets:
+        known = self._encoded.get
+        for part in text.split(" ") if self.is_local else (text,):
+            found = known(part) or self._encode(part)
+            if isinstance(found, _Encoded):
+                tokens += found.tokens
+                ids += found.ids
+                offsets += [(first + start, first + end) for start, end in found.offsets]
+                words += [first_word + word for word in found.words]
+                first_word += found.word_count
+            else:  # most are like that
+                token, token_id, start, end = found
+                tokens.append(token)
+                ids.append(token_id)
                 offsets.append((first + start, first + end))
-            for word in stretch_words:
-                words.append(first_word + word)
-            first += len(stretch) + 1
-            first_word += word_count
+                words.append(first_word)
+                first_word += 1
+            first += len(part) + 1
         return Encoding(tokens, ids, offsets, words)
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``, faster. For whole corpora use `wordpiece_studio.encode_files`."""
+        known = self._ids.get
+        parts = checked_text(text).split(" ") if self.is_local else (text,)
+        return [*itertools.chain.from_iterable([known(part) or self._ids_of(part) for part in parts])]
+
+    def _ids_of(self, text: str) -> tuple[int, ...]:
+        """Return the ids of a stretch of a text, and keep them."""
         ids: list[int] = []
-        known = self._matches
         for section, _, _, is_added in self._sections(text):
             if is_added:
                 ids.append(self._id(section))
             else:
                 for word in self.pipeline.words(section):
-                    match = known.get(word) or self._match(word)
-                    ids += match.ids
-        return ids
+                    ids += self._match(word).ids
+        return self._ids.keep(text, tuple(ids))
 
     def tokenize_words(self, text: str) -> list[TokenizedWord]:
         """Return the words of `text`, each with its tokens and, if it is unknown, the reason."""
@@ -273,7 +302,8 @@ class Tokenizer(Encoder):
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return the letters of each token that only one of two tokenizers has; None if these may be many."""
-        tokens = self.vocabulary.tokens_apart(other.vocabulary) if type(other) is type(self) else None
+        is_comparable = self.is_longest_match and other.is_longest_match
+        tokens = self.vocabulary.tokens_apart(other.vocabulary) if is_comparable else None
         if tokens is None or len(tokens) > _FEW_TOKENS or self.max_word_length != other.max_word_length:
             return None
         prefix, suffix = self.vocabulary.continuing_subword_prefix, self.vocabulary.end_of_word_suffix or ""
@@ -410,45 +440,57 @@ class Tokenizer(Encoder):
                 sought.setdefault(spelling, token)
         return AddedTokenFinder(sought)
 
-    def _encode(self, text: str) -> _Encoded:
-        """Return the tokens of a text or of a stretch of it."""
+    def _encode(self, text: str) -> _Encoded | _OneToken:
+        """Return what becomes of a stretch of a text, and keep it."""
         words: list[_EncodedWord] = []
         for section, start, end, is_added in self._sections(text):
             if is_added:
                 words.append(((text[start:end],), (self._id(section),), ((start, end),)))
             else:
                 words += self._encoded_words(section, start)
-        if len(words) == 1:
-            return *words[0], (0,) * len(words[0][0]), 1
-        tokens = tuple(token for tokens, _, _ in words for token in tokens)
-        ids = tuple(token_id for _, ids, _ in words for token_id in ids)
-        offsets = tuple(offset for _, _, offsets in words for offset in offsets)
-        numbers = tuple(number for number, (tokens, _, _) in enumerate(words) for _ in tokens)
-        return tokens, ids, offsets, numbers, len(words)
+        if len(words) == 1 and len(words[0][0]) == 1:
+            ((token,), (token_id,), ((start, end),)), *_ = words
+            return self._encoded.keep(text, (token, token_id, start, end))
+        encoded = _Encoded([], [], [], [], len(words))
+        for number, (tokens, ids, offsets) in enumerate(words):
+            encoded.tokens.extend(tokens)
+            encoded.ids.extend(ids)
+            encoded.offsets.extend(offsets)
+            encoded.words.extend([number] * len(ids))
+        return self._encoded.keep(text, encoded)
 
     def _encoded_words(self, text: str, first: int) -> list[_EncodedWord]:
         """Return the words of a stretch between added tokens, which begins at position `first`."""
         encoded: list[_EncodedWord] = []
         if self._keeps_places(text):
-            words = self.pipeline.words(text)
+            words = self.pre_tokenizer.split(self.normalizer.normalize(text))
             if sum(map(len, words)) == len(text):  # then they stand one after the other
                 for word in words:
-                    match = self._match(word)
-                    spans = [(first + start, first + end) for start, end in match.spans] if first else match.spans
-                    encoded.append((match.tokens, match.ids, spans))
+                    tokens, ids, spans, _ = self._match(word)
+                    if first:
+                        spans = tuple((first + start, first + end) for start, end in spans)
+                    encoded.append((tokens, ids, spans))
                     first += len(word)
                 return encoded
-        for word, starts, ends in self.pipeline.placed_words(text):
-            match = self._match(word)
-            tokens = (found_token(word)[1],) if word.startswith(FOUND) else match.tokens
-            encoded.append((tokens, match.ids, self._offsets(match, starts, ends, first)))
+        has_characters = self.is_longest_match and not self.vocabulary.end_of_word_suffix  # each token, of the word's
+        for starts, ends, found in self.pipeline.aligned_spans(text):
+            for span in found:
+                match, place = self._match(span.text), span.start
+                if span.positions is None and has_characters:
+                    offsets = [
+                        (first + starts[place + start], first + ends[place + end - 1]) for start, end in match.spans
+                    ]
+                else:
+                    offsets = self._offsets(match, span.taken(starts), span.taken(ends), first)
+                tokens = (found_token(span.text)[1],) if span.text.startswith(FOUND) else match.tokens
+                encoded.append((tokens, match.ids, offsets))
         return encoded
 
     def _keeps_places(self, text: str) -> bool:
         """Return whether each character becomes exactly one, whatever is beside it, as is usual."""
         if self._in_place.issuperset(text):
             return True
-        if not self.pipeline.is_by_character or self.vocabulary.end_of_word_suffix:
+        if not self._is_by_character:
             return False
         normalizer = self.normalizer
         for character in set(text) - self._in_place:
@@ -499,24 +541,17 @@ class Tokenizer(Encoder):
         cut = self._cut(word)
         if isinstance(cut, UnknownReason):
             return self._unknown(word, cut)
-        ids, spans = cut
-        return _Match(tuple(map(self.vocabulary.__getitem__, ids)), tuple(ids), tuple(spans), None)
+        tokens, ids, spans = cut
+        return _Match(tuple(tokens), tuple(ids), tuple(spans), None)
 
-    def _cut(self, word: str) -> tuple[list[int], list[tuple[int, int]]] | UnknownReason:
-        """Return the ids of the tokens of a word and where each is in it, or why it is unknown."""
-        ids: list[int] = []
-        spans: list[tuple[int, int]] = []
-        start, last = 0, len(word) + (1 if self.vocabulary.end_of_word_suffix else 0)
-        while start < last:
-            found = self.vocabulary.longest_match(word, start)
-            if found is None:
-                symbol = self._candidate(self._units(word), start, start + 1)
-                return UnknownReason("symbol", start, symbol)
-            token_id, end = found
-            ids.append(token_id)
-            spans.append((start, end))
-            start = end
-        return ids, spans
+    def _cut(self, word: str) -> Cut | UnknownReason:
+        """Return the tokens of a word, or why it is unknown."""
+        tokens, ids, places = self.vocabulary.longest_matches(word)
+        matched = places[-1]
+        if matched < len(word) + bool(self.vocabulary.end_of_word_suffix):
+            symbol = self._candidate(self._units(word), matched, matched + 1)
+            return UnknownReason("symbol", matched, symbol)
+        return tokens, ids, itertools.pairwise(places)
 
     def _unknown(self, word: str, reason: UnknownReason) -> _Match:
         token = UnknownToken(self.vocabulary.unk_token, reason)

@@ -285,23 +285,31 @@ class Vocabulary:
         found = self._table.id_of(token)
         return found if found is not None and found < self._size else None
 
-    def longest_match(self, word: str, start: int) -> tuple[int, int] | None:
-        """Return the id of the longest token that stands in `word` at `start`, and its end; None if there is none.
+    def longest_matches(self, word: str) -> tuple[list[str], list[int], list[int]]:
+        """Return the longest tokens that stand one after the other in `word`, their ids, and 0 and where each ends.
 
-        An end-of-word suffix counts as one character after the last.
+        They stop where no token stands. An end-of-word suffix counts as one character after the last.
         """
-        find = self._table.finder()
+        find, spelled, longest = self._table.finder(), self._table.tokens, self.longest
         size = self._size if self._pieces is None else min(self._pieces, self._size)
-        prefix = self.continuing_subword_prefix if start else ""
-        if self.end_of_word_suffix:
-            found = find(prefix + word[start:] + self.end_of_word_suffix)
-            if found is not None and found < size:
-                return found, len(word) + 1
-        for end in range(min(len(word), start + self.longest), start, -1):
-            found = find(prefix + word[start:end])
-            if found is not None and found < size:
-                return found, end
-        return None
+        suffix = self.end_of_word_suffix or ""
+        length = len(word) + bool(suffix)
+        tokens: list[str] = []
+        ids: list[int] = []
+        places = [0]
+        prefix, start = "", 0
+        while start < length:
+            for end in range(min(length, start + longest), start, -1):
+                found = find(prefix + word[start:end] + (suffix if end > len(word) else ""))
+                if found is not None and found < size:
+                    break
+            else:
+                break
+            tokens.append(spelled[found])
+            ids.append(found)
+            places.append(end)
+            prefix, start = self.continuing_subword_prefix, end
+        return tokens, ids, places
 
     def tokens_apart(self, other: Vocabulary) -> list[str] | None:
         """Return the tokens that only one of two vocabularies of one history has; None if they are of two."""

@@ -164,8 +164,8 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ways: list[str] = []
     for kind in (PlainCounter, CompiledCounter):
         monkeypatch.setattr(kind, "_tally", lambda self: ways.append(type(self).__name__) or NOTHING)
-    for megabytes, is_cached in [(1, True), (3, True), (3, False), (17, False)]:
-        path.write_bytes(b"some words\n" * (megabytes * 100_000))
+    for kilobytes, is_cached in [(500, True), (600, True), (16_000, False), (17_000, False)]:
+        path.write_bytes(b"some word\n" * (kilobytes * 100))
         monkeypatch.setattr(word_counters, "kernels_are_cached", lambda package, cached=is_cached: cached)
         count_words(path)
     count_words(path, "lowercase+remove: ")
@@ -174,7 +174,7 @@ def test_which_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.slow
 def test_little_text_needs_no_kernels() -> None:
-    script = "import sys; from wordpiece_studio import count_texts; count_texts(['a b ' * 200_000]); assert {}"
+    script = "import sys; from wordpiece_studio import count_texts; count_texts(['a b ' * 100_000]); assert {}"
     for condition in ("'llvmlite' not in sys.modules", "'wordpiece_studio.corpus.counting.counting' in sys.modules"):
         subprocess.run([sys.executable, "-c", script.format(condition)], check=True, timeout=60)
 

@@ -133,8 +133,12 @@ def test_folders_encode_as_transformers_does(
     rng = random.Random(1)
     parts = ["foo", "Foo", "FOO", "<u>", "<s>", "<c>", "<e>", "_", " ", "  ", "\n", "ab", "É", *BERT]
     texts = ["".join(rng.choices(parts, k=8)) for _ in range(300)]
-    for theirs in map(transformers.AutoTokenizer.from_pretrained, (tmp_path, tmp_path / "again")):
-        assert dict(theirs.special_tokens_map) == ours.vocabulary.roles == again.vocabulary.roles
+    folders = [tmp_path, tmp_path / "again"]
+    if transformers.__version__ < "5" and files["tokenizer_config.json"] is BERT_CLASS and "tokenizer.json" in files:
+        del folders[0]  # version 4 follows the file there, version 5 and the Studio its class; written again they agree
+    for theirs in map(transformers.AutoTokenizer.from_pretrained, folders):
+        roles = {role: token for role, token in theirs.special_tokens_map.items() if isinstance(token, str)}
+        assert roles == ours.vocabulary.roles == again.vocabulary.roles
         for text, pair, form in zip(texts, [None, *texts], itertools.cycle(FORMS), strict=False):
             if not theirs.pad_token and "padding" in form:
                 continue

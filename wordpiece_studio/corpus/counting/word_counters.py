@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_numbers import WordNumbers
 
 # About as much text is counted in the time it takes to load the kernels; and to compile them.
-FEW_BYTES, FEW_BYTES_UNCOMPILED = 2 << 20, 16 << 20
+FEW_BYTES, FEW_BYTES_UNCOMPILED = 1 << 19, 16 << 20
 _STOP_CHECK_CHUNKS = 500
 
 
