@@ -33,7 +33,14 @@ if TYPE_CHECKING:
         held_out_figures,
         held_out_text,
     )
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, Segmentation
+    from wordpiece_studio.peers.library_training import (
+        PeerProgress,
+        PeerRun,
+        PeerTrainingStopped,
+        Repetition,
+        train_peer,
+    )
     from wordpiece_studio.storage.bpe_files import write_bpe_files
     from wordpiece_studio.storage.tokenizer_directory import save_directory
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
@@ -105,11 +112,16 @@ __all__ = [
     "MergeHistory",
     "Normalizer",
     "PatternPreTokenizer",
+    "PeerProgress",
+    "PeerRun",
+    "PeerTrainingStopped",
     "PreTokenizer",
     "PreTokenizerSequence",
     "PreparationStopped",
     "Punctuation",
     "RemoveCharacters",
+    "Repetition",
+    "Segmentation",
     "Sequence",
     "SkippedWord",
     "Split",
@@ -144,6 +156,7 @@ __all__ = [
     "read_word_counts",
     "save_directory",
     "train",
+    "train_peer",
     "write_bpe_files",
     "write_ids",
     "write_vocabulary",
@@ -167,7 +180,8 @@ _HOMES = {
         "held_out_figures",
         "held_out_text",
     ),
-    "peers.imported_tokenizer": ("ImportedTokenizer",),
+    "peers.imported_tokenizer": ("ImportedTokenizer", "Segmentation"),
+    "peers.library_training": ("PeerProgress", "PeerRun", "PeerTrainingStopped", "Repetition", "train_peer"),
     "storage.bpe_files": ("write_bpe_files",),
     "storage.tokenizer_directory": ("save_directory",),
     "storage.tokenizer_loading": ("load_tokenizer",),

@@ -30,6 +30,7 @@ from tests.peers.foreign import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers import imported_tokenizer
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.library_child import best_ways
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -207,6 +208,49 @@ def test_it_is_pickled_as_its_place_and_hash(gpt: ImportedTokenizer) -> None:
     gpt.path.unlink()
     with pytest.raises(StudioError, match=r"tokenizer\.json does not exist"):
         pickle.loads(pickled)
+
+
+@pytest.mark.expects_log
+def test_a_tokenizer_in_no_file_is_sent_again_where_the_child_has_lost_it(gpt: ImportedTokenizer) -> None:
+    ours = ImportedTokenizer("made.json", content=gpt.path.read_bytes())
+    assert ours.path.name == "made.json"
+    expected = gpt.encode("The dogs")
+    assert ours.encode("The dogs") == expected
+    child = child_of(gpt)
+    child.kill()
+    psutil.wait_procs([child], timeout=30)
+    gpt.path.unlink()
+    assert pickle.loads(pickle.dumps(ours)).encode("The dogs") == expected
+    assert ours.decode(expected.ids) == "The dogs"
+    assert ours.scores is None
+    with pytest.raises(StudioError, match=r"made\.json: with BPE, a text has one segmentation only"):
+        ours.best_segmentations("The")
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library cannot read it"):
+        ImportedTokenizer("bad.json", content=b"")
+
+
+def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
+    (tmp_path / "spiece.model").write_bytes(sentencepiece_model())
+    ours, theirs = ImportedTokenizer(tmp_path / "spiece.model"), SentencePieceProcessor()
+    theirs.load(str(ours.path))
+    pieces = dict(zip(map(theirs.id_to_piece, range(len(theirs))), ours.scores or (), strict=True))
+    usual = {piece: score for piece, score in pieces.items() if score}  # special ones have 0
+    for text in ("the", "quick lazy", "fox字字"):
+        found = ours.best_segmentations(text, 4)
+        assert [list(each.tokens) for each in found] == theirs.nbest_encode(text, nbest_size=4, out_type=str)
+        assert list(found[0].tokens) == ours.encode(text).tokens
+        worked_out = best_ways(theirs.normalize(text), usual, min(usual.values()) - 10, 4)
+        assert [each.score for each in found] == pytest.approx([score for _, score in worked_out], abs=1e-4)
+    unigram_of_bytes().save(str(tmp_path / "tokenizer.json"))
+    ours = ImportedTokenizer(tmp_path / "tokenizer.json")
+    found = ours.best_segmentations("the quick")
+    assert list(found[0].tokens) == ours.encode("the quick").tokens
+    assert ours.scores is not None
+    assert [each.score for each in found] == sorted((each.score for each in found), reverse=True)
+    assert found[0].score == sum(ours.scores[ours.id_of(token) or 0] for token in found[0].tokens)
+    assert len({each.tokens for each in found}) == 3
+    with pytest.raises(StudioError, match="half a character"):
+        ours.best_segmentations("\ud800")
 
 
 @pytest.mark.expects_log

@@ -22,7 +22,7 @@ class FakeHistory:
     """So many merges of x and y, and that is all."""
 
     is_damaged = False
-    is_whole = is_read = True
+    has_steps = is_whole = is_read = True
     bytes_of_places = 0
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.fakes import Recorder
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.run import RunOrigin, TrainerState
+from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import COLORS, Runs
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytestqt.qtbot import QtBot
-
-    from wordpiece_studio.session.run import Run
 
 COUNTS = WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
 USERS = RunOrigin(is_automatic=False, is_wanted=True)
@@ -76,6 +74,19 @@ def test_a_run_that_no_one_asked_for_makes_room_for_the_same_that_was(
     trained(qtbot, model, "score", RunOrigin())
     second = trained(qtbot, model, "score")
     assert (runs.all, second.letter) == ((second,), "A")
+
+
+def test_a_run_from_elsewhere_is_shown_unless_a_training_is_in_progress(
+    qtbot: QtBot, model: TrainerModel, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = trained(qtbot, model, "score")
+    second, third = (Run(COUNTS, first.config, first.history, stop_reason="peer", origin=USERS) for _ in range(2))
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainerModel, "is_busy", True)
+        runs.add(second)
+    assert (runs.all, runs.current, second.letter) == ((first, second), first, "B")
+    runs.add(third)
+    assert (runs.all, runs.current, third.letter) == ((first, second, third), third, "C")
 
 
 def test_there_is_one_preview_and_kept_runs_stay(qtbot: QtBot, model: TrainerModel, runs: Runs) -> None:

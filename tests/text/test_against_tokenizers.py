@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.sampling import one_example_in
-from wordpiece_studio.storage.huggingface.tokenizer_json import pre_tokenizer_value
 from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.text.huggingface_steps import pre_tokenizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged, resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit, resolve_pre_tokenizer

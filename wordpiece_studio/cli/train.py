@@ -57,10 +57,12 @@ from wordpiece_studio.cli.options import (
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
+from wordpiece_studio.peers.library_training import PeerName
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.exports import (
     BPE_FILES,
@@ -71,13 +73,13 @@ from wordpiece_studio.storage.exports import (
     manifest_of,
     write_export,
 )
-from wordpiece_studio.storage.huggingface.tokenizer_json import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
 from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import check_folder
 from wordpiece_studio.system.printable import printable_json
+from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
@@ -99,6 +101,23 @@ ObjectiveOption = Annotated[str, option("likelihood, score (the course's) or cou
 OverflowOption = Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET, AlphabetOverflow)]
 SpecialTokensOption = Annotated[
     str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
+]
+PrefixOption = Annotated[
+    str | None,
+    option("Before symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"),
+]
+BY = "Training by another library"
+ByOption = Annotated[
+    str | None, option("Let another library train: " + ", ".join(get_args(PeerName)) + ".", BY, PeerName)
+]
+TwiceOption = Annotated[bool, Option("--twice", help="Let it train twice, and print what differs.", rich_help_panel=BY)]
+ReplayOption = Annotated[
+    bool,
+    Option(
+        "--replay",
+        help="Then train here, in its order of ties: the same vocabulary, with its merges.",
+        rich_help_panel=BY,
+    ),
 ]
 OnlyOption = Annotated[
     str | None,
@@ -141,6 +160,9 @@ def train_command(
     min_count: MinCountOption = 1,
     processes: ProcessesOption = None,
     cluster: ClusterOption = None,
+    by: ByOption = None,
+    twice: TwiceOption = False,
+    replay: ReplayOption = False,
     objective: ObjectiveOption = "likelihood",
     tie: Annotated[str, option("On ties: first (in the corpus) or ids (the smallest).", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
@@ -163,7 +185,7 @@ def train_command(
     bos_token: Annotated[str | None, _role("[BOS] or <s>")] = None,
     eos_token: Annotated[str | None, _role("[EOS] or </s>")] = None,
     model_max_length: Annotated[int, option("Tokens; written for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
-    continuing_subword_prefix: Annotated[str, option("Before symbols inside a word.", ALPHABET)] = "##",
+    continuing_subword_prefix: PrefixOption = None,
     end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
     held_out: HeldOutOption = False,
@@ -182,16 +204,25 @@ def train_command(
 def _train(options: Mapping[str, Any]) -> None:
     """Do what `train_command` does; the options are its parameters, but for the user tokens, which have been read."""
     started, config, chosen = time.monotonic(), _config(options), checked_only(options["only"])
+    check_by(options, config)
+    options = {**options, **read_by(options)}
     bpe = config if options["bpe"] else None
     normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
+    if options["by"] is not None and not options["replay"]:
+        noticed = dataclasses.replace(config, continuing_subword_prefix="##")  # most of them have no use for one
+        return write_by(options, config, *_counted(options, normalizing, noticed), started)
     _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
+    peer = trained_by(options, config, counts) if options["replay"] else None
+    config = config if peer is None else peer.replay_config()
     with progress() as report:
         trainer = Trainer(counts, config)
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
         _check_saving(tokenizer, options["output"], chosen, bpe)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
+    if peer is not None:
+        check_replayed(peer, trainer)
     figures = _held_out_figures(options, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     with results(force=options["force"]):
@@ -270,6 +301,9 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
     lists = ("initial_alphabet", "continuing_order", "special_tokens")
     fields = [field.name for field in dataclasses.fields(TrainingConfig)]
     settings = {name: values[name] for name in fields}
+    if settings["continuing_subword_prefix"] is None:
+        has_prefix = values["by"] in (None, "tokenizers-wordpiece")
+        settings["continuing_subword_prefix"] = "##" if has_prefix else ""
     return TrainingConfig.from_dict(
         settings | {name: settings[name].split() for name in lists if settings[name] is not None}
     )

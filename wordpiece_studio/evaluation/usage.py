@@ -106,6 +106,15 @@ def count_usage(
     return tally.usage()
 
 
+def usage_as_trained(history: MergeHistory, step: int) -> Usage:
+    """Return how often each token stands in the words as they are after `step` merges; no word is unknown."""
+    frequencies = np.zeros(history.vocabulary_size(step), dtype=np.int64)
+    weights = history.input.weights
+    for ids, words in history.segmentations.tokens_by_block(step, history.column("new_id")):
+        np.add.at(frequencies, ids, weights[words])
+    return Usage(frequencies, history.words_per_token(step), 0, 0)
+
+
 def _is_worth_kernels(words: int) -> bool:
     return kernels_are_loaded("text") or (words > _FEW_WORDS and kernels_are_cached("text"))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 _T = TypeVar("_T")
+_Cut = tuple[list[int], list[tuple[int, int]]]
 _Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
 
 _CHARACTERS_AT_ONCE = 1 << 18
@@ -36,12 +38,29 @@ _LARGEST_ID = (1 << 32) - 1
 _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
 
 
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """One way to cut a text into tokens.
+
+    Attributes
+    ----------
+    tokens
+        The tokens; unknown text stands as it is.
+    score
+        The sum of their scores, the logarithm of the probability of this way.
+    """
+
+    tokens: tuple[str, ...]
+    score: float
+
+
 class ImportedTokenizer(Encoder):
     """Tokenizes text with the library that made it; pairs, truncation and padding are those of every tokenizer here.
 
     Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. (Where a text
     is truncated, RoBERTa's also lets the first token of each part begin at the blank before it; here it never does.) It
-    is pickled as the path and the hash of its file; unpickling loads the file again.
+    is pickled as the path and the hash of its file; unpickling loads the file again. One that is in no file is pickled
+    as its content.
 
     Parameters
     ----------
@@ -50,6 +69,8 @@ class ImportedTokenizer(Encoder):
         SentencePiece.
     sha256
         The hash that the file must have; empty: any.
+    content
+        What the file would hold, for a tokenizer that is in no file; `path` then only names it.
 
     Attributes
     ----------
@@ -68,14 +89,17 @@ class ImportedTokenizer(Encoder):
         If the file cannot be read, its library refuses it or crashes on it, or it has a different hash.
     """
 
-    def __init__(self, path: str | os.PathLike[str], sha256: str = "") -> None:
-        self.path = Path(path).absolute()
+    def __init__(self, path: str | os.PathLike[str], sha256: str = "", content: bytes | None = None) -> None:
+        self.path = Path(path).absolute() if content is None else Path(path)
         self._name = display_name(path)
         self._sha256 = sha256
-        size = 0
+        self._content = content
+        size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
-        found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool, list[str], dict[str, str], Any])
+        found = self._ask(
+            "load", (), size // 50, tuple[str, str, int, int, bool, list[str], dict[str, str], Any], content
+        )
         self._sha256, self.kind, self._size, self.added_tokens, self.has_holes, special, given, processor = found
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
@@ -85,9 +109,11 @@ class ImportedTokenizer(Encoder):
         self._roles = dict(roles) or self._roles
         self.model_max_length = model_max_length
 
-    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str], dict[str, Any]]:
-        settings = ("_roles", "model_max_length", "padding_side", "truncation_side")
-        return ImportedTokenizer, (str(self.path), self._sha256), {name: getattr(self, name) for name in settings}
+    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str, bytes | None], dict[str, Any]]:
+        settings = {
+            name: getattr(self, name) for name in ("_roles", "model_max_length", "padding_side", "truncation_side")
+        }
+        return ImportedTokenizer, (str(self.path), self._sha256, self._content), settings
 
     def __repr__(self) -> str:
         return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
@@ -140,6 +166,44 @@ class ImportedTokenizer(Encoder):
             raise no_token(unknown)
         return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
 
+    def cut(self, words: Sequence[str]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+        """Return the ids of the tokens of each word, which is neither normalized nor split, and where each is in it.
+
+        Raises
+        ------
+        StudioError
+            If the library cannot tokenize a word, or crashes.
+        """
+        try:
+            portions = [self._ask("cut", (part,), sum(map(len, part)), list[_Cut]) for part in _portions(words)]
+        except UnicodeEncodeError as error:
+            raise self._half(error) from None
+        return list(chain.from_iterable(portions))
+
+    @cached_property
+    def scores(self) -> tuple[float, ...] | None:
+        """The score of each token of the model by id, which is a logarithm of a probability if the kind is Unigram.
+
+        SentencePiece also numbers the merges of its byte pair encoding so: 0, -1, -2 and so on; special pieces have 0.
+        None for models without scores.
+        """
+        return tuple(self._ask("scores", (), len(self), list[float])) or None
+
+    def best_segmentations(self, text: str, count: int = 3) -> list[Segmentation]:
+        """Return the most probable segmentations of a text, normally one word, with their scores, best first.
+
+        Raises
+        ------
+        StudioError
+            If the model is not a Unigram model, so that each text has one segmentation; or the library cannot tokenize
+            the text, or crashes.
+        """
+        try:
+            found = self._ask("best", (text, count), len(text) * count, list[tuple[list[str], float]])
+        except UnicodeEncodeError as error:
+            raise self._half(error) from None
+        return [Segmentation(tuple(tokens), score) for tokens, score in found]
+
     @cached_property
     def _ids(self) -> dict[str, int]:
         return self._ask("vocabulary", (), len(self), dict[str, int])
@@ -148,19 +212,26 @@ class ImportedTokenizer(Encoder):
         try:
             found = self._ask("encode", (texts,), sum(map(len, texts)), list[_Encoded])
         except UnicodeEncodeError as error:
-            raise StudioError(
-                "{path}: the text contains half a character (U+{code:04X}) at position {position}, which the {library} "
-                "library cannot handle",
-                "Remove it.",
-                path=self._name,
-                code=ord(error.object[error.start]),
-                position=error.start,
-                library=library_of(self.path),
-            ) from None
+            raise self._half(error) from None
         return [Encoding(*each) for each in found]
 
-    def _ask(self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T]) -> _T:
+    def _half(self, error: UnicodeEncodeError) -> StudioError:
+        return StudioError(
+            "{path}: the text contains half a character (U+{code:04X}) at position {position}, which the {library} "
+            "library cannot handle",
+            "Remove it.",
+            path=self._name,
+            code=ord(error.object[error.start]),
+            position=error.start,
+            library=library_of(self.path),
+        )
+
+    def _ask(
+        self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T], content: bytes | None = None
+    ) -> _T:
         """Return the child's answer to a job, as a type; `size` determines how long it may take.
+
+        The content of a tokenizer that is in no file is only sent where the child does not have it.
 
         Raises
         ------
@@ -169,10 +240,13 @@ class ImportedTokenizer(Encoder):
         UnicodeEncodeError
             If the arguments contain half a character.
         """
-        request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments))
+        sent = False if self._content is not None and content is None else content
+        request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments, sent))
         try:
             answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND)
             return msgspec.msgpack.decode(answer, type=type_)
+        except _ContentMissing:
+            return self._ask(job, arguments, size + len(self._content or b"") // 50, type_, self._content)
         except _FileError as error:
             raise StudioError(
                 error.what_template, error.advice_template, **{"path": self._name, **error.values}
@@ -192,6 +266,10 @@ class ImportedTokenizer(Encoder):
 
 class _FileError(StudioError):
     """An error in a file, reported by the child."""
+
+
+class _ContentMissing(Exception):
+    """The child has not, or no longer, the content of a tokenizer that is in no file."""
 
 
 class _Libraries:
@@ -214,7 +292,7 @@ class _Libraries:
         with self._turn:
             try:
                 return self._answer(self._sent(request), seconds)
-            except _FileError:
+            except (_FileError, _ContentMissing):
                 raise
             except BaseException:  # also on Ctrl-C: whatever the child still sends belongs to this request
                 self._end()
@@ -242,6 +320,8 @@ class _Libraries:
             for kind, content in child.messages(late):
                 if kind == b"r":
                     return content
+                if kind == b"m":
+                    raise _ContentMissing
                 error = read_error(content)
                 if kind == b"p":
                     self._end()
@@ -250,10 +330,20 @@ class _Libraries:
             clock.cancel()
         raise TimeoutError
 
+    def end(self) -> None:
+        """End the process, when it has answered."""
+        with self._turn:
+            self._end()
+
     def _end(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.end()
+
+
+def end_libraries() -> None:
+    """End the child process; the next request starts another one."""
+    _libraries().end()
 
 
 @cache

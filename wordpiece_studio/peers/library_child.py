@@ -3,17 +3,22 @@
 A corrupt file may kill this process, take all the memory that it may have, or keep it busy forever; the parent
 (`imported_tokenizer`) handles that. The parent uses only the names here and loads no library.
 
-A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments). Every answer is one message: ``r``
-the result, as MessagePack; ``x`` an error, see `written_error`; ``p`` the same, after which the library is in no state
-to continue.
+A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments, content); the content is None for
+files, False for a tokenizer in no file that may be loaded already. Every answer is one message: ``r`` the result, as
+MessagePack; ``m`` the content is missing; ``x`` an error, see `written_error`; ``p`` the same, after which the library
+is in no state to continue.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import heapq
 import os
 from collections import OrderedDict
+from functools import cached_property
+from itertools import accumulate, groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -26,22 +31,29 @@ from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from wordpiece_studio.system.child_process import ParentConnection
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
+    Cut = tuple[list[int], list[tuple[int, int]]]
+    """The ids of the tokens of a word, and where each is in it."""
+    Scored = tuple[list[str], float]
+    """The tokens of a segmentation, and its score."""
 
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
 END_OF_WORD = "</w>"
+WORD_MARK = "▁"
+"""Before a word, in the pieces of SentencePiece."""
 UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
 """Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
 _END_OF_TEXT = "<|endoftext|>"
 _MOST_MEMORY = 4 << 30
+_UNKNOWN_PENALTY = 10.0  # of both libraries: so far below the least score is a character that is no piece
 _MOST_KEPT = 8  # files; others are loaded again on demand
 _LONGEST_REASON = 300
 _ADVICE = "Save it again with the program that wrote it."
@@ -66,6 +78,15 @@ class _Loaded(Protocol):
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text that ids represent."""
+
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the tokens of words, each of which is neither normalized nor split before."""
+
+    def scores(self) -> list[float]:
+        """Return the score of each token of the model by id; nothing if it has none."""
+
+    def best(self, text: str, count: int) -> list[Scored]:
+        """Return the most probable segmentations of a text."""
 
 
 def serve(connection: ParentConnection) -> None:
@@ -95,24 +116,32 @@ def merges_beside(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
 
+class _ContentMissing(Exception):
+    """The content of a tokenizer that is in no file has to be sent."""
+
+
 class _Shelf:
     """The most recently used files, by path and hash."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[bytes, str], _Loaded] = OrderedDict()
 
-    def get(self, path: bytes, sha256: str, *, is_new: bool) -> tuple[_Loaded, str]:
+    def get(self, path: bytes, sha256: str, content: bytes | bool | None, *, is_new: bool) -> tuple[_Loaded, str]:
         """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again.
 
         Raises
         ------
         StudioError
             If it cannot be read, or has a different hash.
+        _ContentMissing
+            If it is in no file and its content is needed.
         """
         loaded = self._kept.get((path, sha256))
         if loaded is None or is_new:
+            if isinstance(content, bool):
+                raise _ContentMissing
             place = Path(os.fsdecode(path))
-            contents = _contents(place)
+            contents = _contents(place) if content is None else [content]
             digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
             if sha256 not in ("", digest):
                 raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
@@ -133,11 +162,15 @@ def _silence() -> None:
 
 
 def _answer(shelf: _Shelf, request: bytes) -> bytes:
-    path, sha256, job, arguments = msgspec.msgpack.decode(request, type=tuple[bytes, str, str, list[Any]])
+    path, sha256, job, arguments, content = msgspec.msgpack.decode(
+        request, type=tuple[bytes, str, str, list[Any], bytes | bool | None]
+    )
     library = library_of(os.fsdecode(path))
     try:
-        loaded, digest = shelf.get(path, sha256, is_new=job == "load")
+        loaded, digest = shelf.get(path, sha256, content, is_new=job == "load")
         return b"r" + msgspec.msgpack.encode(_done(loaded, digest, job, arguments))
+    except _ContentMissing:
+        return b"m"
     except StudioError as error:
         return b"x" + written_error(error)
     except MemoryError:
@@ -159,6 +192,12 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
         return loaded.encode(*arguments)
     if job == "decode":
         return loaded.decode(*arguments)
+    if job == "cut":
+        return loaded.cut(*arguments)
+    if job == "scores":
+        return loaded.scores()
+    if job == "best":
+        return loaded.best(*arguments)
     vocabulary = loaded.vocabulary()
     if job == "vocabulary":
         return vocabulary
@@ -174,7 +213,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
-    if job == "encode":
+    if job in ("encode", "cut", "best"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
@@ -272,6 +311,35 @@ class _Tokenizers:
         text: str = self._tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
         return text
 
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the tokens of words by the model alone."""
+        return [_cut(word, self._tokenizer.model.tokenize(word)) for word in words]
+
+    def scores(self) -> list[float]:
+        """Return the score of each piece of a Unigram model."""
+        return [score for _, score in self._pieces] if self.kind == "Unigram" else []
+
+    def best(self, text: str, count: int) -> list[Scored]:
+        """Return the most probable segmentations, which the library itself does not: it has only the best one."""
+        if self.kind != "Unigram":
+            raise _has_one_segmentation(self.kind)
+        pipeline = self._tokenizer
+        text = pipeline.normalizer.normalize_str(text) if pipeline.normalizer else text
+        words = [(text, ())] if pipeline.pre_tokenizer is None else pipeline.pre_tokenizer.pre_tokenize_str(text)
+        scores = dict(reversed(self._pieces))  # of equal pieces the first counts
+        unknown = min(scores.values()) - _UNKNOWN_PENALTY
+        found: list[Scored] = [([], 0.0)]
+        for word, _ in words:
+            ways = [(_fused(tokens, scores), score) for tokens, score in best_ways(word, scores, unknown, count)]
+            both = [(left + right, one + other) for left, one in found for right, other in ways]
+            found = heapq.nlargest(count, both, key=itemgetter(1))
+        return found
+
+    @cached_property
+    def _pieces(self) -> list[tuple[str, float]]:
+        value = msgspec.json.decode(self._tokenizer.to_str())
+        return [(piece, score) for piece, score in value["model"]["vocab"]]
+
 
 class _SentencePiece:
     """A model of the `sentencepiece` library."""
@@ -301,7 +369,7 @@ class _SentencePiece:
         for found in self._processor.encode(texts, return_type="offset_mapping"):
             words, word = [], -1
             for piece in found["pieces"]:
-                word += piece.startswith("▁") or word < 0
+                word += piece.startswith(WORD_MARK) or word < 0
                 words.append(word)
             encoded.append((found["pieces"], found["ids"], found["offsets"], words))
         return encoded
@@ -312,6 +380,78 @@ class _SentencePiece:
         _check_ids(ids, lambda number: number < len(self._processor))
         text: str = self._processor.decode(ids)
         return text
+
+    def cut(self, words: list[str]) -> list[Cut]:
+        """Return the pieces of words."""
+        encoded = self._processor.encode(words, return_type="offset_mapping")
+        return [(found["ids"], found["offsets"]) for found in encoded]
+
+    def scores(self) -> list[float]:
+        """Return the score of each piece."""
+        return [self._processor.get_score(number) for number in range(len(self._processor))]
+
+    def best(self, text: str, count: int) -> list[Scored]:
+        """Return the most probable segmentations."""
+        library, scores = self._processor, self.scores()
+        try:
+            found = library.nbest_encode(text, nbest_size=count, out_type=str)
+        except RuntimeError as error:
+            if "not available" in str(error):
+                raise _has_one_segmentation("byte pair encoding") from None
+            raise
+        unknown = min(scores) - _UNKNOWN_PENALTY
+        ways = []
+        for pieces in found:
+            ids = [(piece, library.piece_to_id(piece)) for piece in pieces]
+            each = (len(piece) * unknown if library.is_unknown(number) else scores[number] for piece, number in ids)
+            ways.append((pieces, sum(each)))
+        return ways
+
+
+def _cut(word: str, tokens: Sequence[Any]) -> Cut:
+    """Return the tokens of a word, which the model places by bytes."""
+    places = [token.offsets for token in tokens]
+    if not word.isascii():
+        lengths = accumulate((len(character.encode()) for character in word), initial=0)
+        characters = {before: number for number, before in enumerate(lengths)}
+        places = [(characters[start], characters[end]) for start, end in places]
+    return [token.id for token in tokens], places
+
+
+def best_ways(word: str, scores: Mapping[str, float], unknown: float, count: int) -> list[Scored]:
+    """Return the most probable ways to cut a word into pieces with these scores, best first.
+
+    A character that is no piece itself is a token of the score `unknown`.
+
+    >>> best_ways("abx", {"a": -2.0, "b": -2.5, "ab": -3.0}, -9.0, 3)
+    [(['ab', 'x'], -12.0), (['a', 'b', 'x'], -13.5)]
+    """
+    longest = max(map(len, scores), default=1)
+    by_end: list[list[Scored]] = [[([], 0.0)]]
+    for end in range(1, len(word) + 1):
+        ways: list[Scored] = []
+        for start in range(max(0, end - longest), end):
+            piece = word[start:end]
+            score = scores.get(piece, unknown if len(piece) == 1 else None)
+            if score is not None:
+                ways += [([*tokens, piece], before + score) for tokens, before in by_end[start]]
+        by_end.append(heapq.nlargest(count, ways, key=itemgetter(1)))
+    return by_end[-1]
+
+
+def _fused(tokens: list[str], known: Mapping[str, float]) -> list[str]:
+    """Return tokens with adjacent unknown ones as one, which is how the library encodes them."""
+    fused: list[str] = []
+    for is_known, group in groupby(tokens, known.__contains__):
+        same = list(group)
+        fused += same if is_known else ["".join(same)]
+    return fused
+
+
+def _has_one_segmentation(kind: str) -> StudioError:
+    return StudioError(
+        "{path}: with {kind}, a text has one segmentation only", "Open a Unigram model for several.", kind=kind
+    )
 
 
 def _check_ids(ids: Sequence[int], is_known: Any) -> None:

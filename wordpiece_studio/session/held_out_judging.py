@@ -133,7 +133,7 @@ class HeldOutJudging(QObject):
 
     def _order_for(self, run: Run | None) -> JudgingOrder | None:
         """Return what is to be judged; None if that makes no sense."""
-        if run is None or run.origin.corpus is None or not len(run.history):
+        if run is None or run.peer is not None or run.origin.corpus is None or not len(run.history):
             return None
         counts, corpus = run.counts, run.origin.corpus
         has_lines = all(each.file.kind != "word-counts" for each in corpus.files)

@@ -195,6 +195,9 @@ class TextTimeline:
             self._add(word, self._counts[word])
 
     def _timeline_of(self, word: str, vocabulary: Vocabulary) -> WordTimeline:
+        if not self._tokenizer.can_explain:
+            tokens = [token for token, _, _ in self._tokenizer.spans(word) or ()]
+            return WordTimeline(max(len(tokens), 1), (), (), is_unknown=vocabulary.unk_token in tokens or not tokens)
         if not isinstance(self._tokenizer, TokenizerByMerges):
             return word_timeline(word, vocabulary, self._births, self._tokenizer.max_word_length)
         symbols, merged = self._tokenizer.changing_steps(word, self._merges)

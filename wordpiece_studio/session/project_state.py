@@ -31,6 +31,7 @@ from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     import threading
+    from collections.abc import Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -264,14 +265,18 @@ class ProjectState(QObject):
 
     # Capturing.
 
-    def capture(self) -> Project:
-        """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
-        runs = self._captured_runs()
+    def capture(self, *, with_peers: bool = False) -> Project:
+        """Return the whole project. Nothing large is copied: the history of a running training keeps growing.
+
+        `with_peers`: also what other libraries trained, which is in no file of a project.
+        """
+        kept = [run for run in self._runs.all if with_peers or run.peer is None]
+        runs = self._captured_runs(kept)
         counts = None
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
-            settings=self._settings(), corpus=self._session.corpus(), view=self._view(),
+            settings=self._settings(), corpus=self._session.corpus(), view=self._view(kept),
             run=runs[0] if runs else None, others=tuple(runs[1:]), counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
@@ -288,13 +293,15 @@ class ProjectState(QObject):
             max_word_length=self._counting.max_word_length,
         )
 
-    def _view(self) -> ProjectView:
+    def _view(self, runs: Sequence[Run]) -> ProjectView:
         marks, selection = self._marks, self._model.selection
+        current = self._current_of(runs)
+        is_shown = current is self._runs.current
         notes = marks.bookmarks.notes
         return ProjectView(
-            step=self._model.step,
+            step=self._model.step if current is None or is_shown else current.step,
             selection=None
-            if selection is None
+            if selection is None or not is_shown
             else ProjectSelection(selection.kind, selection.left, selection.right, selection.text),
             live_text=self._live_text(),
             notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in notes),
@@ -303,8 +310,8 @@ class ProjectState(QObject):
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
             ),
-            tabs=tuple(map(self._tab, self._runs.all)),
-            current=0 if self._runs.current is None else self._runs.current.number,
+            tabs=tuple(map(self._tab, runs)),
+            current=0 if current is None else current.number,
         )
 
     def _tab(self, run: Run) -> ProjectTab:
@@ -317,10 +324,15 @@ class ProjectState(QObject):
         (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
 
-    def _captured_runs(self) -> list[ProjectRun]:
-        """Return all runs, the one that is shown first."""
+    def _current_of(self, runs: Sequence[Run]) -> Run | None:
+        """Return the run that is shown, or the first of them if that is not among them."""
         current = self._runs.current
-        others = [run for run in self._runs.all if run is not current]
+        return current if current in runs else next(iter(runs), None)
+
+    def _captured_runs(self, runs: Sequence[Run]) -> list[ProjectRun]:
+        """Return runs, the one that is shown first."""
+        current = self._current_of(runs)
+        others = [run for run in runs if run is not current]
         return [self._captured_run(run) for run in ([current] if current is not None else []) + others]
 
     def _captured_run(self, run: Run) -> ProjectRun:

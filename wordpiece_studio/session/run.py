@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -78,6 +80,8 @@ class Run:
         Whether it is compared with others.
     step
         The step at which it was left.
+    peer, library
+        What another library trained, and the tokenizer that it runs; None for our own trainings.
     """
 
     counts: WordCounts
@@ -94,6 +98,8 @@ class Run:
     is_kept: bool = True
     is_compared: bool = False
     step: int = 0
+    peer: PeerRun | None = None
+    library: ImportedTokenizer | None = None
     _tokenizers: OrderedDict[int, Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
@@ -108,14 +114,22 @@ class Run:
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether it has merges that the user asked for and did not save."""
-        return self.origin.is_wanted and len(self.history) > self.saved_merges
+        """Whether it has merges that the user asked for and did not save; no project holds those of other libraries."""
+        return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
 
     def tokenizer_at(self, step: int) -> Tokenizer:
-        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept."""
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
+
+        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        """
         found = self._tokenizers.pop(step, None)
         if found is None:
-            found = tokenizer_at(self.history, self.counts, step)
+            if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+                from wordpiece_studio.peers.peer_history import PeerTokenizer
+
+                found = PeerTokenizer(self.history, self.counts, self.library)
+            else:
+                found = tokenizer_at(self.history, self.counts, step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step] = found
@@ -126,9 +140,9 @@ class Run:
         self._tokenizers.clear()
 
     def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
-        """Return whether training with these words and settings would give the same merges."""
+        """Return whether our training with these words and settings would give the same merges."""
         mine = self.counts
-        return self.config == config and (
+        return (self.config, self.peer) == (config, None) and (
             mine is counts
             or (
                 (mine.normalizer, mine.pre_tokenizer) == (counts.normalizer, counts.pre_tokenizer)

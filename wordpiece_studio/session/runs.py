@@ -97,6 +97,14 @@ class Runs(QObject):
             self._model.open_run(run, run.step)
             self.shown.emit(run)
 
+    def add(self, run: Run) -> None:
+        """Add a run that was not trained by the model, and show it unless a training is in progress."""
+        if self._model.is_busy:
+            self._add(run)
+            self.changed.emit()
+        else:
+            self.show(run)
+
     def show_next(self, by: int = 1) -> None:
         """Show the run `by` places further on, beginning again at the end."""
         if self.current is not None:

@@ -14,6 +14,8 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.imported_tokenizer import end_libraries
+from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
@@ -22,6 +24,7 @@ from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.peer_training import trained_by_library
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.runs import Comparison, Runs
@@ -71,9 +74,9 @@ class Session(QObject):
     model, runs, comparison, warm_up
         The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
         engine beforehand.
-    marks, player, usage, judging, changes
-        Breakpoints and bookmarks; playing merges; how often tokens are used; what the objectives make of text
-        that was held out; the steps that changed the live text.
+    marks, player, usage, peers, judging, changes
+        Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
+        objectives make of text that was held out; the steps that changed the live text.
 
     Signals
     -------
@@ -101,6 +104,7 @@ class Session(QObject):
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
+        self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)
@@ -118,6 +122,8 @@ class Session(QObject):
         self.warm_up.close()
         self.counting.close()
         self.usage.close()
+        self.peers.close()
+        end_libraries()
         self.judging.close()
         self.opening.close()
         self.references.close()
@@ -240,7 +246,8 @@ class Session(QObject):
         return RunOrigin(not is_wanted, is_wanted, corpus_name)
 
     def _on_runs_chosen(self, run: Run) -> None:
-        self.settings.set_config(run.config)
+        if run.peer is None:  # else they are not settings of our training
+            self.settings.set_config(run.config)
 
     def _on_runs_shown(self, run: Run) -> None:
         """Show how the words of a run were made if it is of the present corpus."""
@@ -267,8 +274,8 @@ class Session(QObject):
             is_other_corpus=run.origin.corpus_name != self._known_name,
             corpus=self._is_corpus_changed(run, is_same_pipeline),
             pipeline=not is_same_pipeline,
-            settings=config != run.config,
-            rules=same_size != run.config,
+            settings=config != run.config and run.peer is None,
+            rules=same_size != run.config and run.peer is None,
         )
 
     def _is_corpus_changed(self, run: Run, comparable: bool) -> bool:

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.metrics import tokens_in_use_at
-from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
+from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage, usage_as_trained
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.session.timers import single_shot
@@ -179,6 +179,7 @@ class _Order:
     history: MergeHistory
     counts: WordCounts
     texts: WordTexts
+    can_explain: bool
     in_use: NDArray[np.int64]  # as far as known
 
 
@@ -187,12 +188,12 @@ class _Figures:
     step: int
     usage: Usage
     dead: NDArray[np.bool_]
-    reasons: DeadTokens
+    reasons: DeadTokens | None
     in_use: NDArray[np.int64]
 
 
 class TokenUsage(QObject):
-    """What tokenizing makes of the training corpus, token by token: longest match, or merges in byte pair encoding.
+    """What tokenizing makes of the training corpus, token by token; with other libraries, the words as trained.
 
     Attributes
     ----------
@@ -268,13 +269,18 @@ class TokenUsage(QObject):
 
     @property
     def reasons(self) -> DeadTokens | None:
-        """The reasons why dead tokens are dead."""
+        """The reasons why dead tokens are dead; None if they are not known."""
         return self._figures.reasons if self._figures is not None else None
 
     def reason(self, token_id: int) -> DeadReason | None:
         """Return why a token is dead; None if it is not, or if unknown."""
         figures = self._figures
-        if figures is None or not 0 <= token_id < len(figures.dead) or not figures.dead[token_id]:
+        if (
+            figures is None
+            or figures.reasons is None
+            or not 0 <= token_id < len(figures.dead)
+            or not figures.dead[token_id]
+        ):
             return None
         return figures.reasons.reason(token_id)
 
@@ -334,11 +340,13 @@ class TokenUsage(QObject):
         self._find()
 
     def _on_timer_timeout(self) -> None:
-        history, counts = self._model.history, self._model.counts
-        if history is not None and counts is not None:
+        history, counts, step = self._model.history, self._model.counts, self._model.step
+        tokenizer = self._model.tokenizer_at(self._model.merge_count)
+        if history is not None and counts is not None and tokenizer is not None:
             if self._texts is None:
                 self._texts = WordTexts(history)
-            self._job.begin(_Order(self._model.step, history, counts, self._texts, self._in_use))
+            order = _Order(step, history, counts, self._texts, tokenizer.can_explain, self._in_use)
+            self._job.begin(order)
             self.changed.emit()
 
     def _on_job_finished(self, figures: _Figures) -> None:
@@ -353,6 +361,10 @@ class TokenUsage(QObject):
 def _counted(order: _Order, stop: threading.Event, _report: Report) -> _Figures | None:
     """Return the figures; None if canceled."""
     history, step, counts = order.history, order.step, order.counts
+    if not order.can_explain:
+        as_trained = usage_as_trained(history, step)
+        dead = as_trained.dead(len(history.config.reserved_tokens))
+        return _Figures(step, as_trained, dead, None, tokens_in_use_at(history))
     # Its own tokenizer: the window's caches every word that it has split.
     tokenizer = tokenizer_at(history, counts, step)
     usage = count_usage(tokenizer, counts, stop.is_set)

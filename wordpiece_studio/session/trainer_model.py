@@ -283,7 +283,7 @@ class TrainerModel(ShownRun):
         self._drop_candidates()
         wanted = self._step if step is None else max(0, min(step, self._published))
         history = self.history
-        if history is None or history.is_damaged or self._thread.is_closed:
+        if history is None or not history.has_steps or history.is_damaged or self._thread.is_closed:
             self.candidates_changed.emit(Candidates(wanted, (), available=False))
         elif self._state is TrainerState.TRAINING or self._engine_lost:
             self._beside.find(history, wanted, limit)
@@ -399,7 +399,8 @@ class TrainerModel(ShownRun):
             self._current.stop_reason = stop_reason
 
     def _can_continue(self) -> bool:
-        return not self._thread.is_closed and self.history is not None and self._state is not TrainerState.TRAINING
+        is_ours = self._current is not None and self._current.peer is None
+        return is_ours and not self._thread.is_closed and self._state is not TrainerState.TRAINING
 
     def _prepare_training(self, *, paused: bool = False) -> None:
         """Prepare to train or to continue, with new flags; the old ones stay with the previous training."""

@@ -46,10 +46,11 @@ class VocabularyColumn(IntEnum):
     ID = 1
     BORN = 2
     RUNS = 3
-    FREQUENCY = 4
-    WORDS = 5
-    LENGTH = 6
-    REASON = 7
+    SCORE = 4
+    FREQUENCY = 5
+    WORDS = 6
+    LENGTH = 7
+    REASON = 8
 
 
 BY_USAGE = (VocabularyColumn.FREQUENCY, VocabularyColumn.WORDS, VocabularyColumn.REASON)
@@ -98,7 +99,8 @@ class VocabularyItems(SortedItems):
         self.history = history
         self.usage = usage
         self.special = len(history.config.reserved_tokens)
-        self.initial = history.vocabulary_size(0)
+        self.initial = history.vocabulary_size(0) if history.has_steps else self.special
+        self.scores = history.scores
         self.others: tuple[ComparedStep, ...] = ()
         self._births: dict[tuple[Run, int], NDArray[np.int64]] = {}  # by run and number of its merges
         self._tokens = TokenSearch()
@@ -143,6 +145,14 @@ class VocabularyItems(SortedItems):
     def length(self, token_id: int) -> int:
         """Return the number of characters of a token, without prefix and end-of-word suffix."""
         return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
+
+    def score(self, token_id: int) -> float | None:
+        """Return the score that another library has given to a token, for Unigram a logarithm of its probability."""
+        return None if self.scores is None else self.scores[token_id]
+
+    def scores_first(self, size: int, _stop: ShouldStop) -> NDArray[np.float64]:
+        """Return the scores of the first `size` tokens."""
+        return np.array(self.scores or np.zeros(size))[:size]
 
     # The other runs.
 
@@ -214,6 +224,15 @@ class VocabularyItems(SortedItems):
         return tokens[:special] + [
             (each.removesuffix(suffix) or each) if each else whole for each, whole in with_suffix
         ]
+
+
+def score_text(score: float) -> str:
+    """Return a score with three digits after the point.
+
+    >>> score_text(-2.34567), score_text(0.0), score_text(-17.0)
+    ('-2.346', '0.000', '-17.000')
+    """
+    return f"{score:.3f}"
 
 
 def _births_of(ids: NDArray[np.int64], history: MergeHistory) -> NDArray[np.int64]:
@@ -292,6 +311,13 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                     "that is a later step than the one compared. The compared bookmarks that have it"
                 ),
             ),
+            TableColumn(
+                self.tr("score"),
+                VocabularyItems.score,
+                text=self._score_text,
+                keys=VocabularyItems.scores_first,
+                explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
+            ),
             _figures(self.tr("frequency"), lambda usage: usage.frequencies),
             _figures(self.tr("words"), lambda usage: usage.word_counts),
             TableColumn(self.tr("length"), VocabularyItems.length, keys=VocabularyItems.lengths),
@@ -350,7 +376,13 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         born = items.birth(token_id)
         if born > 0:
             return self.value_text(born)
-        return self.tr("special") if born == SPECIAL_BIRTH else self.tr("alphabet")
+        if born == SPECIAL_BIRTH:
+            return self.tr("special")
+        return self.tr("alphabet") if items.history.has_steps else ""
+
+    def _score_text(self, items: VocabularyItems, token_id: int) -> str:
+        score = items.score(token_id)
+        return "" if score is None else score_text(score)
 
     def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
         said = []

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.system.atomic_write import Content
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -51,7 +52,7 @@ REPLACE_ADVICE = "Write to another place, or move that file away."
 _ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
 
-ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids"]
+ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids", "peer"]
 
 
 class ManifestCorpus(CorpusRecord, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -244,6 +245,31 @@ def make_counts_manifest(
         files=tuple(files),
         corpus=_corpus(counts, corpus, folder),
         versions=present_versions(),
+    )
+
+
+def make_peer_manifest(
+    run: PeerRun, counts: WordCounts, corpus: CorpusRecord, folder: str | os.PathLike[str]
+) -> Manifest:
+    """Return the manifest of a file that another library would save; the arguments are those of `make_manifest`.
+
+    Raises
+    ------
+    StudioError
+        If a normalizer or pre-tokenizer is not built in.
+    """
+    library = run.trainer.partition("-")[0]
+    manifest = make_counts_manifest(counts, corpus, (run.file_name,), folder)
+    return msgspec.structs.replace(
+        manifest,
+        kind="peer",
+        special_tokens=list(run.config.special_tokens),
+        continuing_subword_prefix=run.config.continuing_subword_prefix,
+        end_of_word_suffix=run.config.end_of_word_suffix,
+        vocabulary_size=len(run.tokens),
+        vocabulary_sha256=vocabulary_digest(run.tokens),
+        training={"trainer": run.trainer, **run.config.to_dict()},
+        versions={**manifest.versions, library: run.learned.version},
     )
 
 

@@ -26,7 +26,6 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
     CONFIG_FILE,
     SPECIAL_TOKENS_FILE,
     TOKENIZER_FILE,
-    normalizer_value,
     pretty_json,
     tokenizer_json_bytes,
     why_not_expressible,
@@ -36,6 +35,7 @@ from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text.huggingface_steps import normalizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer

@@ -29,6 +29,7 @@ from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -312,15 +313,11 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> N
 
 def _is_same_step(here: object, there: object) -> bool:
     """Return whether two steps are written identically in a ``tokenizer.json``, as several of ours are."""
-    from wordpiece_studio.storage.huggingface import tokenizer_json
-
     if isinstance(here, Normalizer) and isinstance(there, Normalizer):
-        return tokenizer_json.normalizer_value(here) == tokenizer_json.normalizer_value(there)
+        return normalizer_value(here) == normalizer_value(there)
     if isinstance(here, PreTokenizer) and isinstance(there, PreTokenizer):
         unchanged = normalizers.Unchanged()
-        return tokenizer_json.pre_tokenizer_value(here, unchanged) == tokenizer_json.pre_tokenizer_value(
-            there, unchanged
-        )
+        return pre_tokenizer_value(here, unchanged) == pre_tokenizer_value(there, unchanged)
     return False
 
 

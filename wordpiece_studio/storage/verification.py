@@ -200,7 +200,7 @@ def _trained(
     report: Callable[[int, int | None], None],
 ) -> Trainer | None:
     """Return the training of a manifest, shared by all with the same settings; None if there is none."""
-    if manifest.kind in ("word-counts", "ids"):
+    if manifest.kind in ("word-counts", "ids", "peer"):
         return None
     config = _settings(manifest, path)
     key = repr(config)
@@ -271,6 +271,8 @@ def _manifest_checks(
         checks.append(Check(title, "agrees" if is_same else "differs", sizes))
     if manifest.kind == "ids":
         return [Check(name, "unchecked", "texts are not encoded again")]
+    if manifest.kind == "peer":
+        return [Check(name, "unchecked", "another library trained it")]
     if manifest.parts == "some":
         return [*checks, Check(name, "unchecked", "it contains only some of the merges")]
     target = scratch / (path.name + ".again")

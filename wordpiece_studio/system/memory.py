@@ -62,7 +62,8 @@ def check_memory(needed: int, available: float | None) -> None:
 def limit_memory(most: int) -> None:
     """Make this process fail if it takes more than `most` further bytes, or more than are available; only on Linux.
 
-    It may always take half a gigabyte: with next to nothing a program does not fail but hangs.
+    It may always take half a gigabyte: with next to nothing a program does not fail but hangs. Code that aborts for
+    want of memory leaves no core file.
     """
     if sys.platform != "linux":
         return
@@ -76,6 +77,7 @@ def limit_memory(most: int) -> None:
     if last != resource.RLIM_INFINITY:
         limit = min(limit, last)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, last))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
 def out_of_memory() -> StudioError:

@@ -177,6 +177,8 @@ class Tokenizer(Encoder):
     """
 
     model_max_length: int
+    can_explain = True
+    """Whether `explain` says how a word is cut."""
 
     def __init__(
         self,
@@ -469,11 +471,11 @@ class Tokenizer(Encoder):
                     encoded.append((tokens, ids, spans))
                     first += len(word)
                 return encoded
-        suffix = self.vocabulary.end_of_word_suffix
+        has_characters = self.can_explain and not self.vocabulary.end_of_word_suffix  # each token, of the word's
         for starts, ends, found in self.pipeline.aligned_spans(text):
             for span in found:
                 match, place = self._match(span.text), span.start
-                if span.positions is None and not suffix:
+                if span.positions is None and has_characters:
                     offsets = [
                         (first + starts[place + start], first + ends[place + end - 1]) for start, end in match.spans
                     ]

@@ -120,6 +120,10 @@ class MergeHistory(Sequence[Merge]):
         The settings that the training began with.
     word_count, total_words : int
         The number of distinct words, and of all their occurrences.
+    has_steps : bool
+        Whether it is known how the vocabulary came to be.
+    scores : tuple[float, ...] or None
+        What another library gave each token, if it did.
 
     >>> from wordpiece_studio.training.trainer import train
     >>> history = train({"hug": 10, "pug": 5, "hugs": 5}).history
@@ -129,6 +133,8 @@ class MergeHistory(Sequence[Merge]):
     ('##ug', ['pug', 'hugs'])
     """
 
+    has_steps = True
+    scores: tuple[float, ...] | None = None
     _places: MergePlaces | None
     _dropped: tuple[WordCounts | TrainingInput, NDArray[np.int32]] | None
 

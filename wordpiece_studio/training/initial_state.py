@@ -168,7 +168,7 @@ def _laid_out_at_once(counts: WordCounts, joined: bytes, config: TrainingConfig)
     from wordpiece_studio.text.word_table import keys_of, rename
 
     keys, lengths, occurring = keys_of(joined, len(counts), _INSIDE_KEY * bool(config.continuing_subword_prefix))
-    _check_sizes(counts.counts, lengths, "")
+    check_sizes(counts.counts, lengths, "")
     symbols, table = _initial_symbols(occurring, "")
     rename(keys, np.append(np.int32(SEPARATOR), table))
     starts = np.cumsum(lengths + 1) - lengths
@@ -181,7 +181,7 @@ def _laid_out(
 ) -> tuple[TrainingInput, set[str]]:
     """Return the words in cells, with an empty vocabulary, and the characters that the alphabet limit keeps."""
     characters, lengths = counts.characters()
-    _check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
+    check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
     stop_if_asked(should_stop)
     kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
     if config.alphabet_limit is not None:
@@ -209,7 +209,7 @@ def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
     return len(prepare(counts, dataclasses.replace(config, vocab_size=None)).vocabulary_tokens)
 
 
-def _check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: str) -> None:
+def check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: str) -> None:
     """Raise if there would be more cells or symbols than their integer types can count."""
     cells = int(lengths.sum()) + len(lengths) * (1 + len(suffix)) + 1
     if cells > MOST_CELLS:

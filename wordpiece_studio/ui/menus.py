@@ -119,6 +119,10 @@ class Menus(QObject):
     def _add_training_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Training"))
         menu.addActions([actions.train, actions.train_further, actions.pause, actions.stop])
+        peers = menu.addMenu(self.tr("Train by &another library"))
+        peers.addActions(actions.peers.actions())
+        peers.addSeparator()
+        peers.addActions([actions.peer_twice, actions.stop_peer])
         menu.addSeparator()
         runs = menu.addMenu(self.tr("&Runs"))
         runs.addActions([actions.next_run, actions.previous_run])

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-_MARGIN, _BANNERS = 10, 4
+_MARGIN, _BANNERS = 10, 5
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
 _SAME_LINE = 12
@@ -64,8 +64,9 @@ class Workspace(QMainWindow):
         The commands, and where they are offered.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
-    notices, banner, project_banner, disk_banner, export_banner
-        Messages that do not interrupt: about the training, the project's file, the corpus files, exports.
+    notices, banner, project_banner, disk_banner, export_banner, peer_banner
+        Messages that do not interrupt: about the training, the project's file, the corpus files, exports, trainings by
+        other libraries.
     """
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
@@ -83,7 +84,7 @@ class Workspace(QMainWindow):
         self._content = QWidget(self)
         self.setCentralWidget(self._content)
         self.notices = Notices(theme, _BANNERS, self._content)
-        self.disk_banner, self.project_banner, self.export_banner, self.banner = self.notices.banners
+        self.disk_banner, self.project_banner, self.export_banner, self.peer_banner, self.banner = self.notices.banners
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()

@@ -19,14 +19,10 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import (
-    kept_post_processor,
-    read_normalizer,
-    read_pre_tokenizer,
-    steps_of,
-)
+from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
+from wordpiece_studio.text.huggingface_steps import read_normalizer, read_pre_tokenizer, steps_of
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.template import Template

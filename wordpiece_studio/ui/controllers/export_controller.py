@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
@@ -116,6 +118,10 @@ class VocabularyExport(QObject):
 
     def ask(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
+        run = self._model.run
+        if run is not None and run.peer is not None:
+            self._ask_where(run.peer)
+            return
         project = self._window.project.capture()
         if project.run is None:
             return
@@ -123,6 +129,24 @@ class VocabularyExport(QObject):
         history = project.run.history
         steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((last, shown))]
         self._open(_Question(project, tuple(steps)))
+
+    def _ask_where(self, peer: PeerRun) -> None:
+        """Ask where to write the file of another library, and write it."""
+        title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
+        dialog = place_dialog(self._window, title, mode, self._proposed_folder(), peer.file_name)
+        dialog.fileSelected.connect(partial(self.write_peer, peer))
+        dialog.open()
+
+    def write_peer(self, peer: PeerRun, place: str) -> None:
+        """Write the file of another library."""
+        try:
+            atomic_write(Path(place), peer.content)
+        except StudioError as error:
+            self._window.messages.show_error(error)
+            return
+        self._folder = Path(place).parent
+        text = self.tr("Exported {size:,} tokens to {path}")
+        self._banner.show_message(text.format(size=len(peer.tokens), path=display_name(place)))
 
     def _open(self, question: _Question, before: ExportChoice | None = None, trouble: str = "") -> None:
         self._asked = question
@@ -322,7 +346,8 @@ class HistoryExport(QObject):
         is_whole = self._choice.all_merges
         rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
         self._pane.export_bar.begin(path.name)
-        self._job.begin(_Table(path, history, rows + 1, self._window.project.capture(), is_whole))
+        project = self._window.project.capture(with_peers=True)
+        self._job.begin(_Table(path, history, rows + 1, project, is_whole))
 
     def _on_job_reported(self, progress: tuple[int, int]) -> None:
         self._pane.export_bar.show_progress(*progress)

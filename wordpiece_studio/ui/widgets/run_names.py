@@ -41,8 +41,38 @@ def _tr(text: str) -> str:
 
 def run_names(runs: Sequence[Run]) -> list[str]:
     """Return the name of each run: the user's, or its objective, and what differs from others of that objective."""
-    features = {run: [say(run) for say in _FEATURES] for run in runs}
-    return [run.name or _made_name(run, features) for run in runs]
+    features = {run: [say(run) for say in _FEATURES] for run in runs if run.peer is None}
+    return [
+        run.name or (_made_name(run, features) if run.peer is None else peer_name(run.peer.trainer)) for run in runs
+    ]
+
+
+def peer_name(trainer: str) -> str:
+    """Return what another library's training is called: ``"BPE by SentencePiece"``."""
+    library, kind = trainer.split("-")
+    kind = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}[kind]
+    name = {"tokenizers": "tokenizers", "sentencepiece": "SentencePiece"}[library]
+    return _tr("{kind} by {library}").format(kind=kind, library=name)
+
+
+def badges_text(run: Run, merges: int) -> str:
+    """Return its merges, or ``"end"`` if it has no steps, and whether its library does not always learn the same."""
+    text = merges_text(merges) if run.history.has_steps else _tr("end")
+    repetition = None if run.peer is None else run.peer.repetition
+    return text if repetition is None or repetition.is_same else _tr("{merges} · varies").format(merges=text)
+
+
+def repetition_text(run: Run) -> str:
+    """Return what differed when its library trained twice; empty if it did not."""
+    repetition = None if run.peer is None else run.peer.repetition
+    if repetition is None:
+        return ""
+    if repetition.is_same:
+        return _tr("Trained twice, with the same result.")
+    numbers = map(number_text, (repetition.tokens, repetition.ids, repetition.scores))
+    text = _tr("Trained twice, with different results: {tokens} tokens are in one vocabulary only, {ids} others have "
+               "another id, {scores} another score.")  # fmt: skip
+    return text.format(**dict(zip(("tokens", "ids", "scores"), numbers, strict=True)))
 
 
 def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:

@@ -88,7 +88,10 @@ class Chart(QWidget):
 
     def missing(self) -> str:
         """Return the sentence shown where there is nothing to draw."""
-        if self.source.model.history is not None:
+        history = self.source.model.history
+        if history is not None and not history.has_steps:
+            return self.tr("The library that trained this run does not say how it came to its tokens.")
+        if history is not None:
             return self.tr("No merges yet. The charts appear here after the first one.")
         return self.tr("Nothing has been trained yet. Train to see the charts here.")
 

@@ -162,6 +162,7 @@ class HistoryPane(Pane):
             "vocab_size": self.tr("No merges: special tokens and alphabet fill the size. “Train further” learns some."),
             "min_value": self.tr("No merges: no pair reaches the minimum value."),
             "max_merges": self.tr("No merges were requested. “Train further” learns some."),
+            "peer": self.tr("The library that trained this run does not say how it came to its tokens."),
             "max_seconds": self.tr("No merges: time ran out before the first one. “Train further” learns some."),
         }
         first = self.tr("No merges yet. “Next merge” learns the first one.")

@@ -26,7 +26,7 @@ from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
-from wordpiece_studio.ui.widgets.run_names import merges_text, paint_run_disc, run_names
+from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint, QRect
@@ -113,7 +113,7 @@ class RunTabs(QTabBar):
     def refresh(self) -> None:
         """Show the runs as they are now."""
         runs = self._runs.all
-        texts = list(zip(runs, run_names(runs), (merges_text(self._merges(run)) for run in runs), strict=True))
+        texts = list(zip(runs, run_names(runs), (badges_text(run, self._merges(run)) for run in runs), strict=True))
         self.blockSignals(True)
         while self.count() > len(runs):
             self.removeTab(self.count() - 1)
@@ -282,7 +282,8 @@ class RunTabs(QTabBar):
             words = self.tr("{words}, a preview").format(words=words)
         self.setAccessibleTabName(index, words)
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
-        self.setTabToolTip(index, tooltip_text("\n".join(filter(None, (words, run.origin.corpus_name, hint)))))
+        lines = (words, run.origin.corpus_name, repetition_text(run), hint)
+        self.setTabToolTip(index, tooltip_text("\n".join(filter(None, lines))))
         controls = self.controls(index)
         before, text = controls.sizeHint(), menu_text(f"{name} {merges}")
         controls.show_run(run, can_compare=len(self._shown) > 1)

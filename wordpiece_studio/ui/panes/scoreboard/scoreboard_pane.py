@@ -317,7 +317,9 @@ class ScoreboardPane(Pane):
         if self._model.history is None:
             self._middle.show_nothing(self.tr("Nothing has been trained yet. Train to see here why each pair won."))
             return
-        if self._is_learning_at_head():
+        if not self._model.history.has_steps:
+            text = self.tr("The library that trained this run does not say how it came to its tokens.")
+        elif self._is_learning_at_head():
             text = self.tr("Merges are being learned. Pause, or go back to an earlier step, to see the candidates.")
             can_pause = True
         elif candidates is not None and not candidates.available and self._model.state is TrainerState.TRAINING:

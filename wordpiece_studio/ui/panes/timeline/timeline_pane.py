@@ -428,6 +428,8 @@ class TimelinePane(Pane):
         compared = self._show_lane_steps()
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("step {step} of {count}").format(step=step, count=count)
+        if self._model.history is not None and not self._model.history.has_steps:
+            where = self.tr("end")
         self._show_held_out(where)
         self.set_heading(self.tr("Timeline"), self._hint_text(" · ".join((where, *compared[:1]))))
         self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, *compared))))
@@ -459,6 +461,9 @@ class TimelinePane(Pane):
             return ""
         if self._model.history is None:
             return self.tr("Nothing has been trained yet. Train to see the value of every merge here.")
+        if not self._model.history.has_steps:
+            is_alone = self._comparison is None or not self._comparison.lanes()
+            return self.tr("The library that trained this run tells no steps.") if is_alone else ""
         return self.tr("No merges yet. The curve appears here after the first one.")
 
     def _hint_text(self, where: str) -> str:
@@ -471,6 +476,8 @@ class TimelinePane(Pane):
             return self.tr("{where} · running to a breakpoint").format(where=where)
         if model.state is TrainerState.TRAINING:
             return self.tr("{where} · training").format(where=where)
+        if not model.history.has_steps:
+            return where
         keys = self.tr("← → step · {change} next change of the text · {compare} compare with this step")
         if self._has_tools:
             keys = self.tr(

@@ -150,9 +150,9 @@ class DetailsFiller:
     def _fill_token(self, history: MergeHistory, subject: Subject) -> None:
         step, body, name = self._state.model.step, self._body, token_text(subject.text, _MOST_NAME)
         item = FlowItem(subject.text, "chip", tip=name, faded=subject.birth > step)
-        body.show_head(item, name, birth_text(subject, self._state.number_of_special, step), subject.birth)
+        body.show_head(item, name, birth_text(subject, self._state.number_of_special, step, history), subject.birth)
         self._fill_formula(history, subject)
-        body.show_facts(other_origin(subject), self._state.use(subject))
+        body.show_facts(other_origin(subject), self._state.use(subject), self._state.best_text(subject.text))
         body.tree.show_tree(history, history.merge_tree(subject.token_id), step)
         body.parts.show_items("", [])
         self._fill_children(history, subject)
@@ -215,10 +215,10 @@ class DetailsFiller:
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
         state, body, now = self._state, self._body, self._state.model.step
         growth = state.growth_of(subject)
-        summary = growth_text(growth, now) if growth is not None else ""
+        summary = growth_text(growth, now if history.has_steps else -1) if growth is not None else ""
         body.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
         body.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
-        body.show_facts(state.cut_otherwise(history, subject))
+        body.show_facts(state.cut_otherwise(history, subject), state.best_text(subject.text))
         body.show_no_lists()
         steps = growth.steps if growth is not None else ()
         items = [step_item(step, now) for step in steps[:MANY]]
@@ -284,10 +284,11 @@ class DetailsLine(QWidget):
         state, step = self._state, self._state.model.step
         if subject.kind == "word":
             growth = state.growth_of(subject)
-            return growth_text(growth, step) if growth is not None else ""
+            said = growth_text(growth, step if history.has_steps else -1) if growth is not None else ""
+            return f"{said}\n{state.best_text(subject.text)}".strip()
         if subject.kind != "token":
             return state.unlearned(history, subject)
-        summary = birth_text(subject, state.number_of_special, step)
+        summary = birth_text(subject, state.number_of_special, step, history)
         return f"{summary}\n{state.use(subject)}".strip()
 
     def _show_note(self, text: str, room: int) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.token_text import dead_sentence, formula_of, number_text, token_text
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.peers.imported_tokenizer import Segmentation
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -84,10 +86,14 @@ def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.in
     return np.flatnonzero((lefts == token_id) | (rights == token_id)) + 1
 
 
-def birth_text(subject: Subject, special: int, step: int) -> str:
+def birth_text(subject: Subject, special: int, step: int, history: MergeHistory) -> str:
     """Return the line below the token: id, kind and birth; `special` is the number of special tokens."""
     if subject.token_id < special:
         kind = _tr("special token")
+    elif history.scores is not None:
+        kind = _tr("score {score}").format(score=score_text(history.scores[subject.token_id]))
+    elif not history.has_steps:
+        kind = _tr("learned by another library")
     elif not subject.birth:
         kind = _tr("in the alphabet from the start")
     elif subject.birth > step:
@@ -98,10 +104,13 @@ def birth_text(subject: Subject, special: int, step: int) -> str:
     return _tr("id {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
 
 
-def usage_text(frequency: int, words: int) -> str:
-    """Return how often a token is used on the corpus."""
+def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> str:
+    """Return how often a token is used on the corpus, or stands in the words as they were trained."""
     if not frequency:
-        return ""
+        return _tr("No word of the corpus contains it.") if is_as_trained else ""
+    if is_as_trained:
+        text = _tr("It stands {count} times in the corpus, in {words} distinct words.")
+        return text.format(count=number_text(frequency), words=number_text(words))
     if frequency == 1:
         return _tr("It is used once on the corpus.")
     if words == 1:
@@ -143,13 +152,15 @@ def unborn_pair(formula: str = "", step: int = 0) -> str:
 
 
 def growth_text(growth: WordGrowth, step: int) -> str:
-    """Return how often a word occurs, and since when it has been a single token."""
+    """Return how often a word occurs, and since when it has been a single token; step -1: there are no steps."""
     if growth.index is None:
         return _tr("Not a word of the training corpus.")
     if growth.count == 1:
         parts = [_tr("Once in the corpus.")]
     else:
         parts = [_tr("{count} times in the corpus.").format(count=number_text(growth.count))]
+    if step < 0:
+        return " ".join(parts)
     if growth.is_whole and not growth.steps:
         parts.append(_tr("A single symbol from the start."))
     elif growth.is_whole:
@@ -239,8 +250,9 @@ class DetailsState:
 
     Attributes
     ----------
-    words, growth, candidates
-        The latest answers; they may be about an earlier subject.
+    words, growth, candidates, best
+        The latest answers; they may be about an earlier subject. `best`: a word and its best segmentations, or why
+        there are none.
     most_children
         How many children to show.
     """
@@ -252,6 +264,17 @@ class DetailsState:
         self.growth: WordGrowth | None = None
         self.candidates: Candidates | None = None
         self.most_children = FEW
+        self.best: tuple[str, Sequence[Segmentation] | str] = ("", ())
+
+    def best_text(self, word: str) -> str:
+        """Return the best segmentations of a word by another library, if it has scores and they are known."""
+        of_word, found = self.best
+        if of_word != word or not found:
+            return ""
+        if isinstance(found, str):
+            return found
+        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in found]
+        return "\n".join([_tr("The most probable ways to cut it, with the logarithms of their probabilities:"), *lines])
 
     @property
     def number_of_special(self) -> int:
@@ -290,7 +313,8 @@ class DetailsState:
             return unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
-            return usage_text(int(usage.frequencies[token_id]), int(usage.word_counts[token_id]))
+            figures = int(usage.frequencies[token_id]), int(usage.word_counts[token_id])
+            return usage_text(*figures, is_as_trained=usage.reasons is None)
         words = self.words
         return dead_sentence(reason, words.spelled if words is not None and words.token_id == token_id else None)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
+from wordpiece_studio.peers.library_child import WORD_MARK
+from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
 from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
@@ -19,9 +21,14 @@ from wordpiece_studio.ui.widgets.plain import WholeLabel
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
+    import threading
+
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.session.run import Candidates
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, Segmentation
+    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.session.run import Candidates, Run
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -42,6 +49,10 @@ class TokenDetailsPane(Pane):
         self._state = DetailsState(model, usage)
         self._subject: Subject | None = None
         self._asked: object = None
+        self._asked_library: tuple[Run, str] | None = None
+        self._best = BackgroundJob(_best_of, "The search for segmentations", self)
+        self._best.finished.connect(self._on_best_finished)
+        self._best.failed.connect(self._on_best_failed)
         self._body = DetailsBody(theme, self)
         self._filler = DetailsFiller(self._body, self._state)
         self._line = DetailsLine(theme, self._state, self)
@@ -95,6 +106,7 @@ class TokenDetailsPane(Pane):
 
     def forget(self) -> None:
         self._state.words = self._state.growth = self._state.candidates = self._asked = None
+        self._state.best, self._asked_library = ("", ()), None
 
     def refresh(self) -> None:
         history, selection = self._model.history, self._model.selection
@@ -104,6 +116,7 @@ class TokenDetailsPane(Pane):
             return
         self._subject = subject_of(history, selection, self._model.merge_count)
         self._show_heading(self._subject)
+        self._ask_library(self._subject)
         self._ask(history, self._subject)
         if self.is_low:
             self._stack.setCurrentWidget(self._line)
@@ -148,7 +161,34 @@ class TokenDetailsPane(Pane):
             self._asked = wanted
             usage.details.find_words(subject.token_id, usage.reasons if is_dead else None)
 
+    def _ask_library(self, subject: Subject) -> None:
+        """Request the best segmentations by the library that trained the run, if it is one by probabilities."""
+        run, wanted = self._model.run, None
+        is_special = 0 <= subject.token_id < self._state.number_of_special
+        if run is not None and run.peer is not None and run.peer.trainer.endswith("unigram") and not is_special:
+            wanted = (run, subject.text)
+        if wanted == self._asked_library:
+            return
+        self._asked_library, self._state.best = wanted, ("", ())
+        if wanted is None:
+            self._best.stop()
+        else:
+            self._best.begin((wanted[0].library, subject.text))
+
+    def close_jobs(self) -> None:
+        """Wait for the thread to end."""
+        super().close_jobs()
+        self._best.close()
+
     # -- events
+
+    def _on_best_finished(self, found: tuple[str, list[Segmentation]]) -> None:
+        self._state.best = found
+        self.refresh_later()
+
+    def _on_best_failed(self, error: StudioError) -> None:
+        self._state.best = ("" if self._subject is None else self._subject.text, str(error))
+        self.refresh_later()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -208,3 +248,11 @@ class TokenDetailsPane(Pane):
         self._state.candidates = candidates
         if self._subject is not None and self._subject.kind == "pair":
             self.refresh_later()
+
+
+def _best_of(
+    order: tuple[ImportedTokenizer, str], _stop: threading.Event, _report: Report
+) -> tuple[str, list[Segmentation]]:
+    library, text = order
+    marked = text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text
+    return text, library.best_segmentations(marked)

@@ -191,7 +191,7 @@ class ComparedTexts(QWidget):
         if run is not None and others:
             runs = self._comparison.runs.all
             names = dict(zip(runs, run_names(runs), strict=True))
-            self.heading.show_run(run, names[run], self._step_text(step), figures_text(live))
+            self.heading.show_run(run, names[run], self._step_text(run, step), figures_text(live))
             self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
             rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
             self._rest.setVisible(bool(rest))
@@ -215,7 +215,9 @@ class ComparedTexts(QWidget):
         for line in self._lines:
             line.set_rows(rows)
 
-    def _step_text(self, step: int) -> str:
+    def _step_text(self, run: Run, step: int) -> str:
+        if not run.history.has_steps:
+            return self.tr("end")
         return self.tr("at step {step}").format(step=number_text(step))
 
     def _show_differing(self, live: LiveText | None) -> None:
@@ -244,7 +246,7 @@ class ComparedTexts(QWidget):
             line.live.set_tokenizer(each.tokenizer)
             if line.chips.lines is not line.live.lines:
                 line.chips.set_lines(line.live.lines)
-            where = self.tr("end") if each.is_at_end else self._step_text(each.step)
+            where = self.tr("end") if each.is_at_end else self._step_text(each.run, each.step)
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
         if len(self._lines) != before:

@@ -207,6 +207,9 @@ class TokenizationPane(Pane):
         if model.history is None:
             self.set_heading(self.tr("Live tokenization"), self.tr("nothing trained yet"))
             return
+        if not model.history.has_steps:
+            self.set_heading(self.tr("Live tokenization"), self.tr("by the library that trained this run"))
+            return
         title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = self.tr("{where} · follows the timeline").format(where=where)
@@ -234,7 +237,7 @@ class TokenizationPane(Pane):
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             words = [chosen.word.text]
         text = ""
-        if words and tokenizer is not None:
+        if words and tokenizer is not None and tokenizer.can_explain:
             total = self._changes.summary_at(self._model.step).unknown
             text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
@@ -275,6 +278,8 @@ class TokenizationPane(Pane):
             return
         if word.word is None:
             self._why.show_special(word.pieces[0].token)
+        elif not tokenizer.can_explain:
+            self._why.show_library()
         else:
             place, is_boundary = self._chosen
             chip = min(place.chip, len(word.pieces) - 1)

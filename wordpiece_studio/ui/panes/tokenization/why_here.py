@@ -113,6 +113,13 @@ class WhyHere(QWidget):
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
+    def show_library(self) -> None:
+        """Show that another library has cut the word."""
+        set_plain_text(
+            self._title, self.tr("Why here? The library that trained this run cuts the words, and says no more.")
+        )
+        self._table.ladder.set_records(())
+
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")

@@ -42,7 +42,7 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
         return ("",)
     progress = model.progress
     size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
-    both = f"{size}, {_merges_words(progress.merges)}"
+    both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
     return _joined(both, _reason_words(model)), both, size
 
 
@@ -88,6 +88,7 @@ def _reason_words(model: TrainerModel) -> str:
         "max_merges": _tr("all requested merges done"),
         "max_seconds": _tr("time limit reached"),
         "user": _tr("stopped and kept"),
+        "peer": _tr("trained by another library"),
     }
     return reasons.get(model.stop_reason or "", "")
 
@@ -96,6 +97,8 @@ def why_not_further(model: TrainerModel) -> str:
     """Return why training further would learn nothing, and what to do; empty if it could learn something."""
     if model.config is None:
         return ""
+    if model.run is not None and model.run.peer is not None:
+        return _tr("This run was trained by another library, which cannot continue it.")
     reasons = {
         "no_pair": _tr("No pair is left to merge: every word is already a single token."),
         "min_frequency": _tr("No remaining pair occurs {count:,} times. Lower “Min. pairs” and train again."),

@@ -179,9 +179,12 @@ _BUSY_DELAY_MS = 100
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
-    lines = ["\t".join(TITLES)]
+    has_scores = table.items is not None and table.items.scores is not None
+    titles = [*TITLES[:3], "score", *TITLES[3:]] if has_scores else TITLES
+    lines = ["\t".join(titles)]
     unknown = () if table.is_counted else BY_USAGE
-    columns = [column for column in VocabularyColumn if column is not VocabularyColumn.RUNS]
+    left_out = (VocabularyColumn.RUNS,) if has_scores else (VocabularyColumn.RUNS, VocabularyColumn.SCORE)
+    columns = [column for column in VocabularyColumn if column not in left_out]
     for token_id in ids.tolist():
         values = (None if column in unknown else table.value(token_id, column) for column in columns)
         lines.append("\t".join(map(_field, values, columns)))

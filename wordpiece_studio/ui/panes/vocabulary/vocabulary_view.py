@@ -32,6 +32,7 @@ _LEAST = {
     _Column.ID: "000,000",
     _Column.BORN: "alphabet",
     _Column.RUNS: "(B 00,000)",
+    _Column.SCORE: "-000.000",
     _Column.FREQUENCY: "00,000,000",
     _Column.WORDS: "0,000,000",
     _Column.LENGTH: "00",
@@ -121,6 +122,7 @@ class VocabularyView(SortedTable):
         header.setStretchLastSection(True)
         self._is_scrolled_away = False  # by the user
         self._compared = 0  # the number of other runs for which there is room
+        self._has_scores = False
         self.restyle()
         self.verticalScrollBar().actionTriggered.connect(self._on_vertical_scroll_bar_action_triggered)
         self.clicked.connect(self._on_self_clicked_cell)
@@ -142,10 +144,12 @@ class VocabularyView(SortedTable):
         return max(header, QFontMetrics(self.font()).horizontalAdvance(least) + 2 * CELL_PADDING)
 
     def show_compared(self) -> None:
-        """Have a column for the other runs as long as there are any."""
-        compared = len(self._tokens.items.others) if self._tokens.items is not None else 0
-        if compared != self._compared:
-            self._compared = compared
+        """Have a column for the other runs as long as there are any, and one for scores if there are some."""
+        items = self._tokens.items
+        compared = len(items.others) if items is not None else 0
+        has_scores = items is not None and items.scores is not None
+        if (compared, has_scores) != (self._compared, self._has_scores):
+            self._compared, self._has_scores = compared, has_scores
             self._spread_columns()
 
     def _spread_columns(self) -> None:
@@ -163,9 +167,10 @@ class VocabularyView(SortedTable):
             _Column.TOKEN: wanted[_Column.TOKEN] * 3 // 4,
             _Column.REASON: wanted[_Column.REASON] // 2,
         }
-        if not self._compared:
-            least[_Column.RUNS] = 0
-        hidden = left_out(least, _LEFT_OUT_FIRST, width) | (set() if self._compared else {_Column.RUNS})
+        unused = {_Column.RUNS} if not self._compared else set()
+        unused |= {_Column.SCORE} if not self._has_scores else {_Column.BORN}
+        least |= dict.fromkeys(unused, 0)
+        hidden = left_out(least, _LEFT_OUT_FIRST, width) | unused
         for column in _Column:
             self.setColumnHidden(column, column in hidden)
         room = width - sum(least[column] for column in _Column if column not in hidden and column is not _Column.TOKEN)

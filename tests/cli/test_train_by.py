@@ -1,0 +1,108 @@
+"""``train --by``: trainings by other libraries."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING
+
+import tokenizers
+
+import wordpiece_studio as wps
+from tests.cli.calls import COURSE, fails, run
+from wordpiece_studio.peers import library_training
+from wordpiece_studio.storage.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["train", COURSE, "--by", "tokenizers-bpe", "--vocab-size", 90, "-o", tmp_path / "out"]
+    code, out, err = run(capsys, *call, "--json")
+    assert (code, err) == (0, "")
+    summary = json.loads(out)
+    assert (summary["tokens"], summary["by"], summary["words"], summary["repetition"]) == (
+        90, "tokenizers-bpe", 36, None,
+    )  # fmt: skip
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["tokenizer.json", "tokenizer.json.card.json"]
+    manifest = read_manifest(tmp_path / "out" / "tokenizer.json.card.json")
+    assert (manifest.kind, manifest.vocabulary_size, manifest.corpus and manifest.corpus.words) == ("peer", 90, 36)
+    assert manifest.training is not None
+    assert (manifest.training["trainer"], manifest.versions["tokenizers"]) == ("tokenizers-bpe", tokenizers.__version__)
+    code, out, _ = run(capsys, "verify", tmp_path / "out", COURSE)
+    assert (code, "unchecked  tokenizer.json  (another library trained it)" in out) == (0, True)
+    assert run(capsys, "tokenize", "--vocab", tmp_path / "out", "the course")[1].split()
+    assert run(capsys, *call)[0] == 0  # it may replace what it wrote
+    (tmp_path / "out" / "tokenizer.json").write_text("{}", encoding="utf-8")
+    assert "tokenizer.json was not written by this program, or has been changed" in fails(capsys, *call)
+
+
+def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--twice", "--replay"]
+    shutil.copy(COURSE, tmp_path / "course.txt")
+    files = ["-o", tmp_path / "out", "--history", tmp_path / "merges.csv"]
+    code, out, err = run(capsys, "train", tmp_path / "course.txt", *options, *files)
+    assert code == 0
+    assert "90 tokens after" in out
+    assert "Trained twice, with different results" in err
+    training = json.loads((tmp_path / "out" / "wordpiece-studio.json").read_text())["training"]
+    assert (training["objective"], training["tie"], training["alphabet"]) == ("count", "ids", "huggingface")
+    assert training["continuing_order"] != sorted(training["continuing_order"])
+    assert run(capsys, "verify", tmp_path / "out")[0] == 0
+
+
+def test_a_replay_with_another_vocabulary_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learned = library_training.Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
+    monkeypatch.setattr(library_training, "_trained", lambda *_: (b"", learned))
+    options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--replay", "-o", tmp_path / "out"]
+    assert "The vocabularies differ from id 5 on" in fails(capsys, "train", COURSE, *options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "counts.tsv").write_text("hug\t10\npug\t5\npun\t12\nbun\t4\nhugs\t5\n", encoding="utf-8")
+    for name, file, size, word in (
+        ("text", COURSE, 90, "tokenization"),
+        ("table", tmp_path / "counts.tsv", 16, "hugs"),
+    ):
+        options = ["--by", "sentencepiece-bpe", "--twice", "--vocab-size", size, "-o", tmp_path / name]
+        code, out, err = run(capsys, "train", file, *options)
+        assert (code, "was read as words and their counts" in err) == (0, name == "table")
+        assert out.startswith(f"{size} tokens in ")
+        assert out.endswith("Trained twice, with the same result\n")
+        tokenizer = wps.load_tokenizer(tmp_path / name / "sentencepiece.model")
+        assert len(tokenizer.encode(word).tokens) <= len(word)  # with the mark it has a character more
+
+
+def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for message, *options in (
+        ('no trainer called "bpe"', "--by", "bpe"),
+        ("--twice needs --by", "--twice"),
+        ("--replay needs --by", "--replay"),
+        ("--vocab-size must be a whole number for", "--by", "tokenizers-bpe"),
+        ("--max-merges must be left out for", "--by", "tokenizers-bpe", "--vocab-size", 90, "--max-merges", 3),
+        (
+            "--history and --by tokenizers-bpe cannot",
+            "--by",
+            "tokenizers-bpe",
+            "--vocab-size",
+            90,
+            "--history",
+            "a.csv",
+        ),
+        ("--min-count and --by", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--min-count", 2),
+        ("needs a text that can be read twice", "-", "--by", "sentencepiece-bpe", "--vocab-size", 90),
+        ("cannot be replayed", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--replay"),
+    ):
+        assert message in fails(
+            capsys, "train", *([] if "-" in options else [COURSE]), *options, "-o", tmp_path / "out"
+        )
+    (tmp_path / "vocab.txt").write_text("a\n", encoding="utf-8")
+    options = ["--by", "tokenizers-bpe", "--vocab-size", 90]
+    assert "a vocab.txt that would not match" in fails(capsys, "train", COURSE, *options, "-o", tmp_path)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,328 @@
+"""Trainings by other libraries: what the library itself gives, whatever happens to the process that it runs in."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections import Counter
+from typing import TYPE_CHECKING, Any, get_args
+
+import psutil
+import pytest
+import tokenizers
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from tokenizers import models, normalizers, pre_tokenizers, trainers
+
+import wordpiece_studio as wps
+from wordpiece_studio.peers import library_training, training_child
+from wordpiece_studio.peers.library_training import PeerName, PeerProgress, PeerTrainingStopped, Repetition, train_peer
+from wordpiece_studio.peers.training_child import Learned
+from wordpiece_studio.resources import resource_path
+from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Fake = Callable[[str], None]
+
+COURSE = resource_path("samples/course-en.txt")
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SIZE = 90
+SAYING_ITS_PID = """
+import os, time
+print(f'"Compute merges","current":{os.getpid()},"total":{os.getpid()}', flush=True)
+while True:
+    time.sleep(1)
+"""
+
+
+@pytest.fixture
+def counts() -> wps.WordCounts:
+    return wps.count_words([COURSE], "bert-uncased")
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """Put other code in the place of the library `tokenizers`, in the processes to come."""
+
+    def put(code: str) -> None:
+        (tmp_path / "fake").mkdir(exist_ok=True)
+        (tmp_path / "fake" / "tokenizers.py").write_text(code, encoding="utf-8")
+        monkeypatch.setattr(sys, "path", [str(tmp_path / "fake"), *sys.path])
+
+    return put
+
+
+def settings(trainer: str = "", **changes: Any) -> wps.TrainingConfig:
+    prefix = "##" if trainer == "tokenizers-wordpiece" else ""
+    return wps.TrainingConfig(**{"vocab_size": SIZE, "continuing_subword_prefix": prefix, **changes})
+
+
+def trained_here(kind: str, **options: Any) -> tokenizers.Tokenizer:
+    """Train with `tokenizers` in this process, which reads the text by itself."""
+    made = tokenizers.Tokenizer(getattr(models, kind)(**({} if kind == "Unigram" else {"unk_token": "[UNK]"})))
+    made.normalizer, made.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+    trainer = getattr(trainers, f"{kind.title() if kind == 'BPE' else kind}Trainer")
+    made.train([str(COURSE)], trainer(vocab_size=SIZE, special_tokens=SPECIAL, show_progress=False, **options))
+    return made
+
+
+def assert_encodes_alike(run: wps.PeerRun, theirs: tokenizers.Tokenizer) -> None:
+    text = "This course is ABOUT tokenizers, 한 and more."
+    expected = theirs.encode(text, add_special_tokens=False)
+    found = run.tokenizer().encode(text)
+    assert (found.tokens, found.ids, found.offsets) == (expected.tokens, expected.ids, expected.offsets)
+
+
+def test_byte_pair_encoding_is_what_the_library_makes_of_the_text(counts: wps.WordCounts) -> None:
+    progress: list[PeerProgress] = []
+    run = train_peer("tokenizers-bpe", counts, settings(), progress=progress.append)
+    theirs = trained_here("BPE")
+    assert {token: number for number, token in enumerate(run.tokens)} == theirs.get_vocab()
+    assert [list(pair) for pair in run.merges or ()] == json.loads(theirs.to_str())["model"]["merges"]
+    assert (run.scores, run.counts, run.learned.version) == (None, counts, tokenizers.__version__)
+    assert_encodes_alike(run, theirs)
+    assert progress[0] == PeerProgress()
+    assert {each.total for each in progress[1:]} == {len(run.merges or ())}  # the last ones may come too late
+    ours = wps.train(counts, run.replay_config())
+    assert ours.vocabulary.tokens == list(run.tokens)
+    assert [(merge.left, merge.right) for merge in ours.history] == list(run.merges or ())
+
+
+def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
+    counts: wps.WordCounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    progress: list[PeerProgress] = []
+    config = settings("tokenizers-wordpiece", user_tokens=["<url>"])
+    run = train_peer("tokenizers-wordpiece", counts, config, twice=True, progress=progress.append)
+    assert run.repetition is not None
+    assert not run.repetition.is_same
+    assert progress == [PeerProgress()] * 2  # it does not say how far it is
+    (tmp_path / "tokenizer.json").write_bytes(run.content)
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    theirs.model.save(str(tmp_path))
+    tokenizer = wps.load_tokenizer(tmp_path / "tokenizer.json")
+    assert isinstance(tokenizer, wps.Tokenizer)
+    assert tokenizer.vocabulary.user_tokens == ("<url>",)
+    assert tokenizer.encode("this<url> is").tokens == run.tokenizer().encode("this<url> is").tokens
+    ours = wps.train(counts, run.replay_config())
+    assert vocabulary_bytes(ours.vocabulary.tokens) == (tmp_path / "vocab.txt").read_bytes()
+    assert list(temporary.iterdir()) == []
+
+
+def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:
+    run = train_peer("tokenizers-unigram", counts, settings())
+    theirs = trained_here("Unigram", unk_token="[UNK]")
+    expected = dict(json.loads(theirs.to_str())["model"]["vocab"])
+    assert dict(zip(run.tokens, run.scores or (), strict=True)).keys() == expected.keys()
+    tokenizer = run.tokenizer()
+    for text in ("한국 course", "tokenizers"):
+        best = tokenizer.best_segmentations(text, 3)
+        assert list(best[0].tokens) == tokenizer.encode(text).tokens
+    assert best[0].score > best[1].score > best[2].score
+    assert tokenizer.scores == pytest.approx(run.scores, abs=1e-12)  # the library reads numbers inexactly
+    with pytest.raises(wps.StudioError, match="tokenizers-unigram cannot be replayed"):
+        run.replay_config()
+
+
+@pytest.mark.parametrize("kind", ["bpe", "unigram"])
+def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
+    text = COURSE.read_text("utf-8") * 4
+    trainer: PeerName = f"sentencepiece-{kind}"  # type: ignore[assignment]
+    progress: list[PeerProgress] = []
+    run = train_peer(trainer, [text], settings(), twice=True, progress=progress.append)
+    written = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(text.splitlines()), model_writer=written, model_type=kind, vocab_size=SIZE, unk_id=1,
+        unk_piece="[UNK]", bos_id=-1, eos_id=-1, pad_id=-1, control_symbols=["[PAD]", "[CLS]", "[SEP]", "[MASK]"],
+        hard_vocab_limit=False, minloglevel=2,
+    )  # fmt: skip
+    theirs = SentencePieceProcessor(model_proto=written.getvalue())
+    assert run.tokens == tuple(map(theirs.id_to_piece, range(len(theirs))))
+    assert run.tokens[:5] == tuple(SPECIAL)
+    assert run.scores == tuple(map(theirs.get_score, range(len(theirs))))
+    assert run.repetition == Repetition(0, 0, 0)
+    assert run.tokenizer().ids("This is a course.") == theirs.encode("This is a course.")
+    counts = wps.WordCounts.from_pairs([("hug", 10), ("a\tpug", 5), ("hugs", 5), ("pun", 12)], pre_tokenizer="bert")
+    words = train_peer(trainer, counts, settings(vocab_size=20, special_tokens=[]))
+    assert words.tokens[0] == "<unk>"
+    assert "▁hug" in words.tokens
+    assert "▁pun" in words.tokens
+
+
+def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:
+    counts = wps.WordCounts.from_pairs([("a b", 3), ("c\n", 1), ("d" * 70_000, 2), ("e", 100_000)])
+    separator = training_child._separator(counts.words)
+    texts = list(training_child._repeated(counts, separator))
+    assert Counter("".join(texts).split(separator)) == Counter(dict(counts.items())) + Counter([""])
+    assert len(texts) > 3
+
+
+def test_how_far_sentencepiece_is() -> None:
+    far = training_child._SentencePieceProgress({"vocab_size": 1000})
+    assert far("Loaded all 3 sentences\nI0 trainer.cc:601] Alphabet size=27\n") is None
+    assert far("Merged: freq=3 merges=100 piece=a\nMerged: freq=2 merges=200 piece=Initialized 5\n") == (227, 1000)
+    assert far("Initialized 5000 seed pieces\nEM sub_iter=0 size=4200 obj=1\n") == (800, 4000)
+    assert far("merges=99999") is None
+
+
+def test_what_differs_between_two_trainings() -> None:
+    first = Learned("1", ("a", "b", "c"), (-3.0, -1.0, -2.0))
+    second = Learned("1", ("a", "d", "b"), (-3.0000000000000004, -1.0, -1.5))
+    assert library_training._compared(first, second) == Repetition(tokens=2, ids=1, scores=1)
+    assert library_training._compared(first, first).is_same
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("import os; os._exit(7)", r"The training by tokenizers was interrupted: its process ended with exit code 7\."),
+        ("raise ValueError('bad\\n news')", r"The library tokenizers could not train: bad news\. Change the settings"),
+        ("raise SystemExit(0)", r"The library tokenizers could not train: 0\."),
+        ("raise ModuleNotFoundError('No module')", r"The library tokenizers is missing: No module\. Install it: pip"),
+        ("Tokenizer = 3", r"The library tokenizers is missing: cannot import name 'models'"),
+        ("raise MemoryError", r"There is not enough memory\."),
+    ],
+)
+@pytest.mark.expects_log
+def test_a_library_that_fails_is_reported_in_one_line(
+    counts: wps.WordCounts, fake: Fake, code: str, message: str
+) -> None:
+    fake(code)
+    with pytest.raises(wps.StudioError, match=message) as caught:
+        train_peer("tokenizers-bpe", counts, settings())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
+def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake("taken = []\nwhile True: taken.append(bytearray(64 << 20))")
+    monkeypatch.setattr(library_training, "_MOST_MEMORY", 512 << 20)
+    with pytest.raises(wps.StudioError, match="There is not enough memory"):
+        train_peer("tokenizers-bpe", counts, settings())
+    fake("import resource; raise ValueError(resource.getrlimit(resource.RLIMIT_CORE))")
+    with pytest.raises(wps.StudioError, match=r"could not train: \(0, "):
+        train_peer("tokenizers-bpe", counts, settings())
+
+
+def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    children = psutil.Process().children()
+    monkeypatch.setattr(library_training, "_WATCHES_MEMORY", True)
+    monkeypatch.setattr(library_training, "available_memory", lambda: 0)
+    with pytest.raises(wps.StudioError, match="There is not enough memory for this training"):
+        train_peer("tokenizers-bpe", counts, settings())
+    assert psutil.Process().children() == children
+
+
+def test_a_library_that_prints_nonsense_is_understood_no_further(counts: wps.WordCounts, fake: Fake) -> None:
+    fake(
+        "import os, sys\n"
+        "for number in (1, 2):\n"
+        '    os.write(number, b\'\\xff\\x00e["Compute merges","current":1e9,"total"\' * 10_000)\n'
+        "del sys.path[0], sys.modules['tokenizers']\n"
+        "import tokenizers\n"
+        "sys.modules['tokenizers'] = tokenizers\n"
+    )
+    progress: list[PeerProgress] = []
+    run = train_peer("tokenizers-bpe", counts, settings(), progress=progress.append)
+    assert list(run.tokens) == wps.train(counts, run.replay_config()).vocabulary.tokens
+    assert {each.total for each in progress} == {None, len(run.merges or ())}
+
+
+def test_a_library_that_learns_nonsense_is_refused(counts: wps.WordCounts, fake: Fake) -> None:
+    fake("""
+class Tokenizer:
+    def __init__(self, model): pass
+    def train_from_iterator(self, texts, trainer): pass
+    def to_str(self, pretty=False): return '{"added_tokens": [], "model": {"vocab": [], "merges": []}}'
+    def get_vocab(self): return {7: 0}
+    @classmethod
+    def from_str(cls, text): return cls(None)
+class models: BPE = dict
+class trainers: BpeTrainer = dict
+class pre_tokenizers: CharDelimiterSplit = str
+__version__ = "1"
+""")
+    with pytest.raises(wps.StudioError, match=r"could not train: Expected `str`, got `int`"):
+        train_peer("tokenizers-bpe", counts, settings())
+
+
+@pytest.mark.parametrize("ending", ["killed", "stopped"])
+@pytest.mark.expects_log
+def test_one_that_is_killed_or_stopped_leaves_no_process(counts: wps.WordCounts, fake: Fake, ending: str) -> None:
+    fake(SAYING_ITS_PID)
+    children: list[psutil.Process] = []
+
+    def note(progress: PeerProgress) -> None:
+        if progress.done is not None:
+            children.append(psutil.Process(progress.done))
+            if ending == "killed":
+                children[0].kill()
+
+    def should_stop() -> bool:
+        return ending == "stopped" and bool(children)
+
+    expected = wps.StudioError if ending == "killed" else PeerTrainingStopped
+    with pytest.raises(expected, match="was interrupted: its process" if ending == "killed" else "was stopped"):
+        train_peer("tokenizers-bpe", counts, settings(), progress=note, should_stop=should_stop)
+    assert not children[0].is_running()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trainer", ["tokenizers-unigram", "sentencepiece-unigram"])
+def test_a_library_at_work_ends_with_the_parent(trainer: str) -> None:
+    code = f"""
+import os, random, psutil
+import wordpiece_studio as wps
+letters = random.Random(1)
+words = ["".join(letters.choices("abcdefghij", k=12)) for _ in range(300_000)]
+counts = wps.WordCounts.from_pairs([(word, 1) for word in words])
+began = []
+def should_stop():
+    children = psutil.Process().children()
+    if children and not began and children[0].cpu_times().user > 5:  # the library is at its work
+        began.append(True)
+        print(children[0].pid, flush=True)
+config = wps.TrainingConfig(vocab_size=2000, continuing_subword_prefix="")
+wps.train_peer({trainer!r}, counts, config, should_stop=should_stop)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+        _, alive = psutil.wait_procs([child], timeout=30)
+    assert not alive
+
+
+@pytest.mark.parametrize("trainer", get_args(PeerName))
+def test_settings_that_a_library_has_not_are_refused(counts: wps.WordCounts, trainer: PeerName) -> None:
+    for changes, message in (
+        ({"vocab_size": None}, f"The setting vocab_size must be a whole number for {trainer}"),
+        ({"max_merges": 3}, f"The setting max_merges must be left out for {trainer}"),
+        ({"objective": "score"}, f"The setting objective must be left out for {trainer}"),
+    ):
+        with pytest.raises(wps.StudioError, match=message):
+            train_peer(trainer, counts, settings(trainer, **changes))
+    with pytest.raises(wps.StudioError, match="no words to train on"):
+        train_peer(trainer, wps.WordCounts.from_pairs([]), settings(trainer, objective="count", tie="ids"))
+
+
+def test_wrong_arguments(counts: wps.WordCounts) -> None:
+    for trainer, corpus, config, message in (
+        ("bpe", counts, settings(), 'no trainer called "bpe"'),
+        ("tokenizers-bpe", counts, {}, "Settings are expected"),
+        ("tokenizers-bpe", ["a text"], settings(), "tokenizers-bpe is trained on words"),
+        ("sentencepiece-bpe", "a text", settings(), "One text was given"),
+        ("sentencepiece-bpe", [" \n"], settings(), "no words to train on"),
+        ("sentencepiece-bpe", ["\ud800"], settings(), "half a character"),
+        ("tokenizers-bpe", wps.WordCounts.from_pairs([("a", 2**31)]), settings(), "counts pairs in 32 bits"),
+        ("tokenizers-bpe", wps.count_texts(["a"], pre_tokenizer="pattern:a"), settings(), "cannot express"),
+    ):
+        with pytest.raises(wps.StudioError, match=message):
+            train_peer(trainer, corpus, config)  # type: ignore[arg-type]

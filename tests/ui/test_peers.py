@@ -1,0 +1,136 @@
+"""Trainings by other libraries in the window: commands, tabs, panes, project, export, faults."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.session.run import Run
+
+HUG = "hug pug pun bun hugs\n" * 5
+
+
+def choose(studio: Studio, trainer: str) -> None:
+    next(each for each in studio.window.actions_.peers.actions() if each.data() == trainer).trigger()
+
+
+def trained(studio: Studio, trainer: str) -> Run:
+    """Choose a trainer and wait for its run, which is then shown."""
+    with studio.qtbot.waitSignal(studio.window.session.peers.finished, timeout=60_000) as finished:
+        choose(studio, trainer)
+    assert studio.window.session.runs.current is finished.args[0]
+    return finished.args[0]
+
+
+@pytest.mark.slow
+def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> None:
+    window = studio.window
+    model, runs = window.model, window.session.runs
+    studio.set_text(HUG)
+    window.session.settings.set_target_size(17)
+    studio.wait(lambda: model.config.vocab_size == 17 and not window.session.changes_since_run().corpus)
+    ours = [run.number for run in runs.all]
+
+    window.actions_.command_palette.trigger()
+    palette = window.help_controller.palette
+    QTest.keyClicks(palette.field, "WordPiece by tokenizers")
+    with studio.qtbot.waitSignal(window.session.peers.finished, timeout=60_000):
+        QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    wordpiece = runs.current
+    assert not wordpiece.is_trained_on(wordpiece.counts, wordpiece.config)
+    assert model.vocabulary_at(model.step).tokens == list(wordpiece.peer.tokens)
+    assert model.step == model.merge_count > 0
+    with studio.qtbot.waitSignal(model.candidates_changed) as found:
+        model.request_candidates(step=0)
+    assert found.args[0].pairs
+
+    window.actions_.peer_twice.trigger()
+    run = trained(studio, "sentencepiece-unigram")
+    index, tabs = runs.all.index(run), window.run_strip.tabs
+    assert tabs.tabText(index) == "Unigram by SentencePiece end"
+    assert "Trained twice, with the same result." in tabs.tabToolTip(index)
+    studio.wait(lambda: window.session.usage.is_current)
+    table = window.vocabulary_pane.table
+    token = run.peer.tokens.index("▁")
+    assert table.text(token, VocabularyColumn.SCORE) == f"{run.peer.scores[token]:.3f}"
+    table.sort(VocabularyColumn.SCORE)
+    assert run.peer.scores[table.item_of_row(0)] == min(run.peer.scores)
+    assert table.text(token, VocabularyColumn.FREQUENCY) == str(
+        sum(count * run.library.encode(word).tokens.count("▁") for word, count in run.counts.items())
+    )
+    window.tokenization_pane.set_text("hugs pun")
+    studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
+    assert window.timeline_pane.hint == "end"
+    runs.set_compared(wordpiece, True)
+    studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
+    assert window.tokenization_pane._compared.texts[0].startswith("Unigram by SentencePiece end ")
+    runs.set_compared(wordpiece, False)
+    window.docks.fill("token_details")
+    model.set_selection(Selection("word", text="hugs"))
+    best = run.library.best_segmentations("hugs")
+    assert len(best) == 3
+    studio.wait(lambda: all(f"{each.score:.3f}" in window.token_details_pane.body.facts.text() for each in best))
+    window.docks.restore()
+    assert not window.actions_.train_further.isEnabled()
+    window.actions_.next_merge.trigger()
+    assert not model.is_busy
+
+    place = tmp_path / "sentencepiece.model"
+    window.export_controller.vocabulary.write_peer(run.peer, str(place))
+    assert place.read_bytes() == run.peer.content
+    with studio.qtbot.waitSignal(window.project.saved, timeout=10_000):
+        window.project_controller._save_to(tmp_path / "a.wpstudio", None)
+    assert "C WordPiece by tokenizers, D Unigram by SentencePiece." in window.project_banner.text
+    window.project_controller.open(tmp_path / "a.wpstudio")
+    studio.wait(lambda: [each.number for each in runs.all] == ours)
+
+
+@pytest.mark.slow
+@pytest.mark.expects_log
+def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
+    studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = studio.window
+    before, banner = window.session.runs.all, window.peer_banner
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    for code, message in (
+        ("import os; os._exit(7)", "its process ended with exit code 7"),
+        ("raise ModuleNotFoundError('No module')", "The library tokenizers is missing"),
+        ("raise MemoryError", "There is not enough memory"),
+        ("Tokenizer = models = trainers = pre_tokenizers = 3", "could not train"),
+    ):
+        (tmp_path / "tokenizers.py").write_text(code, encoding="utf-8")
+        with studio.qtbot.waitSignal(window.session.peers.failed, timeout=60_000):
+            choose(studio, "tokenizers-bpe")
+        assert message in banner.text
+        assert not window.actions_.stop_peer.isEnabled()
+    says_its_id = """import os, time
+print(f'"Compute merges","current":{os.getpid()},"total":{os.getpid()}', flush=True)
+while True: time.sleep(1)
+"""
+    (tmp_path / "tokenizers.py").write_text(says_its_id, encoding="utf-8")
+    numbers = []
+    window.session.peers.reported.connect(lambda progress: numbers.append(progress.done))
+    choose(studio, "tokenizers-bpe")
+    studio.wait(lambda: any(numbers), 60_000)
+    assert f"{numbers[-1]:,} of {numbers[-1]:,}" in banner.text
+    assert numbers[0] is None
+    window.actions_.stop_peer.trigger()
+    assert "was stopped" in banner.text
+    studio.wait(lambda: not psutil.pid_exists(numbers[-1]), 60_000)
+    assert window.session.runs.all == before
+    window.session.settings.set_target_size(0)
+    choose(studio, "tokenizers-bpe")
+    assert "vocab_size must be a whole number" in banner.text

@@ -1,0 +1,474 @@
+"""Training by other libraries: Hugging Face's `tokenizers` and SentencePiece, each by its own code, in a child process.
+
+The process can be stopped at any time, and ends with this one. Nothing is written to disk. Not here: running what was
+trained (`imported_tokenizer`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import sys
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import msgspec
+
+from wordpiece_studio.corpus.counts import WordCounts, parts_of
+from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
+from wordpiece_studio.system.child_process import ChildProcess
+from wordpiece_studio.system.memory import available_memory, out_of_memory
+from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
+from wordpiece_studio.tokenizer.vocabulary import ROLES
+from wordpiece_studio.training.config import TrainingConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+PeerName = Literal[
+    "tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-bpe", "sentencepiece-unigram"
+]
+_TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
+_ALWAYS = {"vocab_size", "special_tokens", "user_tokens", *ROLES}
+_BY_COUNT = {"min_frequency", "alphabet_limit", "initial_alphabet", "continuing_subword_prefix"}
+_SETTINGS: dict[PeerName, set[str]] = {
+    "tokenizers-wordpiece": _ALWAYS | _BY_COUNT,
+    "tokenizers-bpe": _ALWAYS | _BY_COUNT | {"end_of_word_suffix"},
+    "tokenizers-unigram": _ALWAYS | {"initial_alphabet"},
+    "sentencepiece-bpe": _ALWAYS,
+    "sentencepiece-unigram": _ALWAYS,
+}
+_AS_HUGGING_FACE: dict[str, Any] = {
+    "objective": "count",
+    "tie": "ids",
+    "alphabet": "huggingface",
+    "alphabet_overflow": "remove",
+    "end_of_word": "attached",
+}
+"""What our settings call what that library always does."""
+_LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
+_LONGEST_SENTENCE = 1 << 24  # bytes; SentencePiece leaves out longer ones, by default those above 4,192
+_MOST_MEMORY = 1 << 62  # no less than there is
+_WATCHES_MEMORY = sys.platform != "linux"
+_LEAST_MEMORY = 64 << 20
+
+
+class PeerTrainingStopped(StudioError):
+    """Raised when the caller's `should_stop` returns True; the library is stopped, and nothing is kept."""
+
+    def __init__(self) -> None:
+        super().__init__("The training was stopped")
+
+
+@dataclass(frozen=True, slots=True)
+class PeerProgress:
+    """How far another library is.
+
+    Attributes
+    ----------
+    done, total
+        In the library's own measure: tokens learned, or pieces pruned. None: it does not say how far it is.
+    """
+
+    done: int | None = None
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """What differs when a library trains a second time on the same corpus with the same settings.
+
+    Attributes
+    ----------
+    tokens
+        How many tokens only one of both vocabularies has.
+    ids, scores
+        How many of the others have another id, or another score beyond the ninth digit.
+    """
+
+    tokens: int
+    ids: int
+    scores: int
+
+    @property
+    def is_same(self) -> bool:
+        """Whether both trainings gave the same vocabulary."""
+        return not (self.tokens or self.ids or self.scores)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeerRun:
+    """A training by another library.
+
+    Attributes
+    ----------
+    trainer, config
+        What trained, and the settings.
+    counts
+        The words it was trained on; None if it was given texts.
+    learned
+        The tokens by id, their scores or the merges, and the version of the library.
+    content
+        The file that the library would save, see `file_name`.
+    repetition
+        What differed when it trained once more; None if it did not.
+    """
+
+    trainer: PeerName
+    config: TrainingConfig
+    counts: WordCounts | None
+    learned: Learned
+    content: bytes
+    repetition: Repetition | None = None
+
+    def __repr__(self) -> str:
+        return f"<PeerRun: {self.trainer}, {len(self.tokens):,} tokens>"
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens by id."""
+        return self.learned.tokens
+
+    @property
+    def scores(self) -> tuple[float, ...] | None:
+        """The score of each token, for Unigram the logarithm of its probability; None where there are none."""
+        return self.learned.scores
+
+    @property
+    def merges(self) -> tuple[tuple[str, str], ...] | None:
+        """The merges in order; None where there are none, or the library discards them."""
+        return self.learned.merges
+
+    @property
+    def file_name(self) -> str:
+        """What the file is usually called."""
+        return file_of(self.trainer)
+
+    def tokenizer(self) -> ImportedTokenizer:
+        """Return the tokenizer, which the library runs.
+
+        Raises
+        ------
+        StudioError
+            If the library cannot load what it trained.
+        """
+        return ImportedTokenizer(self.file_name, content=self.content)
+
+    def replay_config(self) -> TrainingConfig:
+        """Return the settings by which our training gives the same vocabulary: merges by count, in their order of ties.
+
+        `tokenizers` numbers the symbols inside words in the order of a randomly seeded table and breaks ties by these
+        numbers; the order is read from the vocabulary. The result is not the same only where a word contains the prefix
+        or the suffix or spells out a special token, or equally rare characters compete for the limit of the alphabet.
+
+        Raises
+        ------
+        StudioError
+            If it was not trained by merges of `tokenizers`.
+        """
+        check_replayable(self.trainer)
+        prefix, suffix = self.config.continuing_subword_prefix, self.config.end_of_word_suffix or ""
+        reserved = len(self.config.reserved_tokens)
+        order = [
+            token
+            for token in self.tokens[reserved:]
+            if len(token) > 1 and len(token.removeprefix(prefix).removesuffix(suffix)) == 1
+        ]
+        return dataclasses.replace(self.config, continuing_order=tuple(order), **_AS_HUGGING_FACE)
+
+
+def peer_settings(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
+    """Return as much of some settings as a trainer knows."""
+    known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
+    prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
+    return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
+
+
+def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
+    """Check that there is such a trainer, and that it knows all that is set.
+
+    Raises
+    ------
+    StudioError
+        If not.
+    """
+    if trainer not in get_args(PeerName):
+        raise StudioError(
+            'There is no trainer called "{name}"',
+            "Choose one of {names}.",
+            name=str(trainer)[:100],
+            names=", ".join(get_args(PeerName)),
+        )
+    if not isinstance(config, TrainingConfig):
+        raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
+    if config.vocab_size is None:
+        raise StudioError(
+            "The setting {name} must be a whole number for {trainer}", "", name="vocab_size", trainer=trainer
+        )
+    usual = TrainingConfig()
+    known = _SETTINGS[trainer]
+    for name, value in config.to_dict().items():
+        is_said = value in (getattr(usual, name), _AS_HUGGING_FACE.get(name)) or value in ([], "")
+        if name not in known and not is_said:
+            raise StudioError(
+                "The setting {name} must be left out for {trainer}, which has none like it",
+                "",
+                name=name,
+                trainer=trainer,
+            )
+
+
+def is_replayable(trainer: str) -> bool:
+    """Return whether our training can give what a trainer gives."""
+    return trainer in ("tokenizers-wordpiece", "tokenizers-bpe")
+
+
+def check_replayable(trainer: str) -> None:
+    """Check that our training can give what a trainer gives.
+
+    Raises
+    ------
+    StudioError
+        If not.
+    """
+    if not is_replayable(trainer):
+        raise StudioError(
+            "A training by {trainer} cannot be replayed: it does not choose pairs by their counts alone",
+            "Replay tokenizers-wordpiece or tokenizers-bpe.",
+            trainer=trainer,
+        )
+
+
+def file_of(trainer: str) -> str:
+    """Return what the file of a trainer's library is usually called."""
+    return "sentencepiece.model" if trainer.startswith("sentencepiece") else "tokenizer.json"
+
+
+def train_peer(
+    trainer: PeerName,
+    corpus: WordCounts | Iterable[str],
+    config: TrainingConfig,
+    *,
+    twice: bool = False,
+    progress: Callable[[PeerProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> PeerRun:
+    """Train a vocabulary with another library.
+
+    Parameters
+    ----------
+    trainer
+        The library and the kind of its model.
+    corpus
+        The words, with which `tokenizers` is given their normalizer and pre-tokenizer. SentencePiece has its own, and
+        is better given texts, of which each line is a sentence to it.
+    config
+        The settings: the size, the special tokens and the user tokens, and what else the library knows. The usual byte
+        pair encoding has no prefix.
+    twice
+        Whether it trains a second time, to see whether the result is the same.
+    progress
+        Called with how far the library is, once if it does not say.
+    should_stop
+        Called regularly; `PeerTrainingStopped` is raised if it returns true.
+
+    Raises
+    ------
+    StudioError
+        If the library has no such setting, is missing, fails, or its process ends, for instance without memory.
+
+    >>> import wordpiece_studio as wps
+    >>> counts = wps.count_texts(["hug pug hugs", "hug"])
+    >>> config = wps.TrainingConfig(vocab_size=12, special_tokens=["[UNK]"], continuing_subword_prefix="")
+    >>> run = wps.train_peer("tokenizers-bpe", counts, config)
+    >>> run.merges
+    (('u', 'g'), ('h', 'ug'))
+    >>> run.tokenizer().encode("hug pugs").tokens
+    ['hug', 'p', 'ug', 's']
+    >>> wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
+    True
+    """
+    check_peer_settings(trainer, config)
+    settings, parts = _order(trainer, corpus, config)
+    sent = list(parts) if twice else parts
+    stop = _Stop(should_stop)
+    content, learned = _trained(trainer, settings, sent, progress, stop)
+    repetition = None
+    if twice:
+        repetition = _compared(learned, _trained(trainer, settings, sent, progress, stop)[1])
+    counts = corpus if isinstance(corpus, WordCounts) else None
+    return PeerRun(trainer, config, counts, learned, content, repetition)
+
+
+class _Stop(threading.Event):
+    """Set as soon as a function returns true; where the child's memory has no limit, an error as soon as there is none.
+
+    It is asked many times a second while the child works.
+    """
+
+    def __init__(self, should_stop: Callable[[], bool] | None) -> None:
+        super().__init__()
+        self._should_stop = should_stop
+
+    def is_set(self) -> bool:
+        if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
+            raise out_of_memory()
+        return self._should_stop is not None and self._should_stop()
+
+
+def _trained(
+    trainer: PeerName,
+    settings: dict[str, Any],
+    parts: Iterable[bytes],
+    progress: Callable[[PeerProgress], None] | None,
+    stop: threading.Event,
+) -> tuple[bytes, Learned]:
+    """Train in a child process and return the file and what is in it."""
+    library, kind = trainer.split("-")
+    if library == "tokenizers":
+        kind = _TOKENIZERS_KINDS[kind]
+    report = progress or (lambda _: None)
+    report(PeerProgress())
+    child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"The training by {library}")
+    try:
+        _send(child, parts, stop)
+        content, learned = b"", None
+        for message, answer in child.messages(stop):
+            if message == PROGRESS:
+                report(PeerProgress(*json.loads(bytes(answer))))
+            elif message == FILE:
+                content = bytes(answer)
+            elif message == LEARNED:
+                learned = msgspec.msgpack.decode(answer, type=Learned)
+    finally:
+        child.end()
+    if learned is None:
+        raise PeerTrainingStopped
+    return content, learned
+
+
+def _send(child: ChildProcess, parts: Iterable[bytes], stop: threading.Event) -> None:
+    for part in parts:
+        if stop.is_set():
+            return
+        try:
+            child.send(part)
+        except StudioError:  # its messages say why it has died
+            return
+
+
+def _compared(first: Learned, second: Learned) -> Repetition:
+    numbers = {token: number for number, token in enumerate(first.tokens)}
+    common = [(numbers[token], number) for number, token in enumerate(second.tokens) if token in numbers]
+    scores = 0
+    if first.scores is not None and second.scores is not None:
+        scores = sum(not math.isclose(first.scores[one], second.scores[other]) for one, other in common)
+    tokens = len(first.tokens) + len(second.tokens) - 2 * len(common)
+    return Repetition(tokens, sum(one != other for one, other in common), scores)
+
+
+def _order(
+    trainer: PeerName, corpus: WordCounts | Iterable[str], config: TrainingConfig
+) -> tuple[dict[str, Any], Iterator[bytes]]:
+    """Return the settings in the library's words, and the corpus as messages."""
+    unk_token = config.vocabulary(config.reserved_tokens).unk_token
+    unk_token = unk_token if unk_token in config.special_tokens else ""
+    if isinstance(corpus, WordCounts) and not corpus:
+        raise StudioError("There are no words to train on", "Choose another text.")
+    if trainer.startswith("sentencepiece"):
+        settings = _sentencepiece_settings(config, unk_token)
+    elif isinstance(corpus, WordCounts):
+        settings = _tokenizers_settings(trainer, corpus, config, unk_token)
+    else:
+        raise StudioError("{trainer} is trained on words", "Count them with count_texts.", trainer=trainer)
+    return settings, _messages(corpus)
+
+
+def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str, Any]:
+    """Return the settings of SentencePiece, with the special tokens in their order; it always has an unknown token."""
+    special = list(config.special_tokens) if unk_token else [*config.special_tokens, "<unk>"]
+    unk_token = unk_token or "<unk>"
+    return {
+        "vocab_size": config.vocab_size,
+        "hard_vocab_limit": False,  # as with all others, a small corpus ends before it
+        "max_sentence_length": _LONGEST_SENTENCE,
+        "unk_id": special.index(unk_token),
+        "unk_piece": unk_token,
+        **dict.fromkeys(("bos_id", "eos_id", "pad_id"), -1),  # they are among the control symbols
+        "control_symbols": [token for token in special if token != unk_token],
+        "user_defined_symbols": list(config.user_tokens),
+    }
+
+
+def _tokenizers_settings(
+    trainer: PeerName, counts: WordCounts, config: TrainingConfig, unk_token: str
+) -> dict[str, Any]:
+    """Return the settings of Hugging Face's model, of its trainer, and of the parts around the model."""
+    if counts.total > _LARGEST_TOTAL:
+        raise StudioError(
+            "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits",
+            "Train on a part of the text.",
+            n=counts.total,
+        )
+    prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix
+    settings: dict[str, Any] = {
+        "vocab_size": config.vocab_size,
+        "special_tokens": list(config.reserved_tokens),
+        "initial_alphabet": list(config.initial_alphabet),
+    }
+    model = {"unk_token": unk_token} if unk_token else {}
+    if trainer == "tokenizers-unigram":
+        settings, model = settings | model, {}
+    else:
+        settings |= {"min_frequency": config.min_frequency, "continuing_subword_prefix": prefix}
+        settings |= {"limit_alphabet": config.alphabet_limit, "end_of_word_suffix": suffix}
+    if trainer == "tokenizers-bpe":
+        settings["progress_format"] = "json"  # the others know no such thing
+    decoder: dict[str, Any] | None = None
+    if counts.pre_tokenizer.is_byte_level:
+        decoder = BYTE_LEVEL
+    elif trainer == "tokenizers-wordpiece":
+        decoder = {"type": "WordPiece", "prefix": prefix, "cleanup": True}
+    elif suffix is not None:
+        decoder = {"type": "BPEDecoder", "suffix": suffix}
+    try:
+        parts = {
+            "normalizer": normalizer_value(counts.normalizer),
+            "pre_tokenizer": pre_tokenizer_value(counts.pre_tokenizer, counts.normalizer),
+            "decoder": decoder,
+        }
+    except StudioError as error:
+        raise StudioError(error.what_template, "Choose another for this library.", **error.values) from None
+    return {
+        "model": model,
+        "trainer": {name: value for name, value in settings.items() if value is not None},
+        "parts": parts,
+        "user_tokens": list(config.user_tokens),
+    }
+
+
+def _messages(corpus: WordCounts | Iterable[str]) -> Iterator[bytes]:
+    """Yield the corpus as messages to the child.
+
+    Raises
+    ------
+    StudioError
+        If there is no text, or something that is none.
+    """
+    if isinstance(corpus, WordCounts):
+        yield from (kind + content for kind, content in parts_of(corpus))
+    else:
+        has_words = False
+        for number, text in enumerate(checked_texts(corpus), start=1):
+            size_of_text(text, number)
+            for piece in text_pieces(text, ""):
+                has_words = has_words or bool(piece.text.strip())
+                yield TEXT + piece.text.encode()
+        if not has_words:
+            raise StudioError("There are no words to train on", "Choose another text.")
+    yield END

@@ -1,0 +1,135 @@
+"""A training by another library in the form of ours: a history without merges, and a tokenizer that the library runs.
+
+The words stand as the library cuts them, so that tokens, their places and their counts are what it makes of them.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.tokenizer.encoding import UnknownReason
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
+from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, Symbol, TrainingInput, check_sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.peers.library_training import PeerRun
+
+_log = logging.getLogger(__name__)
+_ANY_LENGTH = 1 << 31  # the library has its own limit, if any
+
+
+class PeerHistory(MergeHistory):
+    """The history of a training whose library does not say how it came to its tokens.
+
+    Parameters
+    ----------
+    peer
+        What the library has learned.
+    counts
+        The words it was trained on.
+    library
+        Cuts the words.
+    """
+
+    has_steps = False
+
+    def __init__(self, peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> None:
+        input_, inside = _input(peer, counts, library)
+        super().__init__(input_)
+        self.segmentations.boundary_steps[inside] = 0
+        self.scores = peer.scores
+
+    def drop_places(self, counts: WordCounts) -> None:
+        """Do nothing: there are no merges to make the places of again."""
+
+
+def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tuple[TrainingInput, NDArray[np.bool_]]:
+    """Return the words as the library cuts them, and which cells are inside tokens.
+
+    Each token has as many cells as characters.
+    """
+    cuts = [ids for ids, _ in library.cut(counts.words)]
+    number = np.fromiter(map(len, cuts), dtype=np.int64, count=len(cuts))
+    ids = np.fromiter((each for cut in cuts for each in cut), dtype=np.int64, count=int(number.sum()))
+    symbols, symbol_of = np.unique(ids, return_inverse=True)
+    widths = np.array([len(peer.tokens[each]) for each in symbols.tolist()], dtype=np.int32)[symbol_of]
+    words = np.repeat(np.arange(len(cuts)), number)
+    lengths = np.bincount(words, weights=widths, minlength=len(cuts)).astype(np.int64)
+    check_sizes(counts.counts, lengths, "")
+    starts = np.cumsum(lengths + 1) - lengths
+    cells = np.full(int(lengths.sum()) + len(lengths) + 1, INSIDE, dtype=np.int32)
+    cells[0] = cells[starts + lengths] = SEPARATOR
+    places = np.cumsum(widths) - widths + words + 1  # a symbol comes after the separators of the words up to its own
+    inside = cells == INSIDE
+    inside[places] = False
+    cells[places] = cells[places + widths - 1] = symbol_of
+    input_ = TrainingInput(
+        config=peer.config,
+        counts=counts,
+        cells=cells,
+        word_starts=starts,
+        word_lengths=lengths,
+        symbol_counts=number,
+        symbols=[Symbol(peer.tokens[each], continues=False) for each in symbols.tolist()],
+        vocabulary_tokens=list(peer.tokens),
+        symbol_ids=symbols,
+    )
+    return input_, inside
+
+
+class PeerTokenizer(Tokenizer):
+    """Tokenizes with a library; text becomes words as for the words that it was trained on.
+
+    Parameters
+    ----------
+    history
+        Has the vocabulary.
+    counts
+        The words.
+    library
+        Cuts words. Where it fails, the word is unknown.
+    """
+
+    can_explain = False
+
+    def __init__(self, history: MergeHistory, counts: WordCounts, library: ImportedTokenizer) -> None:
+        vocabulary = history.vocabulary(len(history))
+        super().__init__(vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=_ANY_LENGTH)
+        self._library = library
+
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
+        """Return the text that `ids` stand for, as the library sees it."""
+        del cleanup
+        return self._library.decode(ids, skip_special_tokens=skip_special_tokens)
+
+    def _cut(self, word: str) -> WordMatch:
+        try:
+            ((ids, spans),) = self._library.cut([word])
+        except StudioError as error:
+            _log.warning("%s", error)
+            return self._unknown(word, UnknownReason("symbol", 0, ""))
+        return WordMatch(tuple(self.vocabulary[each] for each in ids), tuple(ids), tuple(spans), None)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return None: tokens alone do not determine how words are cut."""
+        return None
+
+    def _offsets(
+        self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int
+    ) -> list[tuple[int, int]]:
+        """Return where the tokens of a word stand; the mark of a word's beginning alone takes no room."""
+        return [
+            (first + starts[start], first + ends[end - 1]) if end > start else (first + starts[0], first + starts[0])
+            for start, end in match.spans
+        ]

@@ -1,0 +1,270 @@
+"""The code of the child process in which another library trains: once, then the process ends.
+
+The parent (`library_training`) sends the corpus, either as the parts of word counts (see `parts_of`) or as texts,
+``t``, each of whole lines; then ``.``. The answers are ``p`` how far the library says it is, as JSON, ``r`` the file
+that holds the tokenizer, and ``v`` what is in it, a `Learned` as MessagePack. Nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import threading
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from wordpiece_studio.corpus.counts import PartsReader
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.memory import limit_memory
+from wordpiece_studio.system.printable import decodable, printable
+from wordpiece_studio.text.normalizers import Unchanged
+from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.system.child_process import ParentConnection
+
+    Heard = Callable[[str], tuple[int, int] | None]
+    """Returns how far the library is and how far it has to go, if the text that it printed says so."""
+
+END, TEXT, PROGRESS, FILE, LEARNED = b".", b"t", b"p", b"r", b"v"
+_CHARACTERS_AT_ONCE = 1 << 16
+_LONGEST_REASON = 300
+_SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
+
+
+@decodable
+class Learned(msgspec.Struct, frozen=True):
+    """What a library has learned.
+
+    Attributes
+    ----------
+    version
+        The version of the library.
+    tokens
+        The tokens by id.
+    scores
+        The score of each, if it has any.
+    merges
+        The merges in order, if it tells them.
+    """
+
+    version: str
+    tokens: tuple[str, ...]
+    scores: tuple[float, ...] | None = None
+    merges: tuple[tuple[str, str], ...] | None = None
+
+
+def train_in_child(
+    connection: ParentConnection, library: str, kind: str, settings: Mapping[str, Any], most_memory: int
+) -> None:
+    """Train a model of a kind, such as ``"BPE"``, on the corpus received, and send what was learned.
+
+    Raises
+    ------
+    StudioError
+        If the library is missing or fails.
+    MemoryError
+        If there is not enough memory, as far as the library survives to say so.
+    """
+    limit_memory(most_memory)
+    counts, texts = _received(connection)
+    is_sentencepiece = library == "sentencepiece"
+    trains = _by_sentencepiece if is_sentencepiece else _by_tokenizers
+    hears = _SentencePieceProgress(settings) if is_sentencepiece else _TokenizersProgress(settings, counts)
+    _Printed(connection, hears).start()
+    try:
+        content, learned = trains(kind, settings, counts, texts)
+        answer = msgspec.msgpack.encode(learned)
+    except (StudioError, MemoryError):
+        raise
+    except ImportError as error:
+        raise StudioError(
+            "The library {library} is missing: {reason}",
+            "Install it: pip install {library}",
+            library=library,
+            reason=_reason(error),
+        ) from None
+    except BaseException as error:  # a Rust panic is no Exception
+        raise StudioError(
+            "The library {library} could not train: {reason}",
+            "Change the settings, or the corpus.",
+            library=library,
+            reason=_reason(error),
+        ) from None
+    connection.send_bytes(FILE + content)
+    connection.send_bytes(LEARNED + answer)
+
+
+def _reason(error: BaseException) -> str:
+    return printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
+
+
+def _received(connection: ParentConnection) -> tuple[WordCounts | None, list[str]]:
+    """Return the corpus: word counts, or texts."""
+    reader, texts, has_counts = PartsReader(Unchanged(), WhitespaceSplit()), [], False
+    while (message := connection.recv_bytes())[:1] != END:
+        if message[:1] == TEXT:
+            texts.append(message[1:].decode())
+        else:
+            has_counts = True
+            reader.take(message[:1], message[1:])
+    return reader.counts() if has_counts else None, texts
+
+
+class _Printed(threading.Thread):
+    """Receives all that this process prints, from whatever code, and reports how far the library says it is.
+
+    Parameters
+    ----------
+    connection
+        Where to report it.
+    hears
+        What understands the library.
+    """
+
+    def __init__(self, connection: ParentConnection, hears: Heard) -> None:
+        super().__init__(daemon=True, name="what the library prints")
+        self._connection = connection
+        self._hears = hears
+        self._reader, writer = os.pipe()
+        for number in (1, 2):
+            os.dup2(writer, number)
+        os.close(writer)
+
+    def run(self) -> None:
+        """Listen until the process ends."""
+        rest = b""
+        while printed := os.read(self._reader, 1 << 16):
+            lines, end, rest = (rest + printed).rpartition(b"\n")
+            rest = rest[-_CHARACTERS_AT_ONCE:]  # whatever prints no line ends does not tell how far it is
+            far = self._hears((lines + end).decode("utf-8", "replace"))
+            if far is not None:
+                self._connection.send_bytes(PROGRESS + json.dumps(far).encode())
+
+
+_MERGES = re.compile(r'"Compute merges","current":(\d+),"total":(\d+)')
+_FIGURE = re.compile(r"(Alphabet size=|merges=|Initialized |EM sub_iter=\d+ size=)(\d+)")
+
+
+class _TokenizersProgress:
+    """Understands the library `tokenizers`, of which only byte pair encoding says how far it is, in merges."""
+
+    def __init__(self, settings: Mapping[str, Any], counts: WordCounts | None) -> None:
+        characters: set[str] = set().union(*(counts.words if counts is not None else ()))
+        self._first = len(characters.union(settings["trainer"]["special_tokens"]))
+
+    def __call__(self, text: str) -> tuple[int, int] | None:
+        found = _MERGES.findall(text)
+        if not found:
+            return None
+        done, size = map(int, found[-1])
+        return done, max(done, size - self._first)  # it takes the size of the vocabulary for the number of merges
+
+
+class _SentencePieceProgress:
+    """Understands SentencePiece: byte pair encoding counts its merges, Unigram the pieces left of its seeds."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self._size = int(settings["vocab_size"])
+        self._alphabet = self._seeds = 0
+
+    def __call__(self, text: str) -> tuple[int, int] | None:
+        far = None
+        for what, figure in _FIGURE.findall(text):
+            number = int(figure)
+            if what.startswith("Alphabet"):
+                self._alphabet = number
+            elif what.startswith("Init"):
+                self._seeds = number
+            elif what.startswith("merges"):
+                far = self._alphabet + number, self._size
+            else:
+                far = self._seeds - number, self._seeds - self._size
+        return far if far is not None and 0 <= far[0] <= far[1] else None
+
+
+def _by_tokenizers(
+    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, _texts: list[str]
+) -> tuple[bytes, Learned]:
+    """Train with Hugging Face's library, which is given each word as often as it occurs and splits nothing."""
+    import tokenizers
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+    assert counts is not None
+    separator = _separator(counts.words)
+    made = Tokenizer(getattr(models, kind)(**settings["model"]))
+    made.pre_tokenizer = pre_tokenizers.CharDelimiterSplit(separator)
+    trainer = getattr(trainers, f"{'Bpe' if kind == 'BPE' else kind}Trainer")(**settings["trainer"])
+    made.train_from_iterator(_repeated(counts, separator), trainer)
+    value = json.loads(made.to_str()) | settings["parts"]
+    for token in value["added_tokens"]:
+        token["special"] = token["content"] not in settings["user_tokens"]
+    made = Tokenizer.from_str(json.dumps(value))
+    ids, model = made.get_vocab(), value["model"]
+    scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
+    merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
+    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges)
+    return made.to_str(pretty=True).encode(), _checked(learned)
+
+
+def _by_sentencepiece(
+    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, texts: list[str]
+) -> tuple[bytes, Learned]:
+    """Train with SentencePiece, which normalizes the text and splits it by itself."""
+    import sentencepiece
+    from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+    sentences: Iterator[str] = chain.from_iterable(text.split("\n") for text in texts)
+    if counts is not None:
+        spaced = (" ".join(word.split()) for word in counts.words)  # a tab would end the word
+        sentences = (f"{word}\t{count}" for word, count in zip(spaced, counts.counts.tolist(), strict=True) if word)
+        settings = {**settings, "input_format": "tsv"}
+    written = io.BytesIO()
+    SentencePieceTrainer.train(sentence_iterator=sentences, model_writer=written, model_type=kind, **settings)
+    model = SentencePieceProcessor(model_proto=written.getvalue())
+    numbers = range(len(model))
+    learned = (
+        sentencepiece.__version__,
+        [model.id_to_piece(number) for number in numbers],
+        [model.get_score(number) for number in numbers],
+        None,
+    )
+    return written.getvalue(), _checked(learned)
+
+
+def _checked(learned: tuple[object, ...]) -> Learned:
+    """Return what was learned.
+
+    Raises
+    ------
+    msgspec.ValidationError
+        If it is nothing that a library in its right mind would say.
+    """
+    return msgspec.convert(dict(zip(Learned.__struct_fields__, learned, strict=True)), Learned)
+
+
+def _separator(words: list[str]) -> str:
+    """Return a character that no word has."""
+    return next(separator for separator in map(chr, _SEPARATORS) if not any(separator in word for word in words))
+
+
+def _repeated(counts: WordCounts, separator: str) -> Iterator[str]:
+    """Yield each word as often as it occurs, many at once."""
+    texts: list[str] = []
+    size = 0
+    for word, count in zip(counts.words, counts.counts.tolist(), strict=True):
+        at_once = max(1, _CHARACTERS_AT_ONCE // (len(word) + 1))
+        for done in range(0, count, at_once):
+            texts.append((word + separator) * min(at_once, count - done))
+            size += len(texts[-1])
+            if size >= _CHARACTERS_AT_ONCE:
+                yield "".join(texts)
+                texts, size = [], 0
+    yield "".join(texts)

@@ -1,0 +1,313 @@
+"""Normalizers and pre-tokenizers as values of a ``tokenizer.json``, and back, only where there is an exact equivalent.
+
+What the library `tokenizers` cannot do exactly is refused, with the reason. ``python -m tests.benchmarks.agreement``
+compares them with that library.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, get_args
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.system.printable import printable
+from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.common_patterns import foreign_part, literal_pattern
+from wordpiece_studio.text.normalizers import BertNormalizer
+from wordpiece_studio.text.patterns import Behavior, Split
+from wordpiece_studio.text.pipeline import CharacterPreTokenizer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+
+
+VOCABULARY_ALONE_ADVICE = (
+    "Save vocab.txt alone: any program can read its tokens, and the Studio finds in the file beside it how text "
+    "becomes words."
+)
+"""Advice for every pipeline that is refused here."""
+
+LINE_SPLIT = {"type": "Split", "pattern": {"String": "\n"}, "behavior": "Removed", "invert": False}
+"""Inserted before a pre-tokenizer that does not split at line ends: the Studio reads text line by line, the library
+as a whole."""
+
+MOST_REMOVED = 10_000
+"""The most characters that a normalizer may remove: each is a separate step for every text."""
+
+_NORMALIZERS = {
+    "nfc": "NFC",
+    "nfd": "NFD",
+    "nfkc": "NFKC",
+    "nfkd": "NFKD",
+    "lowercase": "Lowercase",
+    "strip-accents": "StripAccents",
+}
+_MOST_STEPS = 100
+_PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
+    "bert": {"type": "BertPreTokenizer"},
+    "whitespace": {"type": "Whitespace"},
+    "whitespace-split": {"type": "WhitespaceSplit"},
+    "punctuation": {"type": "Punctuation", "behavior": "Isolated"},
+    "digits": {"type": "Digits", "individual_digits": False},
+    "digits-single": {"type": "Digits", "individual_digits": True},
+    **{
+        f"byte-level{option}": {
+            "type": "ByteLevel",
+            "add_prefix_space": has_prefix,
+            "trim_offsets": True,
+            "use_regex": has_regex,
+        }
+        for option, has_prefix, has_regex in (
+            ("", True, True),
+            (":no-prefix", False, True),
+            (":no-regex", True, False),
+            (":bytes-only", False, False),
+        )
+    },
+}
+BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]
+"""Its value as a decoder too, which ignores the options."""
+_BEHAVIORS: Mapping[Behavior, str] = {name: name.title().replace("_", "") for name in get_args(Behavior)}
+_REFUSED = {
+    "pattern": "where a regular expression matches depends on the program that searches; what all understand alike can "
+    "be given to split:removed,invert:",
+    "unicode-punctuation": "other programs cannot drop characters inside a word, and use another version of Unicode",
+}
+
+
+def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
+    """Return a normalizer as the value of ``normalizer``; None for one that changes nothing.
+
+    Raises
+    ------
+    StudioError
+        If it is not built in, because then nothing is known about it.
+    """
+    try:
+        spec = normalizers.to_spec(normalizer)
+    except StudioError:
+        raise StudioError(
+            'A tokenizer.json cannot express the normalizer "{name}": it is not built in',
+            "Save vocab.txt alone, and give the normalizer again when you load it.",
+            name=normalizer.name,
+        ) from None
+    values = list(_normalizer_values(spec))
+    if len(values) < 2:
+        return values[0] if values else None
+    return {"type": "Sequence", "normalizers": values}
+
+
+def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> dict[str, Any]:
+    """Return a pre-tokenizer as the value of ``pre_tokenizer``.
+
+    Parameters
+    ----------
+    pre_tokenizer
+        The pre-tokenizer.
+    normalizer
+        The normalizer before it, which affects whether words are split at line ends.
+
+    Raises
+    ------
+    StudioError
+        If it is not built in, behaves differently there, or words would continue across line ends.
+    """
+    values = _pre_tokenizer_values(pre_tokenizer)
+    line_end = normalizer.normalize("\n")
+    if not _separates_lines(pre_tokenizer, line_end):
+        if line_end != "\n":
+            raise StudioError(
+                'A tokenizer.json cannot express the pre-tokenizer "{name}" after the normalizer "{normalizer}", which '
+                "removes line ends (bert-cased:keep-controls, for one, keeps them): words would continue from one line "
+                "to the next",
+                VOCABULARY_ALONE_ADVICE,
+                name=pre_tokenizer.name,
+                normalizer=normalizer.name,
+            )
+        values.insert(0, LINE_SPLIT)
+    return values[0] if len(values) == 1 else {"type": "Sequence", "pretokenizers": values}
+
+
+def read_normalizer(value: Any) -> Normalizer | None:
+    """Return our normalizer equivalent to a value of ``normalizer``; None if there is none.
+
+    >>> read_normalizer({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}]}).name
+    'nfd+strip-accents'
+    """
+    steps: list[Normalizer] = []
+    for step in steps_of(value, "normalizers"):
+        match step:
+            case {"type": "Replace", "pattern": {"String": str(removed), **others}, "content": ""} if (
+                len(step) == 3 and not others and len(removed) == 1 and not _is_half(removed)
+            ):
+                last = steps[-1] if steps else None
+                if isinstance(last, normalizers.RemoveCharacters):
+                    steps[-1] = normalizers.RemoveCharacters(last.characters + removed)
+                else:
+                    steps.append(normalizers.RemoveCharacters(removed))
+            case {
+                "type": "BertNormalizer",
+                "clean_text": bool(clean),
+                "handle_chinese_chars": bool(chinese),
+                "strip_accents": None | bool() as accents,
+                "lowercase": bool(lowercase),
+            } if len(step) == 5:
+                steps.append(BertNormalizer(clean, chinese, accents, lowercase))
+            case {"type": str(kind)} if len(step) == 1 and kind in _NORMALIZERS.values():
+                name = next(name for name, written in _NORMALIZERS.items() if written == kind)
+                steps.append(normalizers.resolve_normalizer(name))
+            case _:
+                return None
+    if len(steps) > _MOST_STEPS:
+        return None
+    if not steps:
+        return normalizers.Unchanged()
+    return steps[0] if len(steps) == 1 else normalizers.Sequence(steps)
+
+
+def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | None:
+    """Return our pre-tokenizer equivalent to a value of ``pre_tokenizer``; None if there is none.
+
+    Ours read text line by line, so line ends must split words there as well, after the normalizer.
+    """
+    values = steps_of(value, "pretokenizers")
+    splits_lines = values[:1] == [LINE_SPLIT]
+    own: list[PreTokenizer] = []
+    for step in values[splits_lines:]:
+        part = _read_split(step) if isinstance(step, dict) and step.get("type") == "Split" else _read_named(step)
+        if part is None:
+            return None
+        own.append(part)
+    if not own:
+        return None
+    pre_tokenizer = own[0] if len(own) == 1 else pre_tokenizers.PreTokenizerSequence(own)
+    line_end = normalizer.normalize("\n")
+    is_alike = line_end == "\n" if splits_lines else _separates_lines(pre_tokenizer, line_end)
+    return pre_tokenizer if is_alike else None
+
+
+def _read_named(step: Any) -> PreTokenizer | None:
+    """Return our pre-tokenizer equivalent to a step without a pattern; None if there is none."""
+    match step:
+        case {"type": "Punctuation"} if len(step) == 1:
+            step = {**step, "behavior": "Isolated"}
+        case {"type": "ByteLevel", "trim_offsets": bool()}:
+            step = {"use_regex": True, **step, "trim_offsets": True}  # it matters only after the model
+    name = next((name for name, written in _PRE_TOKENIZERS.items() if written == step), None)
+    return None if name is None else pre_tokenizers.resolve_pre_tokenizer(name)
+
+
+def _read_split(step: dict[str, Any]) -> PreTokenizer | None:
+    """Return our `Split` equivalent to one of the library; None if there is none."""
+    behaviors = {written: behavior for behavior, written in _BEHAVIORS.items()}
+    match step:
+        case {"pattern": {"String": str(text)}, "behavior": str(behavior), "invert": bool(invert)}:
+            pattern = literal_pattern(text)
+        case {"pattern": {"Regex": str(pattern)}, "behavior": str(behavior), "invert": bool(invert)}:
+            pass
+        case _:
+            return None
+    if len(step) > 4 or len(step["pattern"]) > 1 or behavior not in behaviors:
+        return None
+    try:
+        split = Split(pattern, behaviors[behavior], invert)
+    except StudioError:
+        return None
+    return split if foreign_part(pattern) is None else None
+
+
+def _separates_lines(pre_tokenizer: PreTokenizer, line_end: str) -> bool:
+    """Return whether words end at line ends anyway, which the normalizer leaves as `line_end`, in every text."""
+    parts = getattr(pre_tokenizer, "pre_tokenizers", (pre_tokenizer,))
+    # What regards the context may treat the next line end differently.
+    regardless = list(takewhile(lambda part: isinstance(part, CharacterPreTokenizer), parts))
+    words = pre_tokenizers.PreTokenizerSequence(regardless).split(f"a{line_end}b") if regardless and line_end else []
+    return words == ["a", "b"]
+
+
+def steps_of(value: Any, list_key: str) -> list[Any]:
+    """Return the single steps of a value in order, with sequences flattened; anything else counts as one step."""
+    steps: list[Any] = []
+    waiting = [] if value is None else [value]
+    while waiting:
+        step = waiting.pop()
+        if isinstance(step, dict) and step.keys() == {"type", list_key} and isinstance(step[list_key], list):
+            waiting += reversed(step[list_key])
+        else:
+            steps.append(step)
+    return steps
+
+
+def _is_half(character: str) -> bool:
+    return 0xD800 <= ord(character) < 0xE000
+
+
+def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the single steps of a normalizer."""
+    match spec["type"]:
+        case "sequence":
+            for part in spec["normalizers"]:
+                yield from _normalizer_values(part)
+        case "remove":
+            # One step per character, as texts: a character class would be a regular expression and need escaping.
+            characters = dict.fromkeys(spec["characters"])
+            if len(characters) > MOST_REMOVED:
+                raise StudioError(
+                    "A tokenizer.json cannot express a normalizer that removes {n:,} characters: each would be a step "
+                    "of its own",
+                    VOCABULARY_ALONE_ADVICE,
+                    n=len(characters),
+                )
+            for character in characters:
+                yield {"type": "Replace", "pattern": {"String": character}, "content": ""}
+        case "bert":
+            yield {
+                "type": "BertNormalizer",
+                "clean_text": spec["clean_text"],
+                "handle_chinese_chars": spec["handle_chinese_chars"],
+                "strip_accents": spec["strip_accents"],
+                "lowercase": spec["lowercase"],
+            }
+        case str(name) if name != "unchanged":
+            yield {"type": _NORMALIZERS[name]}
+
+
+def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
+    """Return the single steps of a pre-tokenizer."""
+    try:
+        spec = pre_tokenizers.to_spec(pre_tokenizer)
+    except StudioError:
+        raise StudioError(
+            'A tokenizer.json cannot express the pre-tokenizer "{name}": it is not built in',
+            "Save vocab.txt alone, and give the pre-tokenizer again when you load it.",
+            name=pre_tokenizer.name,
+        ) from None
+    values = []
+    for part in spec["pre_tokenizers"] if spec["type"] == "sequence" else [spec]:
+        if part["type"] == "split":
+            values.append(_split_value(part))
+            continue
+        if part["type"] in _REFUSED:
+            raise StudioError(
+                'A tokenizer.json cannot express the pre-tokenizer "{name}": {reason}',
+                VOCABULARY_ALONE_ADVICE,
+                name=part.get("pattern") or part["type"],
+                reason=_REFUSED[part["type"]],
+            )
+        values.append(_PRE_TOKENIZERS[part["type"]])
+    return values
+
+
+def _split_value(spec: Mapping[str, Any]) -> dict[str, Any]:
+    foreign = foreign_part(spec["pattern"])
+    if foreign is not None:
+        raise StudioError(
+            'A tokenizer.json cannot express the pattern "{pattern}": other programs may read "{part}" differently',
+            VOCABULARY_ALONE_ADVICE,
+            pattern=printable(spec["pattern"][:200]),
+            part=printable(foreign[:50]),
+        )
+    behavior, invert = _BEHAVIORS[spec["behavior"]], spec["invert"]
+    return {"type": "Split", "pattern": {"Regex": spec["pattern"]}, "behavior": behavior, "invert": invert}

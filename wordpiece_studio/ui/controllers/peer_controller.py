@@ -1,0 +1,126 @@
+"""Training by other libraries: the commands, how far it is, and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_training import check_peer_settings, is_replayable, peer_settings
+from wordpiece_studio.session.peer_training import PeerOrder
+from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
+from wordpiece_studio.ui.widgets.run_names import peer_name, run_names
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.library_training import PeerName, PeerProgress
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.ui.workspace import Workspace
+
+
+class PeerController(QObject):
+    """Has a library train on the words of the corpus, with the size and the special tokens that are set."""
+
+    def __init__(self, window: Workspace) -> None:
+        super().__init__(window)
+        self._session = session = window.session
+        self._training = session.peers
+        self._banner = window.peer_banner
+        self._actions = actions = window.actions_
+        self._trainer: PeerName | None = None  # being trained, or waiting for counts
+        self._is_waiting = False
+        actions.peers.triggered.connect(self._on_peers_triggered)
+        actions.stop_peer.triggered.connect(self._stop)
+        self._banner.action_requested.connect(self._stop)
+        session.counting.counts_changed.connect(self._on_counting_counts_changed)
+        session.counting.failed.connect(self._on_counting_failed)
+        session.counting.state_changed.connect(self._on_counting_state_changed)
+        self._training.reported.connect(self._on_training_progressed)
+        self._training.finished.connect(self._on_training_finished)
+        self._training.failed.connect(self._on_training_failed)
+        self._show(None)
+
+    def _on_peers_triggered(self, action: QAction) -> None:
+        self._training.stop()
+        self._show(action.data())
+        counting = self._session.counting
+        if counting.counts is not None:
+            self._begin(counting.counts)
+            return
+        self._is_waiting = True
+        self._banner.show_message(self.tr("Counting the words…"), action=self.tr("Stop"))
+        if counting.is_paused:
+            counting.resume()
+        elif not (counting.is_running or counting.is_expecting):
+            counting.count_now()
+
+    def _begin(self, counts: WordCounts) -> None:
+        trainer = self._trainer
+        if trainer is None:
+            return
+        try:
+            config = peer_settings(trainer, self._session.settings.config())
+            check_peer_settings(trainer, config)
+        except StudioError as error:
+            self._on_training_failed(error)
+            return
+        if not len(counts):
+            self._show(None)
+            self._banner.show_message(why_no_words(counts), "warning")
+            return
+        origin = self._session.origin(is_automatic=False)
+        self._training.begin(PeerOrder(trainer, counts, config, origin, self._actions.peer_twice.isChecked()))
+
+    def _stop(self) -> None:
+        if self._trainer is not None:
+            self._training.stop()
+            self._show(None)
+            self._banner.show_message(self.tr("The training by another library was stopped; nothing of it is kept."))
+
+    def _show(self, trainer: PeerName | None) -> None:
+        """Note what is being trained; None if nothing is."""
+        self._trainer, self._is_waiting = trainer, False
+        self._actions.stop_peer.setEnabled(trainer is not None)
+        self._banner.clear()
+
+    def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
+        if counts is not None and self._is_waiting:
+            self._is_waiting = False
+            self._begin(counts)
+
+    def _on_counting_state_changed(self) -> None:
+        if self._is_waiting and self._session.counting.was_stopped:  # no counts will come
+            self._show(None)
+
+    def _on_counting_failed(self, error: StudioError) -> None:
+        if self._is_waiting:
+            self._on_training_failed(error)
+
+    def _on_training_progressed(self, progress: PeerProgress) -> None:
+        if self._trainer is None:
+            return
+        words = self.tr("Training {name}; the library does not say how far it is…")
+        if progress.done is not None and progress.total:
+            words = self.tr("Training {name}: {done} of {total}…")
+        done, total = number_text(progress.done or 0), number_text(progress.total or 0)
+        text = words.format(name=peer_name(self._trainer), done=done, total=total)
+        if text != self._banner.text:
+            self._banner.show_message(text, action=self.tr("Stop"))
+
+    def _on_training_finished(self, run: Run) -> None:
+        self._show(None)
+        self._session.runs.add(run)
+        if not run.history.has_steps and run.peer is not None and is_replayable(run.peer.trainer):
+            words = self.tr("Run {letter} has no steps: our training gives another vocabulary, even in the same order.")
+            self._banner.show_message(words.format(letter=run.letter), "warning")
+        elif run is not self._session.runs.current:
+            words = self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
+            self._banner.show_message(words)
+
+    def _on_training_failed(self, error: StudioError) -> None:
+        self._show(None)
+        self._banner.show_message(str(error), "error")
