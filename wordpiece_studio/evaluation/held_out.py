@@ -229,10 +229,7 @@ def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callab
     usage = count_usage(tokenizer, text.counts, should_stop)
     if usage is None or (should_stop is not None and should_stop()):
         raise CountingStopped
-    tokens = int(usage.frequencies.sum()) + text.counts.statistics.skipped_words + text.special_tokens
-    if tokenizer.vocabulary.unk_token not in tokenizer.vocabulary:
-        tokens += usage.unknown_occurrences
-    return tokens / text.words
+    return (usage.tokens + text.counts.statistics.skipped_words + text.special_tokens) / text.words
 
 
 class _PartsCount:

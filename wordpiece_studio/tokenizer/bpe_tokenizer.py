@@ -101,7 +101,7 @@ class BpeTokenizer(Encoder):
             else:
                 found = [
                     (token, offset + word.starts[start], offset + word.ends[end - 1])
-                    for token, start, end in self._merged(word.text)
+                    for token, start, end in self._spans_of(word.text)
                 ]
             for token, start, end in found:
                 encoding.tokens.append(token)
@@ -144,7 +144,7 @@ class BpeTokenizer(Encoder):
         for word in self.pipeline.aligned_words(text[done:]):
             yield word, done
 
-    def _merged(self, word: str) -> list[_Symbol]:
+    def _spans_of(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:

@@ -29,6 +29,8 @@ Padding = Literal["longest", "max_length", "do_not_pad"]
 
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
+NO_ID = -1
+"""The id of the unknown token if the vocabulary has none."""
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
 _A_TEXT = 'Give a str; bytes must be decoded first, as by .decode("utf-8").'
 
@@ -246,6 +248,20 @@ class Encoder(ABC):
         if options.get("max_length") is None and _needs_length(options):
             options["max_length"] = self.model_max_length
         return _encoded(self._encoding_of, self._special_token, text, pair, **options)
+
+    @abstractmethod
+    def _spans_of(self, word: str) -> Sequence[tuple[str, int, int]]:
+        """Return each token of a word, with (start, end) in the word's characters."""
+
+    def encode_words(self, words: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each word, which is neither normalized nor split; the offsets are those in the word."""
+        encodings = []
+        for word in words:
+            spans = self._spans_of(word)
+            tokens = [token for token, _, _ in spans]
+            ids = [NO_ID if (found := self.id_of(token)) is None else found for token in tokens]
+            encodings.append(Encoding(tokens, ids, [(start, end) for _, start, end in spans], [0] * len(tokens)))
+        return encodings
 
     def _token_with(self, role: Role) -> str | None:
         """Return the token that has a role, if any has it."""

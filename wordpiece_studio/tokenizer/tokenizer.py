@@ -14,6 +14,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
 from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
+from wordpiece_studio.tokenizer.encoding import NO_ID as NO_ID
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 _FEW_TOKENS = 16
 MODEL_MAX_LENGTH = 512  # of BERT
-NO_ID = -1
-"""The id of the unknown token if the vocabulary has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +224,9 @@ class Tokenizer(Encoder):
         """
         match = self._match(word)
         return match.tokens if match.unknown is None else None
+
+    def _spans_of(self, word: str) -> tuple[tuple[str, int, int], ...]:
+        return self._match(word).tokens
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""
