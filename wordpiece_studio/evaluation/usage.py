@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoding
     from wordpiece_studio.training.history import MergeHistory
@@ -40,8 +41,10 @@ _OWNER_BITS = 16
 class LibraryTokenizer(Protocol):
     """What the figures need of a tokenizer that another library runs, see `peers`."""
 
+    kind: str
     unk_token: str | None
     largest_id: int
+    reading: TextReading | None
 
     def __len__(self) -> int: ...
 
@@ -50,6 +53,12 @@ class LibraryTokenizer(Protocol):
 
     def encode_words(self, words: Iterable[str]) -> list[Encoding]:
         """Return the tokens of words, which are neither normalized nor split."""
+
+    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each text."""
+
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str | None, tuple[int, ...], int]]:
+        """Yield the words of texts with their ids and counts; an added token is None."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,11 +152,8 @@ class UsageTally:
     """Accumulates the tokens that a tokenizer makes of words."""
 
     def __init__(self, tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer) -> None:
-        if isinstance(tokenizer, Tokenizer):
-            self._unknown_token, size = tokenizer.vocabulary.unk_token, len(tokenizer.vocabulary)
-        else:
-            self._unknown_token = tokenizer.unk_token or ""
-            size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1
+        self._unknown_token = tokenizer.unk_token or ""
+        size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
         unknown = tokenizer.id_of(self._unknown_token)
         self._unknown_id = NO_ID if unknown is None else unknown
         self._frequencies = np.zeros(size, dtype=np.int64)

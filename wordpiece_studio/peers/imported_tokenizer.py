@@ -26,8 +26,10 @@ from wordpiece_studio.tokenizer.encoding import Encoding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+
 _T = TypeVar("_T")
-_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
+_Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int | None]]  # the fields of an `Encoding`
 
 _CHARACTERS_AT_ONCE = 1 << 18
 _LARGEST_ID = (1 << 32) - 1
@@ -46,6 +48,8 @@ class ImportedTokenizer:
         SentencePiece.
     sha256
         The hash that the file must have; empty: any.
+    reading
+        How it finds the words of a text, if the Studio can do that alike; then a model is only asked for the words.
 
     Attributes
     ----------
@@ -55,8 +59,12 @@ class ImportedTokenizer:
         The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     added_tokens
         How many tokens were added to those of the model.
-    has_holes
-        Whether there are gaps between the ids.
+    largest_id
+        The largest id.
+    unk_token
+        The token for what the model does not know, if it has one.
+    reading
+        As given.
 
     Raises
     ------
@@ -64,18 +72,21 @@ class ImportedTokenizer:
         If the file cannot be read, its library refuses it or crashes on it, or it has a different hash.
     """
 
-    def __init__(self, path: str | os.PathLike[str], sha256: str = "") -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], sha256: str = "", reading: TextReading | None = None
+    ) -> None:  # fmt: skip
         self.path = Path(path).absolute()
         self._name = display_name(path)
         self._sha256 = sha256
+        self.reading = reading
         size = 0
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
-        found = self._ask("load", (), size // 50, tuple[str, str, int, int, bool])
-        self._sha256, self.kind, self._size, self.added_tokens, self.has_holes = found
+        found = self._ask("load", (), size // 50, tuple[str, str, int, int, int, str | None])
+        self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, self.unk_token = found
 
-    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str]]:
-        return ImportedTokenizer, (str(self.path), self._sha256)
+    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str, TextReading | None]]:
+        return ImportedTokenizer, (str(self.path), self._sha256, self.reading)
 
     def __repr__(self) -> str:
         return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
@@ -83,6 +94,11 @@ class ImportedTokenizer:
     def __len__(self) -> int:
         """Return the number of tokens, including added ones."""
         return self._size
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether there are gaps between the ids."""
+        return self.largest_id >= len(self)
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
@@ -106,7 +122,25 @@ class ImportedTokenizer:
         StudioError
             If the library cannot tokenize one of them, or crashes.
         """
-        return list(chain.from_iterable(map(self._encoded, _portions(texts))))
+        return list(chain.from_iterable(self._encoded("encode", texts) for texts in _portions(texts)))
+
+    def encode_words(self, words: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each word, which is neither normalized nor split; the offsets are those in the word.
+
+        Raises
+        ------
+        StudioError
+            As `encode_batch`.
+        """
+        return list(chain.from_iterable(self._encoded("words", some) for some in _portions(words)))
+
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str | None, tuple[int, ...], int]]:
+        """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
+
+        An added token is no word, but None. Raises the same as `encode_batch`.
+        """
+        for portion in _portions(texts):
+            yield from self._of_texts("count", portion, list[tuple[str | None, tuple[int, ...], int]])
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
@@ -129,9 +163,12 @@ class ImportedTokenizer:
     def _ids(self) -> dict[str, int]:
         return self._ask("vocabulary", (), len(self), dict[str, int])
 
-    def _encoded(self, texts: list[str]) -> list[Encoding]:
+    def _encoded(self, job: str, texts: list[str]) -> list[Encoding]:
+        return [Encoding(*each) for each in self._of_texts(job, texts, list[_Encoded])]
+
+    def _of_texts(self, job: str, texts: list[str], type_: type[_T]) -> _T:
         try:
-            found = self._ask("encode", (texts,), sum(map(len, texts)), list[_Encoded])
+            return self._ask(job, (texts,), sum(map(len, texts)), type_)
         except UnicodeEncodeError as error:
             raise StudioError(
                 "{path}: the text contains half a character (U+{code:04X}) at position {position}, which the {library} "
@@ -142,7 +179,6 @@ class ImportedTokenizer:
                 position=error.start,
                 library=library_of(self.path),
             ) from None
-        return [Encoding(*each) for each in found]
 
     def _ask(self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T]) -> _T:
         """Return the child's answer to a job, as a type; `size` determines how long it may take.

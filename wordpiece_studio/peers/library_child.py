@@ -13,7 +13,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections import OrderedDict
+from bisect import bisect_left, bisect_right
+from collections import Counter, OrderedDict
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -32,15 +34,17 @@ if TYPE_CHECKING:
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
+    Counted = list[tuple[str | None, tuple[int, ...], int]]
+    """Words with their ids, and how often they occur; None for an added token, which is no word."""
 
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
-END_OF_WORD = "</w>"
-UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
+END_OF_TEXT, END_OF_WORD = "<|endoftext|>", "</w>"
+UNKNOWN_TOKENS = ("[UNK]", "<unk>", END_OF_TEXT)
 """Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
-_END_OF_TEXT = "<|endoftext|>"
+_NO_CHARACTER = "\U0010fffe"
 _MOST_MEMORY = 4 << 30
 _MOST_KEPT = 8  # files; others are loaded again on demand
 _LONGEST_REASON = 300
@@ -52,12 +56,16 @@ class _Loaded(Protocol):
 
     kind: str
     added_tokens: int
+    unk_token: str | None
 
     def vocabulary(self) -> dict[str, int]:
         """Return the id of each token."""
 
     def encode(self, texts: list[str]) -> list[Encoded]:
         """Return the tokens of each text."""
+
+    def encode_words(self, words: list[str]) -> list[Encoded]:
+        """Return the tokens of words, which are neither normalized nor split."""
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text that ids represent."""
@@ -152,6 +160,10 @@ def _answer(shelf: _Shelf, request: bytes) -> bytes:
 def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> object:
     if job == "encode":
         return loaded.encode(*arguments)
+    if job == "words":
+        return loaded.encode_words(*arguments)
+    if job == "count":
+        return _counted(loaded, *arguments)
     if job == "decode":
         return loaded.decode(*arguments)
     vocabulary = loaded.vocabulary()
@@ -159,8 +171,21 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
         return vocabulary
     with contextlib.suppress(Exception):  # a file that fails on a single word fails now
         loaded.encode(["a b"])
-    has_holes = max(vocabulary.values(), default=-1) >= len(vocabulary)
-    return digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
+    largest_id = max(vocabulary.values(), default=-1)
+    return digest, loaded.kind, len(vocabulary), loaded.added_tokens, largest_id, loaded.unk_token
+
+
+def _counted(loaded: _Loaded, texts: list[str]) -> Counted:
+    """Return the words of texts with their ids, each with its count."""
+    counts: Counter[tuple[str | None, tuple[int, ...]]] = Counter()
+    for text, (_, ids, offsets, words) in zip(texts, loaded.encode(texts), strict=True):
+        start = 0
+        for end in range(1, len(ids) + 1):
+            if end == len(ids) or words[end] != words[start] or words[end] is None:
+                word = None if words[start] is None else text[offsets[start][0] : offsets[end - 1][1]]
+                counts[word, tuple(ids[start:end])] += 1
+                start = end
+    return [(word, ids, count) for (word, ids), count in counts.items()]
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
@@ -168,7 +193,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
-    if job == "encode":
+    if job in ("encode", "words", "count"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
@@ -216,8 +241,8 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
     made = Tokenizer(models.BPE(ids, pairs, **options))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    if _END_OF_TEXT in ids:
-        made.add_special_tokens([_END_OF_TEXT])
+    if END_OF_TEXT in ids:
+        made.add_special_tokens([END_OF_TEXT])
     return made
 
 
@@ -234,6 +259,11 @@ class _Tokenizers:
         tokenizer.no_padding()
         self.added_tokens = len(tokenizer.get_added_tokens_decoder())
         self._tokenizer = tokenizer
+        self.unk_token: str | None = getattr(tokenizer.model, "unk_token", None)
+        if self.kind == "Unigram":  # which does not say
+            with contextlib.suppress(Exception):  # it has none
+                (unknown,) = tokenizer.model.tokenize(_NO_CHARACTER)
+                self.unk_token = tokenizer.id_to_token(unknown.id)
 
     def vocabulary(self) -> dict[str, int]:
         """Return the id of each token."""
@@ -244,6 +274,19 @@ class _Tokenizers:
         """Return the tokens of each text."""
         found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # unlike encode, lets threads run
         return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
+
+    def encode_words(self, words: list[str]) -> list[Encoded]:
+        """Return the tokens of words."""
+        encoded = []
+        for word in words:
+            tokens = self._tokenizer.model.tokenize(word)
+            offsets = [each.offsets for each in tokens]  # in the bytes of its UTF-8
+            if not word.isascii():
+                ends = list(accumulate(len(character.encode()) for character in word))
+                offsets = [(bisect_right(ends, start), bisect_left(ends, end) + 1) for start, end in offsets]
+            ids = [each.id for each in tokens]
+            encoded.append(([each.value for each in tokens], ids, offsets, [0] * len(ids)))
+        return encoded
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text that ids represent."""
@@ -263,6 +306,7 @@ class _SentencePiece:
 
         self._processor = SentencePieceProcessor()
         self._processor.load_from_serialized_proto(model)
+        self.unk_token: str | None = self._processor.id_to_piece(self._processor.unk_id())
 
     def vocabulary(self) -> dict[str, int]:
         """Return the id of each piece."""
@@ -278,6 +322,10 @@ class _SentencePiece:
                 words.append(word)
             encoded.append((found["pieces"], found["ids"], found["offsets"], words))
         return encoded
+
+    def encode_words(self, words: list[str]) -> list[Encoded]:
+        """Return the pieces of words, each as a text: this library does not split a text before its model does."""
+        return self.encode(words)
 
     def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
         """Return the text that ids represent; special ones represent none."""

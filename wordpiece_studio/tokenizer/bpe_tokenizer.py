@@ -13,6 +13,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ class BpeTokenizer(Encoder):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
+
+    @property
+    def reading(self) -> TextReading:
+        """How it finds the words of a text."""
+        return TextReading(self.pipeline, tuple(AddedToken(token, special=True) for token in self.special_tokens))
 
     def __len__(self) -> int:
         """Return how many tokens it has."""

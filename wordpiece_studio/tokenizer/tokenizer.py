@@ -13,7 +13,7 @@ from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, TextReading
 from wordpiece_studio.tokenizer.encoding import NO_ID as NO_ID
 from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, UnknownReason, UnknownToken
 
@@ -154,6 +154,21 @@ class Tokenizer(Encoder):
     def is_local(self) -> bool:
         """Whether a text's tokens are those of its stretches between blanks and line ends, one after the other."""
         return self.pipeline.is_local and self._finder.is_local and self._normalized_finder.is_local
+
+    @property
+    def reading(self) -> TextReading:
+        """How it finds the words of a text."""
+        found_first = (token for token in self.vocabulary.added_tokens if not token.normalized)
+        return TextReading(self.pipeline, tuple(found_first))
+
+    @property
+    def unk_token(self) -> str:
+        """Stands for a word that no tokens make up."""
+        return self.vocabulary.unk_token
+
+    def __len__(self) -> int:
+        """Return how many tokens it has."""
+        return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_matches": type(self._matches)()}  # copies begin with an empty cache
