@@ -24,6 +24,7 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.text_checks",
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.listing",
+    "wordpiece_studio.evaluation.figures",
     "wordpiece_studio.system.memory",
     "wordpiece_studio.text.pipeline",
     "wordpiece_studio.text.normalizers",

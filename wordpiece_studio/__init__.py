@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.linter import lint
     from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures, evaluate
     from wordpiece_studio.evaluation.held_out import (
         DividedCorpus,
         HeldOutFigures,
@@ -93,6 +94,7 @@ __all__ = [
     "Encoding",
     "EncodingStatistics",
     "EncodingStopped",
+    "Evaluation",
     "Finding",
     "HeldOutFigures",
     "HeldOutText",
@@ -113,6 +115,7 @@ __all__ = [
     "StripAccents",
     "StudioError",
     "Tokenizer",
+    "TokenizerFigures",
     "Trainer",
     "TrainingConfig",
     "TrainingRun",
@@ -132,6 +135,7 @@ __all__ = [
     "divided_corpus",
     "encode_files",
     "encode_texts",
+    "evaluate",
     "held_out_figures",
     "held_out_text",
     "lint",
@@ -156,6 +160,7 @@ _HOMES = {
     "corpus.linter.linter": ("lint",),
     "corpus.word_counts": ("read_word_counts", "write_word_counts"),
     "errors": ("StudioError",),
+    "evaluation.figures": ("Evaluation", "TokenizerFigures", "evaluate"),
     "evaluation.held_out": (
         "DividedCorpus",
         "HeldOutFigures",

@@ -54,14 +54,14 @@ def explained(tokenizer: Tokenizer, counts: WordCounts) -> Usage:
             if token_id is not None:
                 frequencies[token_id] += count
         words[[token_id for token_id in set(ids) if token_id is not None]] += 1
-    return Usage(frequencies, words, len(unknown), sum(unknown), whole, tokens)
+    return Usage(frequencies, words, len(unknown), sum(unknown), whole, counts.total, tokens)
 
 
 def assert_same(found: Usage | None, expected: Usage) -> None:
     assert found is not None
     assert found.frequencies.tolist() == expected.frequencies.tolist()
     assert found.word_counts.tolist() == expected.word_counts.tolist()
-    for name in ("unknown_words", "unknown_occurrences", "whole_occurrences", "tokens"):
+    for name in ("unknown_words", "unknown_occurrences", "whole_occurrences", "words", "tokens"):
         assert getattr(found, name) == getattr(expected, name), name
 
 

@@ -57,8 +57,8 @@ class LibraryTokenizer(Protocol):
     def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
         """Return the tokens of each text."""
 
-    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str | None, tuple[int, ...], int]]:
-        """Yield the words of texts with their ids and counts; an added token is None."""
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
+        """Yield the words of texts with their ids and counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +76,8 @@ class Usage:
         How many distinct words are unknown, and how often they occur.
     whole_occurrences
         How often words occur that are one token, and known.
-    tokens
-        How many tokens there are in all, including unknown words if the vocabulary has no unknown token.
+    words, tokens
+        How many words and tokens there are in all, including unknown words if the vocabulary has no unknown token.
     """
 
     frequencies: NDArray[np.int64]
@@ -85,6 +85,7 @@ class Usage:
     unknown_words: int
     unknown_occurrences: int
     whole_occurrences: int
+    words: int
     tokens: int
 
     def dead(self, special: int) -> NDArray[np.bool_]:
@@ -158,12 +159,13 @@ class UsageTally:
         self._unknown_id = NO_ID if unknown is None else unknown
         self._frequencies = np.zeros(size, dtype=np.int64)
         self._word_counts = np.zeros(size, dtype=np.int64)
-        self._unknown_words = self._unknown_occurrences = self._whole = self._tokens = 0
+        self._unknown_words = self._unknown_occurrences = self._whole = self._words = self._tokens = 0
 
     def add(self, part: EncodedWords) -> None:
         """Count some words, fewer than ``1 << _OWNER_BITS``."""
         begins = np.append(0, part.ends[:-1])
         lengths = part.ends - begins
+        self._words += int(part.weights.sum())
         self._tokens += int((lengths * part.weights).sum())
         self._add_whole(part, begins)
         owners = np.repeat(np.arange(len(part.ends)), lengths)
@@ -177,12 +179,6 @@ class UsageTally:
             self._frequencies[used] += np.add.reduceat(part.weights[owners], firsts)
             is_other_word = (np.diff(both, prepend=-1) > 0).astype(np.int64)
             self._word_counts[used] += np.add.reduceat(is_other_word, firsts)
-
-    def add_found(self, token_id: int | None, occurrences: int) -> None:
-        """Count a token that was found in the text before it was split into words."""
-        self._tokens += occurrences
-        if token_id is not None:
-            self._frequencies[token_id] += occurrences
 
     def _add_whole(self, part: EncodedWords, begins: NDArray[np.int64]) -> None:
         """Count the words that are one token, unknown or not."""
@@ -198,7 +194,7 @@ class UsageTally:
     def usage(self) -> Usage:
         """Return the counted figures."""
         unknown = self._unknown_words, self._unknown_occurrences
-        return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._tokens)
+        return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
 
 
 def _plain_parts(tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer, counts: WordCounts) -> Iterator[EncodedWords]:

@@ -134,13 +134,13 @@ class ImportedTokenizer:
         """
         return list(chain.from_iterable(self._encoded("words", some) for some in _portions(words)))
 
-    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str | None, tuple[int, ...], int]]:
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
 
-        An added token is no word, but None. Raises the same as `encode_batch`.
+        Raises the same as `encode_batch`.
         """
         for portion in _portions(texts):
-            yield from self._of_texts("count", portion, list[tuple[str | None, tuple[int, ...], int]])
+            yield from self._of_texts("count", portion, list[tuple[str, tuple[int, ...], int]])
 
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""

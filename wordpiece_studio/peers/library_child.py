@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]
     """Tokens, ids, offsets and words of a text, as in an `Encoding`."""
-    Counted = list[tuple[str | None, tuple[int, ...], int]]
-    """Words with their ids, and how often they occur; None for an added token, which is no word."""
+    Counted = list[tuple[str, tuple[int, ...], int]]
+    """Words with their ids, and how often they occur."""
 
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
@@ -177,13 +177,12 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
 
 def _counted(loaded: _Loaded, texts: list[str]) -> Counted:
     """Return the words of texts with their ids, each with its count."""
-    counts: Counter[tuple[str | None, tuple[int, ...]]] = Counter()
+    counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
     for text, (_, ids, offsets, words) in zip(texts, loaded.encode(texts), strict=True):
         start = 0
         for end in range(1, len(ids) + 1):
-            if end == len(ids) or words[end] != words[start] or words[end] is None:
-                word = None if words[start] is None else text[offsets[start][0] : offsets[end - 1][1]]
-                counts[word, tuple(ids[start:end])] += 1
+            if end == len(ids) or words[end] != words[start]:
+                counts[text[offsets[start][0] : offsets[end - 1][1]], tuple(ids[start:end])] += 1
                 start = end
     return [(word, ids, count) for (word, ids), count in counts.items()]
 

@@ -121,6 +121,8 @@ class Tokenizer(Encoder):
     ['hug', '##s', 'b', '##u', '##gs', '[UNK]']
     """
 
+    kind = "WordPiece"
+    """The kind of its model, as in `ImportedTokenizer.kind`."""
     model_max_length: int
 
     def __init__(

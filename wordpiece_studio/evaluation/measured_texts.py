@@ -1,0 +1,208 @@
+"""The texts that tokenizers are measured on: files, texts in memory, or words with their counts.
+
+Each gives its words as a tokenizer finds them, counted once for all tokenizers that find the same. Not here: what the
+tokenizers make of them (`figures`, `differences`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
+from wordpiece_studio.corpus.listing import listing, opened
+from wordpiece_studio.corpus.texts import checked_texts
+from wordpiece_studio.corpus.word_counts import read_word_counts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import HeldOutText, held_out_text
+from wordpiece_studio.system.arrays import SLICE, slices
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.evaluation.held_out import Place
+    from wordpiece_studio.evaluation.usage import LibraryTokenizer
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+
+    Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
+    Report = Callable[[str, int, int], None]
+    """What is being done, how much of it is done, and how much there is."""
+    CountedWord = tuple[str, tuple[int, ...], int]
+    """A word with its ids and its count."""
+
+_ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
+
+
+class Watch:
+    """Reports progress, and raises `CountingStopped` if the caller wants to stop."""
+
+    def __init__(self, report: Report | None, should_stop: Callable[[], bool] | None, part: str) -> None:
+        self._report = report
+        self._should_stop = should_stop
+        self._part = f" {part}" if part else ""
+
+    def is_stopped(self) -> bool:
+        """Return whether the caller wants to stop."""
+        return self._should_stop is not None and self._should_stop()
+
+    def note(self, what: str, done: int, total: int) -> None:
+        """Report progress.
+
+        Raises
+        ------
+        CountingStopped
+            If the caller wants to stop.
+        """
+        if self.is_stopped():
+            raise CountingStopped
+        if self._report is not None:
+            self._report(what + self._part, done, total)
+
+    def note_reading(self, progress: CountingProgress) -> None:
+        """Report how much of a text has been read."""
+        self.note("Reading", progress.bytes_done, progress.bytes_total)
+
+
+class TextInFiles:
+    """A text in files, or texts in place of them; both are read line by line.
+
+    Attributes
+    ----------
+    pipeline
+        What decides what its words are.
+    """
+
+    def __init__(self, listed: Listing | None, texts: list[str]) -> None:
+        self._listed = listed
+        self._texts = texts
+
+    def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words that tokens are counted per."""
+        self.pipeline = common.pipeline
+        self._common = common
+        self._text = self._read(common, watch)
+        return self._text
+
+    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words as a tokenizer finds them."""
+        return self._text if reading == self._common else self._read(reading, watch)
+
+    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+        """Yield the words that a library finds."""
+        yield from tokenizer.count_words(self._lines(note))
+
+    def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        return held_out_text(
+            () if self._listed is None else self._listed,
+            reading.pipeline.normalizer,
+            reading.pipeline.pre_tokenizer,
+            texts=self._texts,
+            added_tokens=reading.added_tokens,
+            max_word_length=_ANY_LENGTH,
+            progress=watch.note_reading,
+            should_stop=watch.is_stopped,
+        )
+
+    def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
+        done = 0
+        for text in chain(self._texts, self._pieces()):
+            note(done, self._text.characters)
+            yield from text.split("\n")
+            done += len(text)
+        note(self._text.characters, self._text.characters)
+
+    def _pieces(self) -> Iterator[str]:
+        for file in () if self._listed is None else self._listed.files:
+            yield from (piece.text.removesuffix("\n") for piece in opened(file).pieces())
+
+
+class TextInWords:
+    """Words with their counts, whose text is gone.
+
+    Parameters
+    ----------
+    text
+        The words.
+    is_table
+        Whether it is unknown what found them.
+    """
+
+    def __init__(self, text: HeldOutText, *, is_table: bool = False) -> None:
+        self.pipeline = Pipeline(text.counts.normalizer, text.counts.pre_tokenizer)
+        self._text = text
+        self._is_table = is_table
+        if not text.words:
+            raise StudioError("There are no words to measure on", "Give another text.")
+
+    def begin(self, _common: TextReading, _watch: Watch) -> HeldOutText:
+        """Return the words that tokens are counted per."""
+        return self._text
+
+    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words if a tokenizer finds the same, else what it makes of each of them after a blank."""
+        if reading.pipeline == self.pipeline and not self._is_table:
+            return self._text
+        counts, finder = self._text.counts, AddedTokenFinder.of(reading.added_tokens)
+        words: Counter[str] = Counter()
+        spelled_out: Counter[str] = Counter()
+        for number, (word, count) in enumerate(counts.items()):
+            if not number % SLICE:
+                watch.note("Splitting words", number, len(counts))
+            for section in finder.sections(f" {word}"):
+                if section.is_added:
+                    spelled_out[section.text] += count
+                else:
+                    for found in reading.pipeline.words(section.text):
+                        words[found] += count
+        steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
+        split = WordCounts([*words], [*words.values()], *steps, counts.statistics)
+        special_tokens = self._text.special_tokens + sum(spelled_out.values())
+        spelled_out.update(self._text.spelled_out)
+        return dataclasses.replace(self._text, counts=split, special_tokens=special_tokens, spelled_out=spelled_out)
+
+    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+        """Yield the words, each as a text that the library reads."""
+        counts = self._text.counts
+        for part in slices(len(counts)):
+            note(part.start, len(counts))
+            found = tokenizer.encode_batch(counts.words[part])
+            for word, encoding, count in zip(counts.words[part], found, counts.counts[part].tolist(), strict=True):
+                yield word, tuple(encoding.ids), count
+        note(len(counts), len(counts))
+
+
+def texts_by_name(on: Any, texts: Any) -> dict[str, TextInFiles | TextInWords]:
+    """Return the texts by name; one without a name is called ``""``.
+
+    Raises
+    ------
+    StudioError
+        If there is none, or one cannot be read.
+    """
+    is_named = is_mapping(on) and not isinstance(on, WordCounts)
+    found: dict[str, TextInFiles | TextInWords]
+    if is_mapping(texts):
+        found = {str(name): TextInFiles(None, list(checked_texts(each))) for name, each in texts.items()}
+    elif is_named:
+        found = {str(name): _source(each) for name, each in on.items()}
+    else:
+        given = list(checked_texts(texts))
+        found = {"": TextInFiles(None, given) if given else _source(on)}
+    if not found:
+        raise StudioError("There is no text to measure on", "Give files, texts, or words with their counts.")
+    return found
+
+
+def _source(on: Any) -> TextInFiles | TextInWords:
+    if isinstance(on, WordCounts | HeldOutText):
+        return TextInWords(HeldOutText(on) if isinstance(on, WordCounts) else on)
+    listed = listing(on)
+    if all(file.kind == "word-counts" for file in listed.files):
+        return TextInWords(HeldOutText(read_word_counts(listed.files)), is_table=True)
+    return TextInFiles(listed, [])
