@@ -39,15 +39,15 @@ def test_words_counted_once_have_the_ids_that_the_library_gives_the_text(tmp_pat
             (), *(reading.pipeline.normalizer, reading.pipeline.pre_tokenizer),
             texts=LINES, added_tokens=reading.added_tokens, max_word_length=1 << 30,
         )  # fmt: skip
-        found = Counter({ours.id_of(token): count for token, count in text.spelled_out.items()})
-        for encoding, count in zip(ours.encode_words(text.counts.words), text.counts.counts.tolist(), strict=True):
-            found.update(dict.fromkeys(encoding.ids, 0) | {i: n * count for i, n in Counter(encoding.ids).items()})
+        found = Counter({ours.id_of(token): number for token, number in text.spelled_out.items()})
+        for word, number in zip(ours.encode_words(text.counts.words), text.counts.counts.tolist(), strict=True):
+            found.update({token: times * number for token, times in Counter(word.ids).items()})
         assert found == expected
         assert (text.characters, text.bytes) == (len("".join(LINES)), len("".join(LINES).encode()))
     if isinstance(ours, wps.ImportedTokenizer):
         counted: Counter[int] = Counter()
-        for _, ids, count in ours.count_words(LINES):
-            counted.update({i: n * count for i, n in Counter(ids).items()})
+        for _, ids, number in ours.count_words(LINES):
+            counted.update({token: times * number for token, times in Counter(ids).items()})
         assert counted == expected
     by_library = {"llama_2", "clip", "metaspace", "xlm_r", "t5", "albert", "unigram_of_bytes"}
     assert (ours.reading is None) == (name in by_library)
@@ -113,6 +113,7 @@ def test_figures_are_those_of_tokenizing_every_line(tmp_path: Path, files: dict[
     found = wps.evaluate(ours, files)
     assert found.words_of == ("bert-cased", "bert")
     assert list(found.parts) == ["first", "second"]
+    unk: int | None
     for part, figures in (*found.parts.items(), ("", found.figures)):
         text = "".join(path.read_bytes().decode() for name, path in files.items() if part in ("", name))
         lines = text.split("\n")

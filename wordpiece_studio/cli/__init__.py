@@ -39,6 +39,7 @@ _COMMANDS = {
     "decode": "decode",
     "tokenize": "tokenize",
     "explain": "tokenize",
+    "evaluate": "evaluate",
     "verify": "verify",
     "prepare": "prepare",
 }

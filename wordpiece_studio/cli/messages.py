@@ -183,7 +183,7 @@ class _Bars:
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
-    has_options = command in ("train", "count", "encode", "lint")
+    has_options = command in ("train", "count", "encode", "lint", "evaluate", "compare")
     advice = (_advice_with_options() if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
     if has_options and (guess := error.values.get("guess")):
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
@@ -289,14 +289,16 @@ def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
     for file in files[:_MOST_FILES]:
         figures = (file.bytes, file.lines, file.words, file.distinct_words)
         rows.append((printable(file.name), file.encoding, *(f"{figure:,}" for figure in figures)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        f"{name:<{widths[0]}}  {encoding:<{widths[1]}}  "
-        + "  ".join(f"{figure:>{width}}" for figure, width in zip(figures, widths[2:], strict=True))
-        for name, encoding, *figures in rows
-    ]
+    lines = aligned(rows, names=2)
     more = len(files) - _MOST_FILES
     return [*lines, f"and {number_of(more, 'more file')}"] if more > 0 else lines if files else []
+
+
+def aligned(rows: Sequence[Sequence[str]], names: int = 1) -> list[str]:
+    """Return the lines of a table: first columns of names, ready to print, then columns of numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = "<" * names + ">" * (len(widths) - names)
+    return ["  ".join(map("{:{}{}}".format, row, sides, widths)).rstrip() for row in rows]
 
 
 def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:
