@@ -141,6 +141,15 @@ def test_figures_are_a_table_for_each_text() -> None:
     assert html.texts.count("parity") == 2
 
 
+def test_a_comparison_shows_the_first_other_merge_and_both_cuts() -> None:
+    counts = wps.WordCounts.from_pairs(HUG)
+    first, second = (wps.train(counts, wps.TrainingConfig(objective=each, max_merges=3)) for each in ("score", "count"))
+    html = seen(wps.compare(first, second, counts))
+    assert "Merge 1 is the first that differs: ##g + ##s and ##u + ##g" in html.text
+    assert "word count first second" in html.text
+    assert seen(wps.compare(first, first)).names.count("table") == 0
+
+
 MARKUP = "<script>alert('x')</script>&amp;\"\u202e\x1b"
 
 

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.linter.linter import lint
     from wordpiece_studio.corpus.word_counts import read_word_counts, write_word_counts
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.evaluation.differences import (
+        Divergence,
+        TokenizerComparison,
+        VocabularyOverlap,
+        WordDifference,
+        WordDifferences,
+        compare,
+        divergence,
+    )
     from wordpiece_studio.evaluation.figures import Evaluation, TokenizerFigures, evaluate
     from wordpiece_studio.evaluation.held_out import (
         DividedCorpus,
@@ -89,6 +98,7 @@ __all__ = [
     "CorpusStatistics",
     "CountingStopped",
     "Digits",
+    "Divergence",
     "DividedCorpus",
     "EncodedTexts",
     "Encoding",
@@ -115,6 +125,7 @@ __all__ = [
     "StripAccents",
     "StudioError",
     "Tokenizer",
+    "TokenizerComparison",
     "TokenizerFigures",
     "Trainer",
     "TrainingConfig",
@@ -125,13 +136,18 @@ __all__ = [
     "UnknownReason",
     "UnknownToken",
     "Vocabulary",
+    "VocabularyOverlap",
     "Whitespace",
     "WhitespaceSplit",
     "WordCounts",
+    "WordDifference",
+    "WordDifferences",
     "WordTrace",
     "__version__",
+    "compare",
     "count_texts",
     "count_words",
+    "divergence",
     "divided_corpus",
     "encode_files",
     "encode_texts",
@@ -160,6 +176,15 @@ _HOMES = {
     "corpus.linter.linter": ("lint",),
     "corpus.word_counts": ("read_word_counts", "write_word_counts"),
     "errors": ("StudioError",),
+    "evaluation.differences": (
+        "Divergence",
+        "TokenizerComparison",
+        "VocabularyOverlap",
+        "WordDifference",
+        "WordDifferences",
+        "compare",
+        "divergence",
+    ),
     "evaluation.figures": ("Evaluation", "TokenizerFigures", "evaluate"),
     "evaluation.held_out": (
         "DividedCorpus",

@@ -40,6 +40,7 @@ _COMMANDS = {
     "tokenize": "tokenize",
     "explain": "tokenize",
     "evaluate": "evaluate",
+    "compare": "compare",
     "verify": "verify",
     "prepare": "prepare",
 }

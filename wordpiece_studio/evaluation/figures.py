@@ -226,7 +226,7 @@ def evaluate(
     on
         The text: files, as for :func:`~wordpiece_studio.count_words`, words with their counts, or what was held out; or
         several texts by name, such as languages. Words with their counts are measured as they are by tokenizers that
-        find words as they were found; for others each word is a text of its own, after a blank.
+        find words as they were found; for others each word is a text of its own, after a blank if it is no punctuation.
     texts
         Texts in place of files, or several such collections by name.
     alpha
@@ -256,13 +256,13 @@ def evaluate(
     >>> [(each.name, each.tokens, each.tokens_per_word, each.unknown) for each in found.figures]
     [('match', 5, 1.25, 1), ('merges', 8, 2.0, 0)]
     """
-    named = _named(tokenizers)
+    named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts)
     if not isinstance(alpha, int | float) or not 0 < alpha < math.inf:
         raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
-    common = _common([each.reading for each in named.values()])
+    common = common_reading([each.reading for each in named.values()])
     measured = {
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
@@ -285,7 +285,7 @@ def evaluate(
     return Evaluation(total, {} if "" in parts else parts, words_of)
 
 
-def _named(tokenizers: Any) -> dict[str, Measurable]:
+def named_tokenizers(tokenizers: Any) -> dict[str, Measurable]:
     """Return tokenizers by name.
 
     Raises
@@ -315,7 +315,7 @@ def _named(tokenizers: Any) -> dict[str, Measurable]:
     return found
 
 
-def _common(readings: Sequence[TextReading | None]) -> TextReading:
+def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
     """Return how all tokenizers find words, or how BERT does."""
     first = readings[0]
     if first is not None and all(reading == first for reading in readings):

@@ -42,7 +42,7 @@ _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 class Watch:
     """Reports progress, and raises `CountingStopped` if the caller wants to stop."""
 
-    def __init__(self, report: Report | None, should_stop: Callable[[], bool] | None, part: str) -> None:
+    def __init__(self, report: Report | None, should_stop: Callable[[], bool] | None, part: str = "") -> None:
         self._report = report
         self._should_stop = should_stop
         self._part = f" {part}" if part else ""
@@ -145,7 +145,7 @@ class TextInWords:
         return self._text
 
     def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
-        """Return the words if a tokenizer finds the same, else what it makes of each of them after a blank."""
+        """Return the words if a tokenizer finds the same, else what it makes of each of them as a text."""
         if reading.pipeline == self.pipeline and not self._is_table:
             return self._text
         counts, finder = self._text.counts, AddedTokenFinder.of(reading.added_tokens)
@@ -154,7 +154,7 @@ class TextInWords:
         for number, (word, count) in enumerate(counts.items()):
             if not number % SLICE:
                 watch.note("Splitting words", number, len(counts))
-            for section in finder.sections(f" {word}"):
+            for section in finder.sections(as_text(word)):
                 if section.is_added:
                     spelled_out[section.text] += count
                 else:
@@ -175,6 +175,15 @@ class TextInWords:
             for word, encoding, count in zip(counts.words[part], found, counts.counts[part].tolist(), strict=True):
                 yield word, tuple(encoding.ids), count
         note(len(counts), len(counts))
+
+
+def as_text(word: str) -> str:
+    """Return a word as it mostly stands in a text: after a blank, unless it is punctuation.
+
+    >>> as_text("hug"), as_text(",")
+    (' hug', ',')
+    """
+    return f" {word}" if word[:1].isalnum() else word
 
 
 def texts_by_name(on: Any, texts: Any) -> dict[str, TextInFiles | TextInWords]:

@@ -46,6 +46,10 @@ class LibraryTokenizer(Protocol):
     largest_id: int
     reading: TextReading | None
 
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+
     def __len__(self) -> int: ...
 
     def id_of(self, token: str) -> int | None:

@@ -100,6 +100,11 @@ class ImportedTokenizer:
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
 
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order, including added ones."""
+        return sorted(self._ids, key=self._ids.__getitem__)
+
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
         return self._ids.get(token)

@@ -90,6 +90,16 @@ class BpeTokenizer(Encoder):
         """How it finds the words of a text."""
         return TextReading(self.pipeline, tuple(AddedToken(token, special=True) for token in self.special_tokens))
 
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+        return sorted(self.vocab, key=self.vocab.__getitem__)
+
+    @property
+    def merges(self) -> list[tuple[str, str]]:
+        """The pairs, in the order in which they are merged."""
+        return list(self._ranks)
+
     def __len__(self) -> int:
         """Return how many tokens it has."""
         return len(self.vocab)

@@ -168,6 +168,11 @@ class Tokenizer(Encoder):
         """Stands for a word that no tokens make up."""
         return self.vocabulary.unk_token
 
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+        return self.vocabulary.tokens
+
     def __len__(self) -> int:
         """Return how many tokens it has."""
         return len(self.vocabulary)
