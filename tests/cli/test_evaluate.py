@@ -39,6 +39,23 @@ def test_json_is_what_the_library_finds(
     assert json.loads(out) == wps.evaluate(tokenizers, named, is_parallel=True).to_dict()
 
 
+def test_the_judged_vocabulary_has_the_figure_that_train_prints(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, judged = tmp_path / "corpus.txt", tmp_path / "judged"
+    corpus.write_text("the hug and the pug [SEP]\nthe bun\nthey hug the pugs\n" * 50, encoding="utf-8")
+    options = ["--vocab-size", 30, "--held-out", "--held-out-model", judged, "-o", tmp_path / "out", "--json"]
+    printed = json.loads(run(capsys, "train", corpus, *options)[1])["held_out"]
+    figures = json.loads(run(capsys, "evaluate", judged, "--on", corpus, "--held-out", "--json")[1])["figures"][0]
+    assert (figures["words"], figures["tokens_per_word"]) == (
+        printed["words"],
+        printed["tokens_per_word"]["likelihood"],
+    )
+    (tmp_path / "counts.tsv").write_text("hug\t3\n", encoding="utf-8")
+    told = fails(capsys, "evaluate", judged, "--on", tmp_path / "counts.tsv", "--held-out")
+    assert told.endswith("--held-out: Words with their counts have no lines and cannot be held out. Omit it.\n")
+
+
 def test_the_table(course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "evaluate", course, peers[0], "--on", COURSE)
     head, own, gpt, _, words = out.splitlines()

@@ -14,6 +14,7 @@ from sentencepiece import SentencePieceProcessor
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 import wordpiece_studio as wps
+from tests.evaluation.test_held_out import divided
 from tests.peers.foreign import STRUCTURES, sentencepiece_model, texts
 from wordpiece_studio.text.pipeline import Pipeline
 
@@ -169,6 +170,17 @@ def test_words_with_their_counts(tmp_path: Path) -> None:
     expected += [len(gpt.encode(" Hug hugs, hug")), len(t5.encode("Hug hugs, hug"))]
     assert [each.tokens for each in found] == expected
     assert (found[0].words, found[0].characters, found[0].bytes) == (3, 11, 11)
+
+
+def test_only_a_part_held_out_may_be_measured(tmp_path: Path, files: dict[str, Path]) -> None:
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    tokenizers = [HUG, wps.load_tokenizer(tmp_path / "t5.json")]
+    text = "".join(path.read_bytes().decode() for path in files.values())
+    held_out = divided(text)[1]
+    assert 0 < len(held_out) < len(text) / 5
+    expected = wps.evaluate(tokenizers, texts=[held_out]).figures
+    assert wps.evaluate(tokenizers, [*files.values()], is_held_out=True).figures == expected
+    assert wps.evaluate(tokenizers, texts=[text], is_held_out=True).figures == expected
 
 
 def test_parity_is_tokens_for_each_of_the_first_text() -> None:

@@ -42,6 +42,9 @@ def evaluate_command(
             help="FILES say the same in different languages: also print parity, tokens for one of the first file's.",
         ),
     ] = False,
+    held_out: Annotated[
+        bool, Option("--held-out", help="Measure only on the part of each of FILES that train --held-out holds out.")
+    ] = False,
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
@@ -58,6 +61,7 @@ def evaluate_command(
             named,
             texts_of(options),
             is_parallel=parallel,
+            is_held_out=held_out,
             progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
         )
     print_line(printable_json(found.to_dict()) if as_json else _printed(found, each=each or parallel))

@@ -184,7 +184,9 @@ class _Bars:
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
     has_options = command in ("train", "count", "encode", "lint", "evaluate", "compare")
-    advice = (_advice_with_options() if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
+    advice = (_advice_with_options(command) if has_options else _ADVICE_WITHOUT).get(
+        error.advice_template, error.advice
+    )
     if has_options and (guess := error.values.get("guess")):
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
     what = error.what
@@ -196,7 +198,7 @@ def error_words(error: StudioError, command: str = "") -> str:
     return " ".join(f"{what}. {advice}".split())
 
 
-def _advice_with_options() -> dict[str, str]:
+def _advice_with_options(command: str) -> dict[str, str]:
     """Return the advice in errors that names options, by the advice that does not."""
     from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE  # with it comes the trainer
 
@@ -211,7 +213,7 @@ def _advice_with_options() -> dict[str, str]:
         "with --errors skip-line.",
         NAME_COLUMN_ADVICE: "Name the one to read with --column.",
         NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
-        HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
+        HOLD_OUT_ADVICE: "Use --held-out-file with another text." if command == "train" else "Omit it.",
         REPLACE_ADVICE: "Replace it with --force, or write to another place.",
     }
 

@@ -213,6 +213,7 @@ def evaluate(
     texts: Iterable[str] | Mapping[str, Iterable[str]] = (),
     alpha: float = ALPHA,
     is_parallel: bool = False,
+    is_held_out: bool = False,
     progress: Report | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Evaluation:
@@ -233,6 +234,8 @@ def evaluate(
         The order of the Rényi entropy.
     is_parallel
         Whether the texts in `on` say the same in different languages, so that the numbers of tokens can be compared.
+    is_held_out
+        Whether to measure only on the part of each text that `divided_corpus` holds out.
     progress
         Called now and then with what is being done, how much of it is done, and how much there is.
     should_stop
@@ -257,7 +260,7 @@ def evaluate(
     [('match', 5, 1.25, 1), ('merges', 8, 2.0, 0)]
     """
     named = named_tokenizers(tokenizers)
-    sources = texts_by_name(on, texts)
+    sources = texts_by_name(on, texts, is_held_out=is_held_out)
     if not isinstance(alpha, int | float) or not 0 < alpha < math.inf:
         raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
     if is_parallel and len(sources) < 2:

@@ -316,7 +316,7 @@ class _PartsCount:
         StudioError
             If one of them is empty.
         """
-        for is_held_out, piece in _divided(pieces):
+        for is_held_out, piece in divided_pieces(pieces):
             self.add(piece, is_held_out=is_held_out)
         rest, held_out = self.result()
         if not rest or not held_out.counts:
@@ -394,7 +394,7 @@ def _bytes_of(files: Iterable[CorpusFile]) -> int:
     return sum(FileOnDisk(file.path).size for file in files)
 
 
-def _divided(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
+def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
     """Yield the pieces of a corpus, cut where what is held out begins or ends, and whether each is held out."""
     first: list[TextPiece] = []
     size = 0

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
 from wordpiece_studio.corpus.listing import listing, opened
-from wordpiece_studio.corpus.texts import checked_texts
+from wordpiece_studio.corpus.texts import checked_texts, text_pieces
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.held_out import HeldOutText, held_out_text
+from wordpiece_studio.evaluation.held_out import HeldOutText, divided_corpus, divided_pieces, held_out_text
 from wordpiece_studio.system.arrays import SLICE, slices
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
@@ -25,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.evaluation.held_out import Place
+    from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
     from wordpiece_studio.evaluation.usage import LibraryTokenizer
     from wordpiece_studio.tokenizer.added_tokens import TextReading
 
@@ -72,15 +72,23 @@ class Watch:
 class TextInFiles:
     """A text in files, or texts in place of them; both are read line by line.
 
+    Parameters
+    ----------
+    listed, texts
+        The files, or the texts.
+    is_held_out
+        Whether only the part counts that `divided_corpus` holds out.
+
     Attributes
     ----------
     pipeline
         What decides what its words are.
     """
 
-    def __init__(self, listed: Listing | None, texts: list[str]) -> None:
+    def __init__(self, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
         self._listed = listed
         self._texts = texts
+        self._is_held_out = is_held_out
 
     def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
         """Return the words that tokens are counted per."""
@@ -98,28 +106,33 @@ class TextInFiles:
         yield from tokenizer.count_words(self._lines(note))
 
     def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
-        return held_out_text(
-            () if self._listed is None else self._listed,
-            reading.pipeline.normalizer,
-            reading.pipeline.pre_tokenizer,
-            texts=self._texts,
-            added_tokens=reading.added_tokens,
-            max_word_length=_ANY_LENGTH,
-            progress=watch.note_reading,
-            should_stop=watch.is_stopped,
-        )
+        listed = () if self._listed is None else self._listed
+        steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
+        options: ReadingOptions = {
+            "added_tokens": reading.added_tokens,
+            "max_word_length": _ANY_LENGTH,
+            "progress": watch.note_reading,
+            "should_stop": watch.is_stopped,
+        }
+        if self._is_held_out:
+            return divided_corpus(listed, *steps, texts=self._texts, **options).held_out
+        return held_out_text(listed, *steps, texts=self._texts, **options)
 
     def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
-        done = 0
-        for text in chain(self._texts, self._pieces()):
+        pieces, done = self._pieces(), 0
+        if self._is_held_out:
+            pieces = (piece for is_held_out, piece in divided_pieces(pieces) if is_held_out)
+        for piece in pieces:
             note(done, self._text.characters)
-            yield from text.split("\n")
-            done += len(text)
+            yield from piece.text.removesuffix("\n").split("\n")
+            done += len(piece.text)
         note(self._text.characters, self._text.characters)
 
-    def _pieces(self) -> Iterator[str]:
+    def _pieces(self) -> Iterator[TextPiece]:
+        for number, text in enumerate(self._texts, start=1):
+            yield from text_pieces(text, f"text {number}")
         for file in () if self._listed is None else self._listed.files:
-            yield from (piece.text.removesuffix("\n") for piece in opened(file).pieces())
+            yield from opened(file).pieces()
 
 
 class TextInWords:
@@ -186,7 +199,7 @@ def as_text(word: str) -> str:
     return f" {word}" if word[:1].isalnum() else word
 
 
-def texts_by_name(on: Any, texts: Any) -> dict[str, TextInFiles | TextInWords]:
+def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str, TextInFiles | TextInWords]:
     """Return the texts by name; one without a name is called ``""``.
 
     Raises
@@ -197,21 +210,24 @@ def texts_by_name(on: Any, texts: Any) -> dict[str, TextInFiles | TextInWords]:
     is_named = is_mapping(on) and not isinstance(on, WordCounts)
     found: dict[str, TextInFiles | TextInWords]
     if is_mapping(texts):
-        found = {str(name): TextInFiles(None, list(checked_texts(each))) for name, each in texts.items()}
+        found = {
+            str(name): TextInFiles(None, list(checked_texts(each)), is_held_out=is_held_out)
+            for name, each in texts.items()
+        }
     elif is_named:
-        found = {str(name): _source(each) for name, each in on.items()}
+        found = {str(name): _source(each, is_held_out) for name, each in on.items()}
     else:
         given = list(checked_texts(texts))
-        found = {"": TextInFiles(None, given) if given else _source(on)}
+        found = {"": TextInFiles(None, given, is_held_out=is_held_out) if given else _source(on, is_held_out)}
     if not found:
         raise StudioError("There is no text to measure on", "Give files, texts, or words with their counts.")
     return found
 
 
-def _source(on: Any) -> TextInFiles | TextInWords:
+def _source(on: Any, is_held_out: bool) -> TextInFiles | TextInWords:
     if isinstance(on, WordCounts | HeldOutText):
         return TextInWords(HeldOutText(on) if isinstance(on, WordCounts) else on)
     listed = listing(on)
-    if all(file.kind == "word-counts" for file in listed.files):
+    if not is_held_out and all(file.kind == "word-counts" for file in listed.files):
         return TextInWords(HeldOutText(read_word_counts(listed.files)), is_table=True)
-    return TextInFiles(listed, [])
+    return TextInFiles(listed, [], is_held_out=is_held_out)
