@@ -53,7 +53,9 @@ def test_cuts_are_compared_by_their_places() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["gpt_2", "roberta", "llama_2", "xlm_r", "clip"])
+@pytest.mark.parametrize(
+    "name", ["gpt_2", "t5", *(pytest.param(name, marks=pytest.mark.slow) for name in ("roberta", "llama_2", "clip"))]
+)
 def test_tokenizers_that_find_words_otherwise_read_each_word_as_a_text(tmp_path: Path, name: str) -> None:
     STRUCTURES[name]().save(str(tmp_path / "tokenizer.json"))
     other, run = wps.load_tokenizer(tmp_path / "tokenizer.json"), run_of("count")

@@ -21,13 +21,18 @@ from wordpiece_studio.text.pipeline import Pipeline
 if TYPE_CHECKING:
     from pathlib import Path
 
-LINES = [line for text in texts(3, 100) for line in text.split("\n")]
+LINES = [line for text in texts(3, 30) for line in text.split("\n")]
 
 
 HUG = wps.Tokenizer(wps.Vocabulary(["[UNK]", "hug", "##s"], ["[UNK]"]))
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
+QUICK = ("bert_with_more", "roberta", "t5", "word_level")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in STRUCTURES]
+)
 def test_words_counted_once_have_the_ids_that_the_library_gives_the_text(tmp_path: Path, name: str) -> None:
     theirs, path = STRUCTURES[name](), tmp_path / "tokenizer.json"
     theirs.save(str(path))
@@ -142,6 +147,9 @@ def test_words_are_those_of_the_tokenizers_if_they_find_the_same() -> None:
     assert (only.words_of, only.figures[0].words) == (("none", "whitespace-split"), 2)
     assert [(each.words, each.tokens, each.own_words) for each in different.figures] == [(6, 2, 2), (6, 6, 6)]
     assert [each.name for each in alike.figures] == ["A", "B", "C"]
+    special = wps.Tokenizer(wps.Vocabulary(["[UNK]", "it's"], ["[UNK]", "it's"]), "none", "whitespace-split")
+    for both in ([special, split[0]], [split[0], special]):
+        assert {each.words for each in wps.evaluate(both, texts=["it's it'sit's"]).figures} == {2}
 
 
 def test_the_published_efficiencies() -> None:

@@ -319,10 +319,13 @@ def named_tokenizers(tokenizers: Any) -> dict[str, Measurable]:
 
 
 def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
-    """Return how all tokenizers find words, or how BERT does."""
-    first = readings[0]
-    if first is not None and all(reading == first for reading in readings):
-        return first
+    """Return how all tokenizers find words, without their added tokens if these differ; or how BERT does."""
+    known = [reading for reading in readings if reading is not None]
+    if len(known) == len(readings):
+        if all(reading == known[0] for reading in known):
+            return known[0]
+        if all(reading.pipeline == known[0].pipeline for reading in known):
+            return TextReading(known[0].pipeline)
     return TextReading(Pipeline(resolve_normalizer(_BERT[0]), resolve_pre_tokenizer(_BERT[1])))
 
 
