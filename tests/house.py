@@ -22,6 +22,8 @@ _PACKAGE = "wordpiece_studio"
 # Methods that read, write and show what they belong to lead upward, inside their bodies. No other import may, and these
 # do not count.
 LEAD_UPWARD = {
+    ("wordpiece_studio.evaluation.differences", "wordpiece_studio.notebook"),
+    ("wordpiece_studio.evaluation.figures", "wordpiece_studio.notebook"),
     ("wordpiece_studio.tokenizer.encoding", "wordpiece_studio.notebook"),
     ("wordpiece_studio.tokenizer.tokenizer", "wordpiece_studio.notebook"),
     ("wordpiece_studio.tokenizer.tokenizer", "wordpiece_studio.storage.tokenizer_directory"),

@@ -28,6 +28,9 @@ WITH_EXAMPLES = [
     "wordpiece_studio.corpus.linter.text_checks",
     "wordpiece_studio.corpus.linter.linter",
     "wordpiece_studio.corpus.listing",
+    "wordpiece_studio.evaluation.differences",
+    "wordpiece_studio.evaluation.figures",
+    "wordpiece_studio.evaluation.measured_texts",
     "wordpiece_studio.system.memory",
     "wordpiece_studio.evaluation.metrics",
     "wordpiece_studio.text.pipeline",
@@ -165,7 +168,8 @@ def test_every_object_is_printed_on_one_short_line(tmp_path: Path) -> None:
         counts, counts.statistics, run, run.history, run.history[0], run.vocabulary, trainer, trainer.top(1)[0], bpe,
         tokenizer, tokenizer.normalizer, tokenizer.encode(texts[0]), tokenizer.explain("w" * 100), encoded,
         encoded.statistics, corpus, corpus.held_out, wps.HeldOutFigures(run, 2, {"score": 1.0}),
-        wps.load_tokenizer(tmp_path),
+        wps.load_tokenizer(tmp_path), wps.evaluate([run, bpe], texts=texts), wps.compare(run, bpe, texts=texts),
+        wps.compare(run, run, texts=texts).differences, wps.compare(run, run).overlap,
     ):  # fmt: skip
         text = repr(shown)
         assert len(text) < 400, text

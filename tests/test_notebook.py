@@ -140,6 +140,25 @@ def test_a_trace_shows_what_was_tried() -> None:
     assert "0 bum bu b 1 ##um ##u 2 ##m no token matches at character 2 of the word, not even ##m" in html.text
 
 
+def test_figures_are_a_table_for_each_text() -> None:
+    names = {"<b>": trained(), "other": trained("count")}
+    tokenizers = {name: wps.Tokenizer(each.vocabulary) for name, each in names.items()}
+    html = seen(wps.evaluate(tokenizers, texts={"en": ["hugs bum"], "<i>": ["hug"]}, is_parallel=True))
+    assert html.names.count("table") == 3
+    assert "tokenizer size tokens a word" in html.text
+    assert {"<b>", "<i>", "3 words: bert-cased, bert"} <= set(html.texts)
+    assert html.texts.count("parity") == 2
+
+
+def test_a_comparison_shows_the_first_other_merge_and_both_cuts() -> None:
+    counts = wps.WordCounts.from_pairs(HUG)
+    first, second = (wps.train(counts, wps.TrainingConfig(objective=each, max_merges=3)) for each in ("score", "count"))
+    html = seen(wps.compare(first, second, counts))
+    assert "Merge 1 is the first that differs: ##g + ##s and ##u + ##g" in html.text
+    assert "word count first second" in html.text
+    assert seen(wps.compare(first, first)).names.count("table") == 0
+
+
 MARKUP = "<script>alert('x')</script>&amp;\"\u202e\x1b"
 
 

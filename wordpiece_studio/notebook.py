@@ -1,4 +1,4 @@
-"""What a notebook shows of encodings, traces, merges, candidates and histories: the HTML of their `_repr_html_`.
+"""What a notebook shows of encodings, merges, histories and comparisons: the HTML of their `_repr_html_`.
 
 Every element has its own style, because style sheets are dropped where a notebook is not trusted. A chip brings its
 background and its text colour along; everything else takes the colours of the page, be it light or dark. All text from
@@ -20,6 +20,8 @@ from wordpiece_studio.training.formula import RULES, formula_of, number_text, ra
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from wordpiece_studio.evaluation.differences import TokenizerComparison
+    from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.tokenizer.encoding import Encoding, UnknownReason
     from wordpiece_studio.tokenizer.tokenizer import WordTrace
     from wordpiece_studio.training.engine import Candidate
@@ -116,6 +118,38 @@ def history_html(history: MergeHistory) -> str:
     """Return the first merges as a table, and how many more there are."""
     first = history[:_FIRST_ROWS]
     return pairs_html(first, len(history) - len(first))
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """Return the figures of all of the text as a table, and those of each part."""
+    parts: list[str] = []
+    tables = list(evaluation.tables())
+    shown = tables[: _FIRST_ROWS + 1]
+    for name, (head, *rows) in shown:
+        parts += [f"<div>{_text(name)}</div>"] if name else []
+        parts.append(_table(head, ([_text(cell) for cell in row] for row in rows[:_MOST_ROWS])))
+    words = f"{number_text(evaluation.figures[0].words)} words: {_visible(', '.join(evaluation.words_of))}"
+    return _body(parts, [words], len(tables) - len(shown), "text")
+
+
+def comparison_html(comparison: TokenizerComparison) -> str:
+    """Return what two vocabularies share, the first merge that differs, and the words cut differently as a table."""
+    overlap, parting, found = comparison.overlap, comparison.divergence, comparison.differences
+    first, second = map(number_text, overlap.sizes)
+    lines = [f"{first} and {second} tokens, {number_text(overlap.shared)} in both"]
+    if parting is not None:
+        pairs = (
+            "none" if pair is None else " + ".join(map(_visible, pair)) for pair in (parting.first, parting.second)
+        )
+        lines.append(f"Merge {number_text(parting.step)} is the first that differs: {' and '.join(pairs)}")
+    shown = () if found is None else found.words[:_MOST_ROWS]
+    rows = [
+        (_text(each.word), number_text(each.count), *(" ".join(map(_chip, cut)) for cut in (each.first, each.second)))
+        for each in shown
+    ]
+    table = [_table(("word", "count", "first", "second"), rows)] if rows else []
+    more = 0 if found is None else len(found.words) - len(shown)
+    return _body([*(f"<div>{escape(line)}</div>" for line in lines), *table], [], more, "word")
 
 
 def _reason(reason: UnknownReason) -> str:

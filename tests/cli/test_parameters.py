@@ -20,10 +20,12 @@ UNDERSTOOD = [
     "train a -o b --min-value -1", "train a -o b --min-value .5", "verify x", "verify x y z --processes 2", "tokenize",
     "tokenize hug --ids --vocab v", "explain -- -hug", "decode", "decode 1 2 3 --keep-special-tokens",
     "encode a -o b --add-special-tokens --dtype uint16", "lint a b --encoding detect", "prepare",
+    "evaluate a b --on c --json --on=d", "evaluate a --on - -- -b",
 ]  # fmt: skip
 LEFT_TO_TYPER = [
     "count", "count --help", "count a -h", "count a --top", "count a -ob.tsv", "count a --json=1", "count a --nonsense",
     "train a", "count a -o --json", "encode a -o b --top 1", "explain",
+    "evaluate a b", "evaluate a --on --json", "evaluate --on a",
 ]  # fmt: skip
 WRONG = {
     "count a --top x": "--top must be a whole number, not x",
@@ -58,6 +60,12 @@ def test_what_is_understood_is_what_typer_reads(call: str, monkeypatch: pytest.M
         for each in (values, theirs)
     )
     assert ours == typers
+
+
+def test_an_option_may_take_several_words() -> None:
+    values = values_in(cli._command("evaluate"), "a b --on c d --json --on e -- f".split(" "))
+    assert values is not None
+    assert (values["tokenizers"], values["on"], values["as_json"]) == (["a", "b", "f"], ["c", "d", "e"], True)
 
 
 @pytest.mark.parametrize("call", LEFT_TO_TYPER)

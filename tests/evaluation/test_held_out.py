@@ -73,7 +73,7 @@ def test_whole_lines_are_held_out_by_where_they_begin(lines: list[str], small: i
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "SMALL_BYTES", small)
         patch.setattr(module, "STRETCH_BYTES", 7)
-        found = list(module._divided(iter(pieces)))
+        found = list(module.divided_pieces(iter(pieces)))
     texts = ["".join(piece.text for is_held_out, piece in found if is_held_out is side) for side in (False, True)]
     assert tuple(texts) == divided(text, small, 7)
     assert all(piece.utf8 == text.encode()[piece.byte : piece.end_byte] for _, piece in found)

@@ -18,6 +18,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.evaluation import usage as usage_module
 from wordpiece_studio.evaluation.usage import DeadReason, DeadTokens, Usage, WordTexts, count_usage
 from wordpiece_studio.system import arrays
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 from wordpiece_studio.training.config import TrainingConfig
@@ -42,22 +43,26 @@ def explained(tokenizer: Tokenizer, counts: WordCounts) -> Usage:
     vocabulary = tokenizer.vocabulary
     frequencies, words = np.zeros(len(vocabulary), np.int64), np.zeros(len(vocabulary), np.int64)
     unknown = []
+    whole = tokens = 0
     for word, count in counts.items():
         trace = tokenizer.explain(word)
         unknown += [count] if trace.unknown is not None else []
+        whole += count * (len(trace.tokens) == 1 and trace.unknown is None)
+        tokens += count * len(trace.tokens)
         ids = [vocabulary.id_of(token) for token in trace.tokens]
         for token_id in ids:
             if token_id is not None:
                 frequencies[token_id] += count
         words[[token_id for token_id in set(ids) if token_id is not None]] += 1
-    return Usage(frequencies, words, len(unknown), sum(unknown))
+    return Usage(frequencies, words, len(unknown), sum(unknown), whole, counts.total, tokens)
 
 
 def assert_same(found: Usage | None, expected: Usage) -> None:
     assert found is not None
     assert found.frequencies.tolist() == expected.frequencies.tolist()
     assert found.word_counts.tolist() == expected.word_counts.tolist()
-    assert (found.unknown_words, found.unknown_occurrences) == (expected.unknown_words, expected.unknown_occurrences)
+    for name in ("unknown_words", "unknown_occurrences", "whole_occurrences", "words", "tokens"):
+        assert getattr(found, name) == getattr(expected, name), name
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
@@ -87,6 +92,18 @@ def test_large_counts_are_exact() -> None:
     found = count_usage(tokenizer, counts_of([("a", 2**53 + 1), ("aa", 2**53 + 2)]))
     assert found is not None
     assert found.frequencies.tolist() == [2**54 + 3, 2**53 + 2]
+
+
+def test_byte_pair_encoding_is_counted_by_its_merges() -> None:
+    vocab = {"[UNK]": 0, "h": 1, "u": 2, "g": 3, "s": 4, "ug": 5, "hug": 6}  # longest match would take "hug" first
+    bpe = BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace", unk_token="[UNK]")
+    found = count_usage(bpe, counts_of([("hug", 5), ("gug", 2), ("éhugx", 3), ("é", 7)]))
+    assert found is not None
+    assert found.frequencies.tolist() == [3 * 2 + 7, 0, 0, 2, 0, 2, 5 + 3]
+    assert (found.tokens, found.whole_occurrences) == (5 + 2 * 2 + 3 * 3 + 7, 5)
+    assert (found.unknown_words, found.unknown_occurrences) == (1, 7)
+    encoded = bpe.encode_words(["éhugs"])[0]
+    assert (encoded.tokens, encoded.offsets) == (["[UNK]", "hug", "s"], [(0, 1), (1, 4), (4, 5)])
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])

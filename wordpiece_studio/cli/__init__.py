@@ -39,6 +39,8 @@ _COMMANDS = {
     "decode": "decode",
     "tokenize": "tokenize",
     "explain": "tokenize",
+    "evaluate": "evaluate",
+    "compare": "compare",
     "verify": "verify",
     "prepare": "prepare",
 }

@@ -184,8 +184,10 @@ class _Bars:
 
 def error_words(error: StudioError, command: str = "") -> str:
     """Return an error as one line; settings and advice refer to the command's options."""
-    has_options = command in ("train", "count", "encode", "lint")
-    advice = (_advice_with_options() if has_options else _ADVICE_WITHOUT).get(error.advice_template, error.advice)
+    has_options = command in ("train", "count", "encode", "lint", "evaluate", "compare")
+    advice = (_advice_with_options(command) if has_options else _ADVICE_WITHOUT).get(
+        error.advice_template, error.advice
+    )
     if has_options and (guess := error.values.get("guess")):
         advice = f"If so, use --encoding {str(guess).lower()}; otherwise --errors replace or --errors skip-line."
     what = error.what
@@ -197,7 +199,7 @@ def error_words(error: StudioError, command: str = "") -> str:
     return " ".join(f"{what}. {advice}".split())
 
 
-def _advice_with_options() -> dict[str, str]:
+def _advice_with_options(command: str) -> dict[str, str]:
     """Return the advice in errors that names options, by the advice that does not."""
     from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE  # with it comes the trainer
 
@@ -213,7 +215,7 @@ def _advice_with_options() -> dict[str, str]:
         NAME_COLUMN_ADVICE: "Name the one to read with --column.",
         NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, name their kind with --kind.",
         NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
-        HOLD_OUT_ADVICE: "Use --held-out-file with another text.",
+        HOLD_OUT_ADVICE: "Use --held-out-file with another text." if command == "train" else "Omit it.",
         REPLACE_ADVICE: "Replace it with --force, or write to another place.",
     }
 
@@ -291,14 +293,16 @@ def table_of_files(files: Sequence[FileStatistics]) -> list[str]:
     for file in files[:_MOST_FILES]:
         figures = (file.bytes, file.lines, file.words, file.distinct_words)
         rows.append((printable(file.name), file.encoding, *(f"{figure:,}" for figure in figures)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        f"{name:<{widths[0]}}  {encoding:<{widths[1]}}  "
-        + "  ".join(f"{figure:>{width}}" for figure, width in zip(figures, widths[2:], strict=True))
-        for name, encoding, *figures in rows
-    ]
+    lines = aligned(rows, names=2)
     more = len(files) - _MOST_FILES
     return [*lines, f"and {number_of(more, 'more file')}"] if more > 0 else lines if files else []
+
+
+def aligned(rows: Sequence[Sequence[str]], names: int = 1) -> list[str]:
+    """Return the lines of a table: first columns of names, ready to print, then columns of numbers."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    sides = "<" * names + ">" * (len(widths) - names)
+    return ["  ".join(map("{:{}{}}".format, row, sides, widths)).rstrip() for row in rows]
 
 
 def count_summary(counts: WordCounts, output: str | None, seconds: float) -> str:

@@ -10,7 +10,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Command = Callable[..., int | None]
 
@@ -70,7 +70,7 @@ def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
     try:
         if not _HELP.isdisjoint(words):
             raise _Unclear
-        given, others = _options_in(parameters, iter(words))
+        given, others = _options_in(parameters, [*words])
         given |= _arguments_in(parameters, others)
     except _Unclear:
         return None
@@ -78,8 +78,8 @@ def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
     return None if inspect.Parameter.empty in values.values() else values
 
 
-def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the values of the given options, and the other words."""
+def _options_in(parameters: Mapping[str, inspect.Parameter], words: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the values of the given options, and the other words; takes the words out of their list."""
     names = {
         spelling: name
         for name, each in parameters.items()
@@ -88,10 +88,11 @@ def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str
     }
     values: dict[str, Any] = {}
     others: list[str] = []
-    words = iter(words)
-    for word in words:
+    while words:
+        word = words.pop(0)
         if word == "--":
             others += words
+            words = []
         elif not word.startswith("-") or word == "-":
             others.append(word)
         else:
@@ -102,16 +103,26 @@ def _options_in(parameters: Mapping[str, inspect.Parameter], words: Iterable[str
             is_flag = type_of(parameters[name]) is bool
             if is_flag and equals:
                 raise _Unclear
-            values[name] = is_flag or _value(parameters[name], spelling, text if equals else _next(words))
+            text = text if equals or is_flag else _next(words)
+            if get_origin(type_of(parameters[name])) is list:
+                values[name] = [*values.get(name, []), text, *_all_next(words)]
+            else:
+                values[name] = is_flag or _value(parameters[name], spelling, text)
     return values, others
 
 
-def _next(words: Iterable[str]) -> str:
+def _next(words: list[str]) -> str:
     """Return the value of an option, the next word."""
-    word = next(iter(words), "--")
+    word = words.pop(0) if words else "--"
     if word.startswith("-") and word != "-" and not word[1:2].isdecimal():
         raise _Unclear
     return word
+
+
+def _all_next(words: list[str]) -> Iterator[str]:
+    """Yield the further values of an option that takes several: the words up to the next option."""
+    while words and not words[0].startswith("-"):
+        yield words.pop(0)
 
 
 def _arguments_in(parameters: Mapping[str, inspect.Parameter], words: list[str]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ in UTF-8. Both parts are counted in one pass, as two columns of weights for the 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, TypedDict, get_args
 
@@ -23,14 +24,15 @@ from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_piec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.usage import count_usage
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline, one_of
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
 from wordpiece_studio.training.config import Objective
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
@@ -63,10 +65,17 @@ class HeldOutText:
     special_tokens
         How many special tokens and user tokens it spells out; a tokenizer takes them out before it splits the rest
         into words.
+    spelled_out
+        How often it spells out each of them, if known.
+    characters, bytes
+        The size of the text in code points and in UTF-8, white space included; 0 if unknown.
     """
 
     counts: WordCounts
     special_tokens: int = 0
+    spelled_out: Mapping[str, int] = field(default_factory=dict)
+    characters: int = 0
+    bytes: int = 0
 
     @property
     def words(self) -> int:
@@ -118,12 +127,15 @@ class ReadingOptions(TypedDict, total=False):
         What a tokenizer takes out of text that is held out: BERT's five, if not given.
     user_tokens
         What is taken out of all text, as for :func:`~wordpiece_studio.count_words`.
+    added_tokens
+        What is taken out of text that is held out instead of both, where a tokenizer finds it.
     max_word_length, progress, should_stop
         As for :func:`~wordpiece_studio.count_words`.
     """
 
     special_tokens: Sequence[str]
     user_tokens: Sequence[str]
+    added_tokens: Sequence[AddedToken]
     max_word_length: int
     progress: Callable[[CountingProgress], None]
     should_stop: Callable[[], bool]
@@ -232,10 +244,7 @@ def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callab
     usage = count_usage(tokenizer, text.counts, should_stop)
     if usage is None or (should_stop is not None and should_stop()):
         raise CountingStopped
-    tokens = int(usage.frequencies.sum()) + text.counts.statistics.skipped_words + text.special_tokens
-    if tokenizer.vocabulary.unk_token not in tokenizer.vocabulary:
-        tokens += usage.unknown_occurrences
-    return tokens / text.words
+    return (usage.tokens + text.counts.statistics.skipped_words + text.special_tokens) / text.words
 
 
 class _PartsCount:
@@ -245,7 +254,7 @@ class _PartsCount:
     ----------
     size
         How many bytes are to be read.
-    normalizer, pre_tokenizer, special_tokens, user_tokens, max_word_length, progress, should_stop
+    normalizer, pre_tokenizer, special_tokens, user_tokens, added_tokens, max_word_length, progress, should_stop
         As for `divided_corpus`.
     """
 
@@ -257,6 +266,7 @@ class _PartsCount:
         *,
         special_tokens: Sequence[str] = BERT_SPECIAL_TOKENS,
         user_tokens: Sequence[str] = (),
+        added_tokens: Sequence[AddedToken] | None = None,
         max_word_length: int = 1000,
         progress: Callable[[CountingProgress], None] | None = None,
         should_stop: Callable[[], bool] | None = None,
@@ -265,8 +275,11 @@ class _PartsCount:
         self._pipeline = pipeline = Pipeline(*steps, tuple(user_tokens))
         self._meter = ProgressMeter(progress, size, files_total=1)
         self._should_stop = should_stop
-        self._reserved = one_of((*special_tokens, *user_tokens))
-        self._special_found = 0
+        if added_tokens is None:
+            added_tokens = [AddedToken(token) for token in (*special_tokens, *user_tokens)]
+        self._finder = AddedTokenFinder.of(added_tokens)
+        self._spelled_out: Counter[str] = Counter()
+        self._characters = self._bytes = 0
         self._is_held_out = False
         self._counter: WordCounter
         if pipeline.is_local and are_kernels_worth_it(size):
@@ -281,7 +294,7 @@ class _PartsCount:
         """Yield the text of files, and report how much of them has been read."""
         before = 0
         for file in files:
-            source = opened(file, splits_at_blanks=self._pipeline.is_local)
+            source = opened(file, splits_at_blanks=self._pipeline.is_local and self._finder.is_local)
             for piece in source.pieces():
                 self._report(before + source.bytes_read)
                 yield piece
@@ -306,7 +319,7 @@ class _PartsCount:
         StudioError
             If one of them is empty.
         """
-        for is_held_out, piece in _divided(pieces):
+        for is_held_out, piece in divided_pieces(pieces):
             self.add(piece, is_held_out=is_held_out)
         rest, held_out = self.result()
         if not rest or not held_out.counts:
@@ -319,12 +332,19 @@ class _PartsCount:
         if is_held_out != self._is_held_out:
             self._end_stretch()
             self._is_held_out = is_held_out
-        if is_held_out:
-            text, found = self._reserved.subn("\n", piece.text)
-            if found:
-                self._special_found += found
-                piece = dataclasses.replace(piece, text=text, raw=b"", rows=None)
-        self._counter.add(piece)
+        self._counter.add(self._without_added(piece) if is_held_out else piece)
+
+    def _without_added(self, piece: TextPiece) -> TextPiece:
+        """Return a piece with line ends in place of the added tokens, and count these and its size."""
+        self._characters += len(piece.text)
+        self._bytes += len(piece.utf8)
+        sections = list(self._finder.sections(piece.text))
+        found = [section.text for section in sections if section.is_added]
+        if not found:
+            return piece
+        self._spelled_out.update(found)
+        text = "".join("\n" if section.is_added else section.text for section in sections)
+        return dataclasses.replace(piece, text=text, raw=b"", rows=None)
 
     def result(self) -> tuple[WordCounts, HeldOutText]:
         """Return both parts."""
@@ -332,7 +352,8 @@ class _PartsCount:
         rest, held_out = (
             part.word_counts(self._pipeline, [name]) for part, name in zip(self._parts, _NAMES, strict=True)
         )
-        return rest, HeldOutText(held_out, self._special_found)
+        found = dict(self._spelled_out)
+        return rest, HeldOutText(held_out, sum(found.values()), found, self._characters, self._bytes)
 
     def _end_stretch(self) -> None:
         tally, read = self._counter.end_part(), FileStatistics("")
@@ -376,7 +397,7 @@ def _bytes_of(files: Iterable[CorpusFile]) -> int:
     return sum(FileOnDisk(file.path).size for file in files)
 
 
-def _divided(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
+def divided_pieces(pieces: Iterator[TextPiece]) -> Iterator[tuple[bool, TextPiece]]:
     """Yield the pieces of a corpus, cut where what is held out begins or ends, and whether each is held out."""
     first: list[TextPiece] = []
     size = 0

@@ -1,7 +1,8 @@
-"""How often each token of a vocabulary is used when longest match splits the words of a corpus; why some never are.
+"""How often a tokenizer uses each of its tokens on the words of a corpus; why longest match never uses some.
 
 The words are those of the counts: they are neither normalized nor pre-tokenized again. A large corpus is counted by
-compiled kernels if available; nothing is ever compiled for it.
+compiled kernels if available; nothing is ever compiled for it. Byte pair encoding is counted by its merges, and what
+another library runs by that library.
 
 Why a token is dead is determined from the corpus, not guessed. Most were intermediate steps: in the training itself
 they no longer occur. Others occur in words as they were merged, but longest match splits these words differently.
@@ -10,22 +11,23 @@ they no longer occur. Others occur in words as they were merged, but longest mat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.system.arrays import slices
-from wordpiece_studio.tokenizer.tokenizer import NO_ID
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoding
     from wordpiece_studio.training.history import MergeHistory
 
 EngineName = Literal["auto", "plain", "compiled"]
@@ -36,9 +38,36 @@ _PLAIN_PART = 1 << 10  # words between two calls of `should_stop`
 _OWNER_BITS = 16
 
 
+class LibraryTokenizer(Protocol):
+    """What the figures need of a tokenizer that another library runs, see `peers`."""
+
+    kind: str
+    unk_token: str | None
+    largest_id: int
+    reading: TextReading | None
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+
+    def __len__(self) -> int: ...
+
+    def id_of(self, token: str) -> int | None:
+        """Return the id of `token`, or None if there is no such token."""
+
+    def encode_words(self, words: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of words, which are neither normalized nor split."""
+
+    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each text."""
+
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
+        """Yield the words of texts with their ids and counts."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Usage:
-    """The tokens that longest match makes of the words of a corpus.
+    """The tokens that a tokenizer makes of the words of a corpus.
 
     Attributes
     ----------
@@ -49,12 +78,19 @@ class Usage:
         int64, shape (n_tokens,): in how many distinct words it is produced.
     unknown_words, unknown_occurrences
         How many distinct words are unknown, and how often they occur.
+    whole_occurrences
+        How often words occur that are one token, and known.
+    words, tokens
+        How many words and tokens there are in all, including unknown words if the vocabulary has no unknown token.
     """
 
     frequencies: NDArray[np.int64]
     word_counts: NDArray[np.int64]
     unknown_words: int
     unknown_occurrences: int
+    whole_occurrences: int
+    words: int
+    tokens: int
 
     def dead(self, special: int) -> NDArray[np.bool_]:
         """Return which tokens are never produced: bool, shape (n_tokens,).
@@ -66,7 +102,7 @@ class Usage:
         return found
 
 
-class _Part(NamedTuple):
+class EncodedWords(NamedTuple):
     """The ids of some words, how many there are up to the end of each word, the words, and their counts."""
 
     ids: NDArray[np.int32]
@@ -76,33 +112,40 @@ class _Part(NamedTuple):
 
 
 def count_usage(
-    tokenizer: Tokenizer,
+    tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer,
     counts: WordCounts,
     should_stop: Callable[[], bool] | None = None,
     *,
     engine: EngineName = "auto",
+    progress: Callable[[int], None] | None = None,
 ) -> Usage | None:
     """Return how often `tokenizer` uses each of its tokens on the words of a corpus; None if stopped.
 
     Parameters
     ----------
     tokenizer
-        Only its vocabulary and its maximum word length matter, not how it normalizes and splits text.
+        Only its vocabulary, or its model, and its maximum word length matter, not how it normalizes and splits text.
     counts
         The words.
     should_stop
         Called regularly.
     engine
         ``"compiled"`` is fast but must be loaded; ``"auto"`` chooses. Results are identical.
+    progress
+        Called regularly with the number of distinct words that are done.
     """
-    vocabulary = tokenizer.vocabulary
     is_compiled = engine == "compiled" or (engine == "auto" and _is_worth_kernels(len(counts)))
-    parts = _compiled_parts(tokenizer, counts) if is_compiled else _plain_parts(tokenizer, counts)
-    tally = _Tally(vocabulary)
+    parts = _plain_parts(tokenizer, counts)
+    if is_compiled and isinstance(tokenizer, Tokenizer):
+        parts = _compiled_parts(tokenizer, counts)
+    tally, done = UsageTally(tokenizer), 0
     for part in parts:
         if should_stop is not None and should_stop():
             return None
         tally.add(part)
+        done += len(part.ends)
+        if progress is not None:
+            progress(done)
     return tally.usage()
 
 
@@ -119,22 +162,26 @@ def _is_worth_kernels(words: int) -> bool:
     return kernels_are_loaded("text") or (words > _FEW_WORDS and kernels_are_cached("text"))
 
 
-class _Tally:
-    """Accumulates the figures."""
+class UsageTally:
+    """Accumulates the tokens that a tokenizer makes of words."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._unknown_token = vocabulary.unk_token
-        unknown = vocabulary.id_of(vocabulary.unk_token)
+    def __init__(self, tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer) -> None:
+        self._unknown_token = tokenizer.unk_token or ""
+        size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
+        unknown = tokenizer.id_of(self._unknown_token)
         self._unknown_id = NO_ID if unknown is None else unknown
-        self._frequencies = np.zeros(len(vocabulary), dtype=np.int64)
-        self._word_counts = np.zeros(len(vocabulary), dtype=np.int64)
-        self._unknown_words = self._unknown_occurrences = 0
+        self._frequencies = np.zeros(size, dtype=np.int64)
+        self._word_counts = np.zeros(size, dtype=np.int64)
+        self._unknown_words = self._unknown_occurrences = self._whole = self._words = self._tokens = 0
 
-    def add(self, part: _Part) -> None:
+    def add(self, part: EncodedWords) -> None:
         """Count some words, fewer than ``1 << _OWNER_BITS``."""
         begins = np.append(0, part.ends[:-1])
-        self._add_unknown(part, begins)
-        owners = np.repeat(np.arange(len(part.ends)), part.ends - begins)
+        lengths = part.ends - begins
+        self._words += int(part.weights.sum())
+        self._tokens += int((lengths * part.weights).sum())
+        self._add_whole(part, begins)
+        owners = np.repeat(np.arange(len(part.ends)), lengths)
         both = part.ids.astype(np.int64) << _OWNER_BITS | owners
         both.sort()
         both = both[np.searchsorted(both, 0) :]  # without tokens that have no id
@@ -146,40 +193,48 @@ class _Tally:
             is_other_word = (np.diff(both, prepend=-1) > 0).astype(np.int64)
             self._word_counts[used] += np.add.reduceat(is_other_word, firsts)
 
-    def _add_unknown(self, part: _Part, begins: NDArray[np.int64]) -> None:
-        is_unknown = part.ends - begins == 1
-        is_unknown[is_unknown] = part.ids[begins[is_unknown]] == self._unknown_id
+    def _add_whole(self, part: EncodedWords, begins: NDArray[np.int64]) -> None:
+        """Count the words that are one token, unknown or not."""
+        is_one = part.ends - begins == 1
+        is_unknown = is_one.copy()
+        is_unknown[is_one] = part.ids[begins[is_one]] == self._unknown_id
         if self._unknown_id != NO_ID and self._unknown_token in part.words:
             is_unknown[part.words.index(self._unknown_token)] = False  # a word spelled like it, and so known
         self._unknown_words += int(np.count_nonzero(is_unknown))
         self._unknown_occurrences += int(part.weights[is_unknown].sum())
+        self._whole += int(part.weights[is_one & ~is_unknown].sum())
 
     def usage(self) -> Usage:
         """Return the counted figures."""
-        return Usage(self._frequencies, self._word_counts, self._unknown_words, self._unknown_occurrences)
+        unknown = self._unknown_words, self._unknown_occurrences
+        return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
 
 
-def _plain_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]:
+def _plain_parts(tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer, counts: WordCounts) -> Iterator[EncodedWords]:
     for first in range(0, len(counts), _PLAIN_PART):
         part = slice(first, first + _PLAIN_PART)
         yield _plain_part(tokenizer, counts.words[part], counts.counts[part])
 
 
-def _plain_part(tokenizer: Tokenizer, words: Sequence[str], weights: NDArray[np.int64]) -> _Part:
-    vocabulary = tokenizer.vocabulary
+def _plain_part(
+    tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer, words: Sequence[str], weights: NDArray[np.int64]
+) -> EncodedWords:
+    return encoded_words((each.ids for each in tokenizer.encode_words(words)), words, weights)
+
+
+def encoded_words(word_ids: Iterable[Sequence[int]], words: Sequence[str], weights: NDArray[np.int64]) -> EncodedWords:
+    """Return words whose ids are known."""
     ids: list[int] = []
     ends: list[int] = []
-    for word in words:
-        spans = tokenizer.spans(word)
-        tokens = [vocabulary.unk_token] if spans is None else [token for token, _, _ in spans]
-        found = (vocabulary.id_of(token) for token in tokens)
-        ids += [NO_ID if token_id is None else token_id for token_id in found]
+    for found in word_ids:
+        ids += found
         ends.append(len(ids))
-    return _Part(np.array(ids, np.int32), np.array(ends, np.int64), words, weights)
+    return EncodedWords(np.array(ids, np.int32), np.array(ends, np.int64), words, weights)
 
 
-def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]:
-    if tokenizer.vocabulary.end_of_word_suffix:
+def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[EncodedWords]:
+    added = tokenizer.vocabulary.added_tokens
+    if tokenizer.vocabulary.end_of_word_suffix or any(token.normalized for token in added):
         yield from _plain_parts(tokenizer, counts)
         return
     from wordpiece_studio.tokenizer.compiled_encoder import CompiledVocabulary
@@ -197,7 +252,7 @@ def _compiled_parts(tokenizer: Tokenizer, counts: WordCounts) -> Iterator[_Part]
             lines = "\n".join([*words, ""])
         if words:
             text = np.frombuffer(lines.encode("utf-8", "surrogatepass"), np.uint8)
-            yield _Part(*index.match(text, len(text), len(words)), words, weights)
+            yield EncodedWords(*index.match(text, len(text), len(words)), words, weights)
 
 
 DeadKind = Literal["merged", "covered", "unknown", "absent"]

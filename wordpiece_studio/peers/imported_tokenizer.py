@@ -29,6 +29,9 @@ from wordpiece_studio.tokenizer.vocabulary import roles_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.tokenizer.encoding import WordCut
+
 _T = TypeVar("_T")
 _Cut = tuple[list[int], list[tuple[int, int]]]
 _Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
@@ -71,6 +74,8 @@ class ImportedTokenizer(Encoder):
         The hash that the file must have; empty: any.
     content
         What the file would hold, for a tokenizer that is in no file; `path` then only names it.
+    reading
+        How it finds the words of a text, if the Studio can do that alike; then a model is only asked for the words.
 
     Attributes
     ----------
@@ -80,8 +85,12 @@ class ImportedTokenizer(Encoder):
         The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     added_tokens
         How many tokens were added to those of the model.
-    has_holes
-        Whether there are gaps between the ids.
+    largest_id
+        The largest id.
+    unk_token
+        The token for what the model does not know, if it has one.
+    reading
+        As given.
 
     Raises
     ------
@@ -89,18 +98,26 @@ class ImportedTokenizer(Encoder):
         If the file cannot be read, its library refuses it or crashes on it, or it has a different hash.
     """
 
-    def __init__(self, path: str | os.PathLike[str], sha256: str = "", content: bytes | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        sha256: str = "",
+        content: bytes | None = None,
+        reading: TextReading | None = None,
+    ) -> None:
         self.path = Path(path).absolute() if content is None else Path(path)
         self._name = display_name(path)
         self._sha256 = sha256
         self._content = content
+        self.reading = reading
         size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
         found = self._ask(
-            "load", (), size // 50, tuple[str, str, int, int, bool, list[str], dict[str, str], Any], content
+            "load", (), size // 50, tuple[str, str, int, int, int, list[str], dict[str, str], Any], content
         )
-        self._sha256, self.kind, self._size, self.added_tokens, self.has_holes, special, given, processor = found
+        self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
+        self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
 
@@ -109,11 +126,11 @@ class ImportedTokenizer(Encoder):
         self._roles = dict(roles) or self._roles
         self.model_max_length = model_max_length
 
-    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[str, str, bytes | None], dict[str, Any]]:
+    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {
             name: getattr(self, name) for name in ("_roles", "model_max_length", "padding_side", "truncation_side")
         }
-        return ImportedTokenizer, (str(self.path), self._sha256, self._content), settings
+        return ImportedTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 
     def __repr__(self) -> str:
         return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
@@ -121,6 +138,16 @@ class ImportedTokenizer(Encoder):
     def __len__(self) -> int:
         """Return the number of tokens, including added ones."""
         return self._size
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether there are gaps between the ids."""
+        return self.largest_id >= len(self)
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order, including added ones."""
+        return sorted(self._ids, key=self._ids.__getitem__)
 
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
@@ -148,6 +175,19 @@ class ImportedTokenizer(Encoder):
     def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
         return chain.from_iterable(map(self._encoded, _portions(texts)))
 
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        tokens = {number: token for token, number in self._ids.items()}
+        for ids, spans in self.cut(words):
+            yield [tokens[number] for number in ids], ids, spans
+
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
+        """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
+
+        Raises the same as `encode_batch`.
+        """
+        for portion in _portions(texts):
+            yield from self._of_texts("count", portion, list[tuple[str, tuple[int, ...], int]])
+
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
         return self.encode(text).ids
@@ -166,7 +206,7 @@ class ImportedTokenizer(Encoder):
             raise no_token(unknown)
         return self._ask("decode", (ids, skip_special_tokens), len(ids), str)
 
-    def cut(self, words: Sequence[str]) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    def cut(self, words: Iterable[str]) -> list[tuple[list[int], list[tuple[int, int]]]]:
         """Return the ids of the tokens of each word, which is neither normalized nor split, and where each is in it.
 
         Raises
@@ -174,11 +214,7 @@ class ImportedTokenizer(Encoder):
         StudioError
             If the library cannot tokenize a word, or crashes.
         """
-        try:
-            portions = [self._ask("cut", (part,), sum(map(len, part)), list[_Cut]) for part in _portions(words)]
-        except UnicodeEncodeError as error:
-            raise self._half(error) from None
-        return list(chain.from_iterable(portions))
+        return list(chain.from_iterable(self._of_texts("cut", part, list[_Cut]) for part in _portions(words)))
 
     @cached_property
     def scores(self) -> tuple[float, ...] | None:
@@ -209,11 +245,13 @@ class ImportedTokenizer(Encoder):
         return self._ask("vocabulary", (), len(self), dict[str, int])
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
+        return [Encoding(*each) for each in self._of_texts("encode", texts, list[_Encoded])]
+
+    def _of_texts(self, job: str, texts: list[str], type_: type[_T]) -> _T:
         try:
-            found = self._ask("encode", (texts,), sum(map(len, texts)), list[_Encoded])
+            return self._ask(job, (texts,), sum(map(len, texts)), type_)
         except UnicodeEncodeError as error:
             raise self._half(error) from None
-        return [Encoding(*each) for each in found]
 
     def _half(self, error: UnicodeEncodeError) -> StudioError:
         return StudioError(

@@ -15,7 +15,8 @@ import contextlib
 import hashlib
 import heapq
 import os
-from collections import OrderedDict
+from bisect import bisect_left, bisect_right
+from collections import Counter, OrderedDict
 from functools import cached_property
 from itertools import accumulate, groupby
 from operator import itemgetter
@@ -41,17 +42,19 @@ if TYPE_CHECKING:
     """The ids of the tokens of a word, and where each is in it."""
     Scored = tuple[list[str], float]
     """The tokens of a segmentation, and its score."""
+    Counted = list[tuple[str, tuple[int, ...], int]]
+    """Words with their ids, and how often they occur."""
 
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
-END_OF_WORD = "</w>"
+END_OF_TEXT, END_OF_WORD = "<|endoftext|>", "</w>"
 WORD_MARK = "▁"
 """Before a word, in the pieces of SentencePiece."""
-UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<|endoftext|>")
+UNKNOWN_TOKENS = ("[UNK]", "<unk>", END_OF_TEXT)
 """Tokens for unknown symbols in a ``vocab.json``; the first one present applies."""
 
-_END_OF_TEXT = "<|endoftext|>"
+_NO_CHARACTER = "\U0010fffe"
 _MOST_MEMORY = 4 << 30
 _UNKNOWN_PENALTY = 10.0  # of both libraries: so far below the least score is a character that is no piece
 _MOST_KEPT = 8  # files; others are loaded again on demand
@@ -190,6 +193,8 @@ def _answer(shelf: _Shelf, request: bytes) -> bytes:
 def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> object:
     if job == "encode":
         return loaded.encode(*arguments)
+    if job == "count":
+        return _counted(loaded, *arguments)
     if job == "decode":
         return loaded.decode(*arguments)
     if job == "cut":
@@ -203,9 +208,21 @@ def _done(loaded: _Loaded, digest: str, job: str, arguments: list[Any]) -> objec
         return vocabulary
     with contextlib.suppress(Exception):  # a file that fails on a single word fails now
         loaded.encode(["a b"])
-    has_holes = max(vocabulary.values(), default=-1) >= len(vocabulary)
-    found = digest, loaded.kind, len(vocabulary), loaded.added_tokens, has_holes
+    largest_id = max(vocabulary.values(), default=-1)
+    found = digest, loaded.kind, len(vocabulary), loaded.added_tokens, largest_id
     return *found, loaded.special_tokens, loaded.roles, loaded.post_processor
+
+
+def _counted(loaded: _Loaded, texts: list[str]) -> Counted:
+    """Return the words of texts with their ids, each with its count."""
+    counts: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for text, (_, ids, offsets, words) in zip(texts, loaded.encode(texts), strict=True):
+        start = 0
+        for end in range(1, len(ids) + 1):
+            if end == len(ids) or words[end] != words[start]:
+                counts[text[offsets[start][0] : offsets[end - 1][1]], tuple(ids[start:end])] += 1
+                start = end
+    return [(word, ids, count) for (word, ids), count in counts.items()]
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
@@ -213,7 +230,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
-    if job in ("encode", "cut", "best"):
+    if job in ("encode", "cut", "count", "best"):
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
@@ -269,8 +286,8 @@ def _byte_level(vocabulary: bytes, merges: bytes) -> Any:
     made = Tokenizer(models.BPE(ids, pairs, **options))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.decoder = decoders.ByteLevel()
-    if _END_OF_TEXT in ids:
-        made.add_special_tokens([_END_OF_TEXT])
+    if END_OF_TEXT in ids:
+        made.add_special_tokens([END_OF_TEXT])
     return made
 
 
@@ -288,6 +305,10 @@ class _Tokenizers:
         self.added_tokens = len(added)
         self.special_tokens = [token.content for token in added.values() if token.special]
         unknown = getattr(tokenizer.model, "unk_token", None)
+        if self.kind == "Unigram":  # which does not say
+            with contextlib.suppress(Exception):  # it has none
+                (symbol,) = tokenizer.model.tokenize(_NO_CHARACTER)
+                unknown = tokenizer.id_to_token(symbol.id)
         self.roles = {"unk_token": unknown} if isinstance(unknown, str) else {}
         if tokenizer.padding is not None:
             self.roles["pad_token"] = tokenizer.padding["pad_token"]
@@ -412,9 +433,8 @@ def _cut(word: str, tokens: Sequence[Any]) -> Cut:
     """Return the tokens of a word, which the model places by bytes."""
     places = [token.offsets for token in tokens]
     if not word.isascii():
-        lengths = accumulate((len(character.encode()) for character in word), initial=0)
-        characters = {before: number for number, before in enumerate(lengths)}
-        places = [(characters[start], characters[end]) for start, end in places]
+        ends = list(accumulate(len(character.encode()) for character in word))
+        places = [(bisect_right(ends, start), bisect_left(ends, end) + 1) for start, end in places]
     return [token.id for token in tokens], places
 
 

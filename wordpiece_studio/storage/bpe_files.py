@@ -14,6 +14,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import (
+    END_OF_TEXT,
     END_OF_WORD,
     MERGES_FILE,
     UNKNOWN_TOKENS,
@@ -26,7 +27,9 @@ from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
 if TYPE_CHECKING:
@@ -183,7 +186,9 @@ def read_bpe_files(
             roles=manifest.roles,
         )
     if normalizer is None and pre_tokenizer is None and vocab.keys() >= {*ByteLevel.alphabet()}:
-        return ImportedTokenizer(path)
+        added = (AddedToken(END_OF_TEXT, special=True),) if END_OF_TEXT in vocab else ()
+        pipeline = Pipeline(normalizers.Unchanged(), ByteLevel(add_prefix_space=False))
+        return ImportedTokenizer(path, reading=TextReading(pipeline, added))
     return BpeTokenizer(
         vocab,
         merges,

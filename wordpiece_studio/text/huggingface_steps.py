@@ -172,20 +172,27 @@ def read_pre_tokenizer(value: Any, normalizer: Normalizer) -> PreTokenizer | Non
 
     Ours read text line by line, so line ends must split words there as well, after the normalizer.
     """
+    pre_tokenizer = read_line_pre_tokenizer(value)
+    if pre_tokenizer is None:
+        return None
+    line_end = normalizer.normalize("\n")
+    splits_lines = steps_of(value, "pretokenizers")[:1] == [LINE_SPLIT]
+    is_alike = line_end == "\n" if splits_lines else _separates_lines(pre_tokenizer, line_end)
+    return pre_tokenizer if is_alike else None
+
+
+def read_line_pre_tokenizer(value: Any) -> PreTokenizer | None:
+    """Return our pre-tokenizer that does with a single line what a value of ``pre_tokenizer`` does; None if none."""
     values = steps_of(value, "pretokenizers")
-    splits_lines = values[:1] == [LINE_SPLIT]
     own: list[PreTokenizer] = []
-    for step in values[splits_lines:]:
+    for step in values[values[:1] == [LINE_SPLIT] :]:
         part = _read_split(step) if isinstance(step, dict) and step.get("type") == "Split" else _read_named(step)
         if part is None:
             return None
         own.append(part)
-    if not own:
-        return None
-    pre_tokenizer = own[0] if len(own) == 1 else pre_tokenizers.PreTokenizerSequence(own)
-    line_end = normalizer.normalize("\n")
-    is_alike = line_end == "\n" if splits_lines else _separates_lines(pre_tokenizer, line_end)
-    return pre_tokenizer if is_alike else None
+    if len(own) < 2:
+        return own[0] if own else None
+    return pre_tokenizers.PreTokenizerSequence(own)
 
 
 def _read_named(step: Any) -> PreTokenizer | None:

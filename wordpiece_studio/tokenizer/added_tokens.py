@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.character_tables import bert_tables, form_tables
-from wordpiece_studio.text.pipeline import PreTokenizer, Span, check_fields, one_of
+from wordpiece_studio.text.pipeline import Pipeline, PreTokenizer, Span, check_fields, one_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -124,6 +124,22 @@ class AddedTokenFinder:
             done = end
         if done < len(text):
             yield Section(text[done:], done, len(text), False)
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """How a tokenizer finds the words of a text, line by line.
+
+    Attributes
+    ----------
+    pipeline
+        Turns what stands between the added tokens into words.
+    added_tokens
+        What is found in the text before that.
+    """
+
+    pipeline: Pipeline
+    added_tokens: tuple[AddedToken, ...] = ()
 
 
 def _is_word(character: str) -> bool:

@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, AddedTokenFinder, TextReading
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
+    from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     EndOfWord = Literal["symbol", "attached"]
@@ -108,6 +109,22 @@ class BpeTokenizer(Encoder):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
 
+    @property
+    def reading(self) -> TextReading:
+        """How it finds the words of a text."""
+        added = [AddedToken(token, special=True) for token in self.special_tokens]
+        return TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+        return sorted(self.vocab, key=self.vocab.__getitem__)
+
+    @property
+    def merges(self) -> list[tuple[str, str]]:
+        """The pairs, in the order in which they are merged."""
+        return list(self._ranks)
+
     def __len__(self) -> int:
         """Return how many tokens it has."""
         return len(self.vocab)
@@ -167,6 +184,12 @@ class BpeTokenizer(Encoder):
             else:
                 for word in self.pipeline.aligned_words(section.text):
                     yield word, section.start
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        for word in words:
+            symbols = self._merged(word)
+            tokens = [symbol.token for symbol in symbols]
+            yield tokens, [self.vocab[token] for token in tokens], [(start, end) for _, start, end in symbols]
 
     def _merged(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""

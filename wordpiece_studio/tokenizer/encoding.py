@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
+    WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
+    """Tokens of a word, their ids, and (start, end) in its characters."""
+
 _T = TypeVar("_T")
 
 Truncation = Literal["longest_first", "only_first", "only_second", "do_not_truncate"]
@@ -269,6 +272,14 @@ class Encoder(ABC):
         if options.get("max_length") is None and _needs_length(options):
             options["max_length"] = self.model_max_length
         return _encoded(self, text, pair, **options)
+
+    @abstractmethod
+    def _cuts(self, words: Iterable[str]) -> Iterable[WordCut]:
+        """Return the tokens of each word."""
+
+    def encode_words(self, words: Iterable[str]) -> list[Encoding]:
+        """Return the tokens of each word, which is neither normalized nor split; the offsets are those in the word."""
+        return [Encoding([*tokens], [*ids], [*spans], [0] * len(tokens)) for tokens, ids, spans in self._cuts(words)]
 
     def template(self, add_special_tokens: bool = True) -> Template:
         """Return what becomes of a text, and of two: that of the file, or BERT's with the tokens of these roles.

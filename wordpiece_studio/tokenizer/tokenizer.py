@@ -16,7 +16,7 @@ from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer, Word
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer, text_of_letters
-from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, found_token
+from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, AddedTokensFirst, TextReading, found_token
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
@@ -31,11 +31,12 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
+    from wordpiece_studio.tokenizer.encoding import WordCut
 
     _EncodedWord = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens, ids, and (start, end) in the text."""
@@ -176,6 +177,8 @@ class Tokenizer(Encoder):
     ['hug', '##s', 'b', '##u', '##gs', '[UNK]']
     """
 
+    kind = "WordPiece"
+    """The kind of its model, as in `ImportedTokenizer.kind`."""
     model_max_length: int
     can_explain = True
     """Whether `explain` says how a word is cut."""
@@ -223,6 +226,26 @@ class Tokenizer(Encoder):
     @cached_property
     def _is_by_character(self) -> bool:
         return self.pipeline.is_by_character and not self.vocabulary.end_of_word_suffix
+
+    @property
+    def reading(self) -> TextReading:
+        """How it finds the words of a text."""
+        found_first = (token for token in self.vocabulary.added_tokens if not token.normalized)
+        return TextReading(self.pipeline, tuple(found_first))
+
+    @property
+    def unk_token(self) -> str:
+        """Stands for a word that no tokens make up."""
+        return self.vocabulary.unk_token
+
+    @property
+    def tokens(self) -> list[str]:
+        """All tokens in id order."""
+        return self.vocabulary.tokens
+
+    def __len__(self) -> int:
+        """Return how many tokens it has."""
+        return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
         begun = {"_matches": _Kept(), "_encoded": _Kept(), "_ids": _Kept(), "_in_place": set()}  # copies begin empty
@@ -317,6 +340,10 @@ class Tokenizer(Encoder):
         if match.unknown is not None:
             return None
         return tuple((token, start, end) for token, (start, end) in zip(match.tokens, match.spans, strict=True))
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        for match in map(self._match, words):
+            yield match.tokens, match.ids, match.spans
 
     def explain(self, word: str) -> WordTrace:
         """Return every piece tried for `word`, which is neither normalized nor split."""

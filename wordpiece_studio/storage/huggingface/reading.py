@@ -22,9 +22,14 @@ from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
-from wordpiece_studio.text.huggingface_steps import read_normalizer, read_pre_tokenizer, steps_of
+from wordpiece_studio.text.huggingface_steps import (
+    read_line_pre_tokenizer,
+    read_normalizer,
+    read_pre_tokenizer,
+    steps_of,
+)
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import AddedToken
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -281,11 +286,27 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    tokenizer = ImportedTokenizer(path) if own is None else own
+    tokenizer = ImportedTokenizer(path, reading=_reading(members)) if own is None else own
     for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
         if (_value(members.get(name)) or {}).get("direction") == "Left":
             setattr(tokenizer, attribute, "left")
     return tokenizer
+
+
+def _reading(members: Mapping[str, JsonPart]) -> TextReading | None:
+    """Return how the library finds words in a line, if the Studio can do it alike."""
+    try:
+        normalizer = read_normalizer(_value(members.get("normalizer")))
+        pre_tokenizer = read_line_pre_tokenizer(_value(members.get("pre_tokenizer")))
+        part = members.get("added_tokens")
+        listed = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+    except StudioError:  # the library may well read it
+        return None
+    added = tuple(token.token() for token in listed)
+    if normalizer is None or pre_tokenizer is None or any(token.normalized for token in added):
+        return None
+    pipeline = Pipeline(normalizer, pre_tokenizer)
+    return TextReading(pipeline, added) if _can_be_found(added, pipeline) else None
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:

@@ -1,0 +1,149 @@
+"""Whether the figures of `wps.evaluate` are those of tokenizing every line anew.
+
+``python -m tests.benchmarks.figures FILES...`` takes the beginning of each text, trains five tokenizers on it, and
+prints each figure's largest difference from an independent computation: `tokenizers` and `sentencepiece` read the same
+files and tokenize every line. With ``--scorer PYTHON``, an interpreter that has the package `tokenization-scorer`, the
+Rényi efficiencies are also compared with that package's. It exits with 1 if anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import lzma
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+import wordpiece_studio as wps
+from tests.evaluation.test_figures import independent
+from wordpiece_studio.text.pipeline import Pipeline
+
+_SCORE = """
+import sys
+from tokenization_scorer.metrics import get_metric
+lines = open(sys.argv[1], encoding="ascii").read().splitlines()
+print(get_metric("renyi")([line.split() for line in lines], power=2.5))
+"""
+_UNKNOWN = {"wordpiece": "[UNK]", "merges": "[UNK]", "unigram.json": "<unk>"}
+# On the long words that spaces alone leave, the library's Unigram trainer panics.
+_SPLIT = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Metaspace()])
+Lines = list[tuple[list[int], list[int | None]]]
+
+
+def text_of(path: Path, size: int) -> str:
+    """Return the beginning of a text, of at most `size` bytes, up to a line end."""
+    data = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    return data[: data.rfind(b"\n", 0, size) + 1].decode("utf-8")
+
+
+def write_tokenizers(folder: Path, text: Path, size: int) -> None:
+    """Write five tokenizers that are trained on a text."""
+    counts = wps.count_words(text)
+    wps.train(counts, wps.TrainingConfig(vocab_size=size)).tokenizer().save(folder / "wordpiece")
+    bare = {"objective": "count", "continuing_subword_prefix": "", "special_tokens": ["[UNK]"]}
+    wps.write_bpe_files(folder / "merges", wps.train(counts, wps.TrainingConfig(vocab_size=size, **bare)).history)
+    lines = text.read_bytes().decode("utf-8").split("\n")
+    for name, model, trainer, pre_tokenizer in (
+        ("bytes.json", models.BPE(), trainers.BpeTrainer, pre_tokenizers.ByteLevel(add_prefix_space=False)),
+        ("unigram.json", models.Unigram(), trainers.UnigramTrainer, _SPLIT),
+    ):
+        made = Tokenizer(model)
+        made.pre_tokenizer = pre_tokenizer
+        unknown = {"unk_token": "<unk>"} if trainer is trainers.UnigramTrainer else {}
+        made.train_from_iterator(
+            lines, trainer(vocab_size=size, special_tokens=["<unk>"], show_progress=False, **unknown)
+        )
+        made.save(str(folder / name))
+    SentencePieceTrainer.train(
+        input=str(text), model_prefix=str(folder / "pieces"), vocab_size=size, hard_vocab_limit=False, minloglevel=2
+    )
+
+
+def encoded_by_library(path: Path, lines: list[str]) -> tuple[Lines, int | None, int]:
+    """Return the ids and words of each line by the library that reads a file, its unknown id, and its size."""
+    if path.suffix == ".model":
+        pieces = SentencePieceProcessor(model_file=str(path))
+        found: Lines = []
+        for ids, tokens in zip(pieces.encode(lines), pieces.encode(lines, out_type=str), strict=True):
+            number, words = 0, []
+            for token in tokens:
+                number += token.startswith("▁")
+                words.append(number)
+            found.append((ids, words))
+        return found, pieces.unk_id(), len(pieces)
+    if path.name == "merges":
+        peer = Tokenizer(models.BPE.from_file(str(path / "vocab.json"), str(path / "merges.txt"), unk_token="[UNK]"))
+        peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    else:
+        peer = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
+    encodings = peer.encode_batch(lines, add_special_tokens=False)
+    found = [(each.ids, each.word_ids) for each in encodings]
+    return found, peer.token_to_id(_UNKNOWN.get(path.name, "")), peer.get_vocab_size()
+
+
+def scored(python: str, encoded: Lines, folder: Path) -> float:
+    """Return the Rényi efficiency by `tokenization-scorer`."""
+    ids = folder / "ids.txt"
+    ids.write_text("\n".join(" ".join(map(str, line)) for line, _ in encoded), encoding="ascii")
+    done = subprocess.run([python, "-c", _SCORE, ids], check=True, capture_output=True, text=True)
+    return float(done.stdout)
+
+
+def are_equal(text: str, size: int, scorer: str | None) -> bool:
+    """Print the figures of a text, and return whether they are those of tokenizing every line."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "text.txt").write_text(text, encoding="utf-8", newline="")
+        models_ = folder / "models"
+        models_.mkdir()
+        write_tokenizers(models_, folder / "text.txt", size)
+        paths = {path.name: path for path in sorted(models_.iterdir()) if path.suffix != ".vocab"}
+        tokenizers: dict[str, Any] = {name: wps.load_tokenizer(path) for name, path in paths.items()}
+        started = time.perf_counter()
+        found = wps.evaluate(tokenizers, folder / "text.txt")
+        seconds = time.perf_counter() - started
+        lines = text.split("\n")
+        bert = Pipeline(wps.BertNormalizer(lowercase=False), wps.BertPreTokenizer())
+        words = sum(len(bert.words(line)) for line in lines)
+        is_equal = True
+        started = time.perf_counter()
+        for each in found.figures:
+            encoded, unknown, tokens = encoded_by_library(paths[each.name], lines)
+            expected = independent(encoded, words, unknown, text, tokens)
+            wrong = [name for name, value in expected.items() if getattr(each, name) != value]
+            line = f"  {each.name:13} {each.tokens:>9,} tokens, {each.tokens_per_word:.4f} a word, "
+            line += f"{each.unknown} unknown, Rényi {each.renyi_efficiency:.6f}"
+            if scorer is not None:
+                theirs = scored(scorer, encoded, folder)
+                line += f"  scorer {theirs:.6f}"
+                wrong += ["scorer"] if abs(theirs - each.renyi_efficiency) > 1e-12 else []
+            is_equal &= not wrong
+            sys.stdout.write(f"{line}  {'DIFFERENT: ' + ', '.join(wrong) if wrong else 'the same'}\n")
+        sys.stdout.write(f"  evaluated in {seconds:.1f} s, by every line in {time.perf_counter() - started:.1f} s\n")
+        return is_equal
+
+
+def main() -> int:
+    """Print a table, and return the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("--size", type=int, default=4000, help="of the vocabularies")
+    parser.add_argument("--bytes", type=int, default=2_000_000, help="of each text")
+    parser.add_argument("--scorer", help="an interpreter that has tokenization-scorer")
+    options = parser.parse_args()
+    wrong = False
+    for path in options.files:
+        sys.stdout.write(f"{path.name}\n")
+        sys.stdout.flush()
+        wrong |= not are_equal(text_of(path, options.bytes), options.size, options.scorer)
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""Figures of tokenizers on a text, against the libraries that run or read the same files."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from itertools import count, groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sentencepiece import SentencePieceProcessor
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+import wordpiece_studio as wps
+from tests.evaluation.test_held_out import divided
+from tests.peers.foreign import STRUCTURES, sentencepiece_model, texts
+from wordpiece_studio.text.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINES = [line for text in texts(3, 30) for line in text.split("\n")]
+
+
+HUG = wps.Tokenizer(wps.Vocabulary(["[UNK]", "hug", "##s"], ["[UNK]"]))
+
+
+QUICK = ("bert_with_more", "roberta", "t5", "word_level")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in STRUCTURES]
+)
+def test_words_counted_once_have_the_ids_that_the_library_gives_the_text(tmp_path: Path, name: str) -> None:
+    theirs, path = STRUCTURES[name](), tmp_path / "tokenizer.json"
+    theirs.save(str(path))
+    expected: Counter[int] = Counter()
+    for encoding in theirs.encode_batch(LINES, add_special_tokens=False):
+        expected.update(encoding.ids)
+    ours = wps.load_tokenizer(path)
+    if (reading := ours.reading) is not None:
+        text = wps.held_out_text(
+            (), *(reading.pipeline.normalizer, reading.pipeline.pre_tokenizer),
+            texts=LINES, added_tokens=reading.added_tokens, max_word_length=1 << 30,
+        )  # fmt: skip
+        found = Counter({ours.id_of(token): number for token, number in text.spelled_out.items()})
+        for word, number in zip(ours.encode_words(text.counts.words), text.counts.counts.tolist(), strict=True):
+            found.update({token: times * number for token, times in Counter(word.ids).items()})
+        assert found == expected
+        assert (text.characters, text.bytes) == (len("".join(LINES)), len("".join(LINES).encode()))
+    if isinstance(ours, wps.ImportedTokenizer):
+        counted: Counter[int] = Counter()
+        for _, ids, number in ours.count_words(LINES):
+            counted.update({token: times * number for token, times in Counter(ids).items()})
+        assert counted == expected
+    by_library = {"llama_2", "clip", "metaspace", "xlm_r", "t5", "albert", "unigram_of_bytes"}
+    assert (ours.reading is None) == (name in by_library)
+
+
+def test_a_library_cuts_words_in_their_characters(tmp_path: Path) -> None:
+    for name in ("xlm_r", "unigram_of_bytes"):
+        STRUCTURES[name]().save(str(tmp_path / name))
+    known, of_bytes = (wps.ImportedTokenizer(tmp_path / name) for name in ("xlm_r", "unigram_of_bytes"))
+    assert (known.unk_token, of_bytes.unk_token) == ("<unk>", None)
+    korean, german = known.encode_words(["▁학교에서", "▁Größe"])
+    assert (korean.tokens, korean.offsets) == (["▁학교", "에", "서"], [(0, 3), (3, 4), (4, 5)])
+    assert german.offsets[-1] == (4, 6)
+    found = of_bytes.encode_words(["athé"])[0]
+    assert list(zip(found.tokens, found.offsets, strict=True))[3:] == [("<0xC3>", (3, 4)), ("<0xA9>", (3, 4))]
+
+
+def independent(
+    encoded: list[tuple[list[int], list[int | None]]], words: int, unknown: int | None, text: str, size: int
+) -> dict[str, Any]:
+    """Return the figures of a text as the papers define them, from the ids of its lines and the word of each."""
+    counts = Counter(token for ids, _ in encoded for token in ids)
+    grouped = (groupby(zip(ids, of, strict=True), itemgetter(1)) for ids, of in encoded)
+    own = [[token for token, _ in word] for line in grouped for number, word in line if number is not None]
+    tokens = sum(counts.values())
+    renyi = math.log2(sum((n / tokens) ** 2.5 for n in counts.values())) / (1 - 2.5) / math.log2(len(counts))
+    return {
+        "tokens": tokens, "unknown": 0 if unknown is None else counts[unknown], "used": len(counts),
+        "own_words": len(own), "whole_words": sum(len(word) == 1 and word != [unknown] for word in own),
+        "tokens_per_word": tokens / words, "characters_per_token": len(text) / tokens,
+        "bytes_per_token": len(text.encode()) / tokens, "used_share": len(counts) / size,
+        "renyi_efficiency": pytest.approx(renyi, rel=1e-12),
+        "code_length": pytest.approx(sum(-n * math.log2(n / tokens) for n in counts.values()), rel=1e-12),
+    }  # fmt: skip
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    """Return two texts of several scripts, of which one spells out special tokens."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    middle = len(LINES) // 2
+    for name, lines in {"first": LINES[:middle], "second": [*LINES[middle:], "hug [SEP] the fox <mask>"]}.items():
+        text = "\n".join([*lines, ""]).replace("\0", "")  # which no text file has
+        (folder / name).write_text(text, encoding="utf-8", newline="")
+    return {path.name: path for path in sorted(folder.iterdir())}
+
+
+def test_figures_are_those_of_tokenizing_every_line(tmp_path: Path, files: dict[str, Path]) -> None:
+    theirs: dict[str, Any] = {name: STRUCTURES[name]() for name in ("bert", "roberta", "word_level", "t5")}
+    for name, each in theirs.items():
+        each.save(str(tmp_path / f"{name}.json"))
+    (tmp_path / "pieces.model").write_bytes(sentencepiece_model())
+    pieces = SentencePieceProcessor(model_file=str(tmp_path / "pieces.model"))
+    merges = [("t", "h"), ("th", "e"), ("e", "r"), ("o", "w")]
+    vocab = {token: number for number, token in enumerate(["<unk>", *"abcdefghiklmnorstuwxz", *map("".join, merges)])}
+    theirs["merges"] = Tokenizer(models.BPE(vocab, merges, unk_token="<unk>"))
+    theirs["merges"].pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    ours: dict[str, Any] = {path.stem: wps.load_tokenizer(path) for path in sorted(tmp_path.glob("*.*"))}
+    ours["merges"] = wps.BpeTokenizer(vocab, merges, "none", "whitespace-split", unk_token="<unk>")
+    unknown = {"bert": "[UNK]", "roberta": None, "word_level": "<unk>", "t5": "<unk>", "merges": "<unk>"}
+
+    found = wps.evaluate(ours, files)
+    assert found.words_of == ("bert-cased", "bert")
+    assert list(found.parts) == ["first", "second"]
+    unk: int | None
+    for part, figures in (*found.parts.items(), ("", found.figures)):
+        text = "".join(path.read_bytes().decode() for name, path in files.items() if part in ("", name))
+        lines = text.split("\n")
+        words = sum(len(Pipeline(wps.BertNormalizer(), wps.BertPreTokenizer()).words(line)) for line in lines)
+        assert [each.name for each in figures] == [*ours]
+        for each in figures:
+            if each.name == "pieces":
+                starts = ([piece.startswith("▁") for piece in line] for line in pieces.encode(lines, out_type=str))
+                of = [[sum(line[: n + 1]) for n in range(len(line))] for line in starts]
+                encoded, unk, size = list(zip(pieces.encode(lines), of, strict=True)), pieces.unk_id(), len(pieces)
+            else:
+                peer, token = theirs[each.name], unknown[each.name]
+                encoded = [(e.ids, e.word_ids) for e in peer.encode_batch(lines, add_special_tokens=False)]
+                unk, size = None if token is None else peer.token_to_id(token), peer.get_vocab_size()
+            expected = independent(encoded, words, unk, text, size)
+            assert {name: getattr(each, name) for name in expected} == expected, (part, each.name)
+
+
+def test_words_are_those_of_the_tokenizers_if_they_find_the_same() -> None:
+    vocabulary = wps.Vocabulary(["[UNK]", "it", "'", "s", "it's", "##'", "##s"], ["[UNK]"])
+    split = [wps.Tokenizer(vocabulary, "none", name) for name in ("whitespace-split", "whitespace-split", "bert")]
+    alike, different = (wps.evaluate(split[first:], texts=["it's It's"]) for first in (0, 1))
+    assert alike.figures[:2] != different.figures[:2]
+    only = wps.evaluate(split[:2], texts=["it's It's"])
+    assert (only.words_of, only.figures[0].words) == (("none", "whitespace-split"), 2)
+    assert [(each.words, each.tokens, each.own_words) for each in different.figures] == [(6, 2, 2), (6, 6, 6)]
+    assert [each.name for each in alike.figures] == ["A", "B", "C"]
+    special = wps.Tokenizer(wps.Vocabulary(["[UNK]", "it's"], ["[UNK]", "it's"]), "none", "whitespace-split")
+    for both in ([special, split[0]], [split[0], special]):
+        assert {each.words for each in wps.evaluate(both, texts=["it's it'sit's"]).figures} == {2}
+
+
+def test_the_published_efficiencies() -> None:
+    """Those in the tests of `tokenization-scorer`."""
+    for text, efficiency in [
+        ("pick @@ed pick @@l @@ed pick @@les", 0.8265064834225245),
+        ("pick @@e @@d pick @@l @@e @@d pick @@l @@e @@s", 0.9204840242168808),
+    ]:
+        tokenizer = wps.Tokenizer(wps.Vocabulary(sorted(set(text.split(" ")))), "none", "whitespace-split")
+        assert wps.evaluate(tokenizer, texts=[text]).figures[0].renyi_efficiency == pytest.approx(efficiency, abs=1e-12)
+
+
+def test_words_with_their_counts(tmp_path: Path) -> None:
+    counts = wps.count_texts(["Hug hugs, hug"])
+    run = wps.train(counts, wps.TrainingConfig(max_merges=3))
+    own = wps.evaluate(run, counts).figures[0]
+    assert own == wps.evaluate(run, texts=["Hug hugs, hug"]).figures[0]
+    assert (own.characters, own.words, own.name, own.kind) == (13, 4, "A", "WordPiece")
+    uncased = wps.Tokenizer(run.vocabulary, "bert-uncased")
+    (tmp_path / "counts.tsv").write_text("Hug\t1\nhugs,\t1\nhug\t1\n", encoding="utf-8")
+    STRUCTURES["gpt_2"]().save(str(tmp_path / "gpt.json"))
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    gpt, t5 = (wps.load_tokenizer(tmp_path / name) for name in ("gpt.json", "t5.json"))
+    found = wps.evaluate([run, uncased, gpt, t5], tmp_path / "counts.tsv").figures
+    expected = [len(run.tokenizer().encode("Hug hugs, hug")), len(uncased.encode("Hug hugs, hug"))]
+    expected += [len(gpt.encode(" Hug hugs, hug")), len(t5.encode("Hug hugs, hug"))]
+    assert [each.tokens for each in found] == expected
+    assert (found[0].words, found[0].characters, found[0].bytes) == (3, 11, 11)
+
+
+def test_only_a_part_held_out_may_be_measured(tmp_path: Path, files: dict[str, Path]) -> None:
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    tokenizers = [HUG, wps.load_tokenizer(tmp_path / "t5.json")]
+    text = "".join(path.read_bytes().decode() for path in files.values())
+    held_out = divided(text)[1]
+    assert 0 < len(held_out) < len(text) / 5
+    expected = wps.evaluate(tokenizers, texts=[held_out]).figures
+    assert wps.evaluate(tokenizers, [*files.values()], is_held_out=True).figures == expected
+    assert wps.evaluate(tokenizers, texts=[text], is_held_out=True).figures == expected
+
+
+def test_parity_is_tokens_for_each_of_the_first_text() -> None:
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]", "hug", "h", "##u", "##g"], ["[UNK]"]))
+    parts = {"en": ["hug hug"], "xx": ["hu hug h"]}
+    found = wps.evaluate(tokenizer, texts=parts, is_parallel=True)
+    assert [each.parity for figures in found.parts.values() for each in figures] == [1.0, 2.0]
+    assert [each.parity for each in found.figures] == [None]
+    assert ["parity" in rows[0] for _, rows in found.tables()] == [False, True, True]
+
+
+def test_figures_that_are_no_numbers() -> None:
+    tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]"]))
+    (figures,) = wps.evaluate(tokenizer, texts=["hug pug"]).figures
+    assert math.isnan(figures.renyi_efficiency)
+    assert (figures.code_length, figures.unknown_share, figures.whole_share) == (0, 1, 0)
+    assert json.loads(json.dumps(figures.to_dict(), allow_nan=False))["renyi_efficiency"] is None
+    without = wps.Tokenizer(wps.Vocabulary(["a"]))
+    (figures,) = wps.evaluate(without, texts=["a b"]).figures
+    assert (figures.unknown, figures.tokens, figures.used, figures.renyi_efficiency) == (1, 2, 1, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("vocab.txt", ()), "'vocab.txt' is not a tokenizer. Give what load_tokenizer returns"),
+        (([], ()), "no tokenizer"),
+        (([None], ()), "None is not a tokenizer"),
+        ((HUG, {}), "There is no text"),
+        ((HUG, []), "There is no file to read"),
+        ((HUG, wps.WordCounts.from_pairs([])), "There are no words"),
+        ((HUG, "no such file"), "no such file does not exist"),
+    ],
+)
+def test_what_cannot_be_measured(arguments: tuple[Any, Any], message: str) -> None:
+    with pytest.raises(wps.StudioError, match=message):
+        wps.evaluate(*arguments)
+
+
+def test_options_that_cannot_be() -> None:
+    with pytest.raises(wps.StudioError, match="order of the Rényi entropy is 0"):
+        wps.evaluate(HUG, texts=["hug"], alpha=0)
+    with pytest.raises(wps.StudioError, match="only one text"):
+        wps.evaluate(HUG, texts=["hug"], is_parallel=True)
+
+
+def test_it_reports_what_it_does_and_can_be_stopped(tmp_path: Path, files: dict[str, Path]) -> None:
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    tokenizers = {"hug": HUG, "t5": wps.load_tokenizer(tmp_path / "t5.json")}
+    reports: dict[str, list[tuple[int, int]]] = {}
+    wps.evaluate(tokenizers, files, progress=lambda what, *done: reports.setdefault(what, []).append(done))
+    ways = ("Reading", "Tokenizing by hug", "Tokenizing by t5")
+    assert [*reports] == [f"{way} {part}" for part in files for way in ways]
+    assert all(each[-1][0] == each[-1][1] > 0 for each in reports.values())
+    for last in range(0, sum(map(len, reports.values())), 3):
+        calls = count()
+        with pytest.raises(wps.CountingStopped):
+            wps.evaluate(tokenizers, files, should_stop=lambda: next(calls) >= last)  # noqa: B023

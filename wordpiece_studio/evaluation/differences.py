@@ -1,0 +1,339 @@
+"""Where two tokenizers differ: the words that they cut differently, their vocabularies, and the first other merge.
+
+Cuts are compared by their places in a word, not by how the tokens are written: ``hug ##s`` and ``hug s`` are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
+from wordpiece_studio.evaluation.measured_texts import Watch, as_text, texts_by_name
+from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.text.pre_tokenizers import text_of_letters
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+from wordpiece_studio.tokenizer.encoding import Encoder
+from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.trainer import TrainingRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from wordpiece_studio.evaluation.figures import Measurable
+    from wordpiece_studio.evaluation.measured_texts import Report, Text
+    from wordpiece_studio.tokenizer.encoding import Encoding
+
+    Pair = tuple[str, str]
+
+_DEPTHS = tuple(factor * 10**power for power in range(2, 8) for factor in (1, 2, 5))
+_WORD_MARKS = ("▁", "Ġ")
+_FEW_MARKED = 0.01  # of the tokens: in fewer such a mark is a character like others
+
+
+@dataclass(frozen=True, slots=True)
+class WordDifference:
+    """A word that two tokenizers cut differently, how often it occurs, and the tokens of each."""
+
+    word: str
+    count: int
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordDifferences:
+    """The words of a text that two tokenizers cut differently.
+
+    Attributes
+    ----------
+    words
+        These words, the most frequent first.
+    distinct_words, total
+        How many words were compared, without and with repetitions.
+    """
+
+    words: tuple[WordDifference, ...]
+    distinct_words: int
+    total: int
+
+    @property
+    def share(self) -> float:
+        """The share of all words, repetitions included, that are cut differently."""
+        return sum(word.count for word in self.words) / self.total if self.total else 0.0
+
+    def __repr__(self) -> str:
+        return f"<WordDifferences: {len(self.words):,} of {self.distinct_words:,} words, {self.share:.2%} of the text>"
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyOverlap:
+    """What two vocabularies have in common.
+
+    Tokens are compared by their letters and by whether they begin a word, if both vocabularies mark that, be it by
+    ``##``, ``▁`` or ``Ġ``; otherwise as they are written.
+
+    Attributes
+    ----------
+    sizes
+        How many different tokens each has.
+    shared
+        How many are in both.
+    only_first, only_second
+        The others, as they are written, in id order.
+    by_rank
+        How many of the first tokens of each, in id order, and what share of them is in both.
+    """
+
+    sizes: tuple[int, int]
+    shared: int
+    only_first: tuple[str, ...]
+    only_second: tuple[str, ...]
+    by_rank: tuple[tuple[int, float], ...]
+
+    @property
+    def share(self) -> float:
+        """The share of all tokens of the two that is in both, also called Jaccard index."""
+        return self.shared / max(sum(self.sizes) - self.shared, 1)
+
+    def __repr__(self) -> str:
+        first, second = self.sizes
+        return f"<VocabularyOverlap: {first:,} and {second:,} tokens, {self.shared:,} in both>"
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first merge in which two histories differ.
+
+    Attributes
+    ----------
+    step
+        Its number, from 1.
+    first, second
+        The pair that each merges; None if it has no further merge.
+    is_tie
+        Whether both pairs are tied with others at the same value, so that perhaps only the rule for ties differs.
+    """
+
+    step: int
+    first: Pair | None
+    second: Pair | None
+    is_tie: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerComparison:
+    """Where two tokenizers differ.
+
+    Attributes
+    ----------
+    overlap
+        What their vocabularies have in common.
+    divergence
+        The first merge in which they differ; None if all are the same, or the merges of one are unknown.
+    has_merges
+        Whether the merges of both are known.
+    differences
+        The words that they cut differently; None if no text was given.
+    """
+
+    overlap: VocabularyOverlap
+    divergence: Divergence | None
+    has_merges: bool
+    differences: WordDifferences | None
+
+    def __repr__(self) -> str:
+        return f"<TokenizerComparison: {self.overlap!r}, {self.divergence!r}, {self.differences!r}>"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import comparison_html  # it needs this module
+
+        return comparison_html(self)
+
+
+def compare(
+    first: Measurable | TrainingRun,
+    second: Measurable | TrainingRun,
+    on: Text = (),
+    *,
+    texts: Iterable[str] = (),
+    progress: Report | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> TokenizerComparison:
+    """Return where two tokenizers differ.
+
+    Parameters
+    ----------
+    first, second
+        Tokenizers, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings, whose merges are compared too.
+    on, texts, progress, should_stop
+        The text whose words are compared, and the rest, as for `evaluate`. If both find the same words, these are
+        compared; otherwise those of ``"bert-cased"`` and ``"bert"``, or those given with their counts, each as a text
+        of its own, after a blank if it is no punctuation.
+
+    Raises
+    ------
+    StudioError
+        As `evaluate`.
+
+    >>> from wordpiece_studio import Tokenizer, Vocabulary
+    >>> first, second = (Tokenizer(Vocabulary(["h", "p", "##u", "##g", more])) for more in ("##ug", "hu"))
+    >>> found = compare(first, second, texts=["hug pug hug"])
+    >>> found.differences.words[0]
+    WordDifference(word='hug', count=2, first=('h', '##ug'), second=('hu', '##g'))
+    >>> found.overlap
+    <VocabularyOverlap: 5 and 5 tokens, 4 in both>
+    """
+    histories = _merges_of(first), _merges_of(second)
+    both = list(named_tokenizers([first, second]).values())
+    has_text = not (isinstance(on, tuple | list) and not on) or bool(texts)
+    differences = _differences(both[0], both[1], on, texts, Watch(progress, should_stop)) if has_text else None
+    has_merges = None not in histories
+    parting = divergence(*histories) if has_merges else None
+    return TokenizerComparison(overlap(*both), parting, has_merges, differences)
+
+
+def _merges_of(tokenizer: Any) -> MergeHistory | list[Pair] | None:
+    if isinstance(tokenizer, TrainingRun):
+        return tokenizer.history
+    return tokenizer.merges if isinstance(tokenizer, BpeTokenizer) else None
+
+
+# ---- histories -------------------------------------------------------------------------------------------------------
+
+
+def divergence(first: Any, second: Any) -> Divergence | None:
+    """Return the first merge in which two histories differ; None if they are the same.
+
+    Parameters
+    ----------
+    first, second
+        Histories, trainings, or lists of pairs.
+
+    >>> divergence([("h", "u"), ("hu", "g")], [("h", "u"), ("u", "g")])
+    Divergence(step=2, first=('hu', 'g'), second=('u', 'g'), is_tie=False)
+    """
+    pairs = [_pairs(each) for each in (first, second)]
+    for index, (left, right) in enumerate(zip_longest(*pairs)):
+        if left != right:
+            return Divergence(index + 1, left, right, _is_tie(first, second, index))
+    return None
+
+
+def _pairs(history: Any) -> Iterable[Pair]:
+    if isinstance(history, TrainingRun):
+        history = history.history
+    if not isinstance(history, MergeHistory):
+        return [(left, right) for left, right in history]
+    ids = (history.column(name).tolist() for name in ("left_id", "right_id"))
+    return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
+
+
+def _is_tie(first: Any, second: Any, index: int) -> bool:
+    both = [each.history if isinstance(each, TrainingRun) else each for each in (first, second)]
+    if not all(isinstance(each, MergeHistory) and index < len(each) for each in both):
+        return False
+    one, other = (each[index] for each in both)
+    return bool(one.ties > 1 and other.ties > 1 and one.value == other.value)
+
+
+# ---- vocabularies ----------------------------------------------------------------------------------------------------
+
+
+def overlap(first: Measurable, second: Measurable) -> VocabularyOverlap:
+    """Return what the vocabularies of two tokenizers have in common."""
+    written = first.tokens, second.tokens
+    marked = [_forms(*each) for each in zip((first, second), written, strict=True)]
+    forms: list[Sequence[Any]] = [each for each in marked if each is not None]
+    if len(forms) < len(marked):
+        forms = [*written]
+    ranks = [dict.fromkeys(each) for each in forms]
+    shared = ranks[0].keys() & ranks[1].keys()
+    only = [
+        tuple(token for token, form in zip(*each, strict=True) if form not in shared)
+        for each in zip(written, forms, strict=True)
+    ]
+    orders = [list(each) for each in ranks]
+    most = min(map(len, orders))
+    depths = [*(depth for depth in _DEPTHS if depth < most), *([most] if most else [])]
+    by_rank = ((depth, len(set(orders[0][:depth]).intersection(orders[1][:depth])) / depth) for depth in depths)
+    return VocabularyOverlap((len(orders[0]), len(orders[1])), len(shared), only[0], only[1], tuple(by_rank))
+
+
+def _forms(tokenizer: Measurable, tokens: Sequence[str]) -> Sequence[Any] | None:
+    """Return each token's letters and whether it begins a word; None if the vocabulary does not mark that."""
+    if isinstance(tokenizer, Tokenizer) and (prefix := tokenizer.vocabulary.continuing_subword_prefix):
+        return [(token.removeprefix(prefix), not token.startswith(prefix)) for token in tokens]
+    for mark in _WORD_MARKS:
+        if sum(token.startswith(mark) for token in tokens) > _FEW_MARKED * len(tokens):
+            forms = [(token.removeprefix(mark), token.startswith(mark)) for token in tokens]
+            return [(text_of_letters([text]), begins) for text, begins in forms] if mark == "Ġ" else forms
+    return None
+
+
+# ---- words -----------------------------------------------------------------------------------------------------------
+
+
+def _differences(
+    first: Measurable, second: Measurable, on: Text, texts: Iterable[str], watch: Watch
+) -> WordDifferences:
+    sources = list(texts_by_name(on, texts).values())
+    if len(sources) > 1:
+        raise StudioError("Words are compared on one text, and several were given", "Give the files as a list.")
+    reading, other = first.reading, second.reading
+    given = sources[0].begin(common_reading([reading, other]), watch)
+    is_alike = reading is not None and other is not None and reading.pipeline == other.pipeline
+    counts = sources[0].counted(reading, watch).counts if is_alike and reading is not None else given.counts
+    found: list[WordDifference] = []
+    order = np.argsort(-counts.counts, kind="stable")
+    words = counts.words
+    for part in slices(len(counts)):
+        watch.note("Comparing words", part.start, len(counts))
+        some = [words[index] for index in order[part].tolist()]
+        cuts = zip(
+            some,
+            counts.counts[order[part]].tolist(),
+            *(_cuts(each, some, is_alike) for each in (first, second)),
+            strict=True,
+        )
+        found += (
+            WordDifference(word, count, one.tokens, other.tokens)
+            for word, count, one, other in cuts
+            if one.places != other.places
+        )
+    watch.note("Comparing words", len(counts), len(counts))
+    if counts.pre_tokenizer.is_byte_level:
+        found = [WordDifference(text_of_letters([each.word]), each.count, each.first, each.second) for each in found]
+    return WordDifferences(tuple(found), len(counts), counts.total)
+
+
+class _Cut(NamedTuple):
+    """The tokens of a word, and where they begin in it, with whether they are unknown."""
+
+    tokens: tuple[str, ...]
+    places: list[tuple[int, bool]]
+
+
+def _cuts(tokenizer: Measurable, words: Sequence[str], is_alike: bool) -> list[_Cut]:
+    """Return how words are cut: as they are if `is_alike`, else each as a text."""
+    spelled = list(words)
+    if is_alike:
+        encodings = tokenizer.encode_words(words)
+    else:
+        spelled = [word if tokenizer.reading is None else as_text(word) for word in words]
+        encodings = tokenizer.encode(spelled) if isinstance(tokenizer, Encoder) else tokenizer.encode_batch(spelled)
+    unknown = tokenizer.id_of(tokenizer.unk_token or "")
+    befores = (len(text) - len(word) for text, word in zip(spelled, words, strict=True))
+    return [_cut(encoding, before, unknown) for encoding, before in zip(encodings, befores, strict=True)]
+
+
+def _cut(encoding: Encoding, before: int, unknown: int | None) -> _Cut:
+    """Return the cut of a word that stands after some characters."""
+    found = zip(encoding.ids, encoding.offsets, strict=True)
+    places = [(max(start - before, 0), token_id in (unknown, NO_ID)) for token_id, (start, _) in found]
+    return _Cut(tuple(encoding.tokens), places)

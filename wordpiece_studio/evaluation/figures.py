@@ -1,0 +1,464 @@
+"""Which of several tokenizers does better on a text: figures for each, in one table.
+
+Each is measured as it tokenizes for its users: WordPiece by longest match, byte pair encoding by its merges, what
+another library runs by that library. The text is not tokenized but counted, line by line: once for all tokenizers that
+find words alike, and each distinct word is tokenized once. Only a tokenizer whose way to find words is unknown here
+reads the text itself.
+
+The definitions are those of `TokenizerFigures`. Not here: the texts (`measured_texts`), and counting tokens (`usage`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from wordpiece_studio.corpus.counts import CountingStopped, is_mapping
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.measured_texts import Watch, texts_by_name
+from wordpiece_studio.evaluation.usage import Usage, UsageTally, count_usage, encoded_words
+from wordpiece_studio.system.arrays import slices
+from wordpiece_studio.text.normalizers import resolve_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.tokenizer.added_tokens import TextReading
+from wordpiece_studio.training.trainer import TrainingRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.held_out import HeldOutText
+    from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
+    from wordpiece_studio.evaluation.usage import LibraryTokenizer
+    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
+    Measurable = Tokenizer | BpeTokenizer | LibraryTokenizer
+
+ALPHA = 2.5
+"""The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
+_BERT = "bert-cased", "bert"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFigures:
+    """What a tokenizer makes of a text.
+
+    Attributes
+    ----------
+    name, kind
+        Of the tokenizer; the kind is ``"WordPiece"``, ``"BPE"``, ``"Unigram"`` and so on.
+    vocabulary_size
+        How many tokens it has.
+    words
+        How many words the text has, the same for all tokenizers, see `evaluate`.
+    own_words, whole_words
+        How many words and added tokens the tokenizer itself finds, and how many of these are one token, and known.
+    characters, bytes
+        The size of the text in code points and in UTF-8, white space included; for words with their counts, if the text
+        is unknown, the size of the words.
+    tokens
+        How many tokens it makes.
+    unknown
+        How many of them are the unknown token.
+    used
+        How many different tokens it makes.
+    renyi_efficiency
+        The Rényi entropy of its tokens, divided by the logarithm of `used` (Zouhar et al. 2023): 1 if all occur equally
+        often; not a number if there is only one.
+    code_length
+        How many bits its tokens take in the best code that gives each token a word of its own, which ``-log2`` of its
+        share is long: their number times their Shannon entropy.
+    parity
+        How many tokens it makes for each one that it makes of the first text (Petrov et al. 2023), if the texts say
+        the same in different languages; None if they do not.
+    """
+
+    name: str
+    kind: str
+    vocabulary_size: int
+    words: int
+    own_words: int
+    whole_words: int
+    characters: int
+    bytes: int
+    tokens: int
+    unknown: int
+    used: int
+    renyi_efficiency: float
+    code_length: float
+    parity: float | None = None
+
+    @property
+    def tokens_per_word(self) -> float:
+        """Tokens divided by words, also called fertility."""
+        return self.tokens / self.words
+
+    @property
+    def characters_per_token(self) -> float:
+        """Characters of the text divided by tokens."""
+        return self.characters / self.tokens if self.tokens else math.nan
+
+    @property
+    def bytes_per_token(self) -> float:
+        """Bytes of the text divided by tokens."""
+        return self.bytes / self.tokens if self.tokens else math.nan
+
+    @property
+    def unknown_share(self) -> float:
+        """The share of tokens that are the unknown one."""
+        return self.unknown / self.tokens if self.tokens else 0.0
+
+    @property
+    def whole_share(self) -> float:
+        """The share of its own words that it keeps whole."""
+        return self.whole_words / self.own_words if self.own_words else 0.0
+
+    @property
+    def used_share(self) -> float:
+        """The share of the vocabulary that the text uses."""
+        return self.used / self.vocabulary_size if self.vocabulary_size else 0.0
+
+    @property
+    def bits_per_character(self) -> float:
+        """The code length divided by the characters of the text."""
+        return self.code_length / self.characters if self.characters else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures, for JSON: what is not a number is None."""
+        names = [field.name for field in dataclasses.fields(self)] + [*_RATIOS]
+        values = {name: getattr(self, name) for name in names}
+        return {name: None if value != value else value for name, value in values.items()}
+
+
+_RATIOS = (
+    "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share", "used_share",
+    "bits_per_character",
+)  # fmt: skip
+_COLUMNS = {
+    "tokenizer": ("name", "{}"),
+    "size": ("vocabulary_size", "{:,}"),
+    "tokens a word": ("tokens_per_word", "{:.3f}"),
+    "characters a token": ("characters_per_token", "{:.3f}"),
+    "bytes a token": ("bytes_per_token", "{:.3f}"),
+    "unknown": ("unknown_share", "{:.2%}"),
+    "whole words": ("whole_share", "{:.1%}"),
+    "tokens used": ("used_share", "{:.1%}"),
+    "Rényi": ("renyi_efficiency", "{:.4f}"),
+    "bits a character": ("bits_per_character", "{:.3f}"),
+    "parity": ("parity", "{:.3f}"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The figures of tokenizers on a text.
+
+    Attributes
+    ----------
+    figures
+        Those of each tokenizer on all of the text.
+    parts
+        Those on each text, by its name, if texts with names were given.
+    words_of
+        The normalizer and the pre-tokenizer that decide what a word is.
+    """
+
+    figures: tuple[TokenizerFigures, ...]
+    parts: Mapping[str, tuple[TokenizerFigures, ...]]
+    words_of: tuple[str, str]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{each.name} {each.tokens_per_word:.3f}" for each in self.figures[:8])
+        more = ", …" if len(self.figures) > 8 else ""
+        return f"<Evaluation, tokens a word: {shown}{more}>"
+
+    def _repr_html_(self) -> str:
+        from wordpiece_studio.notebook import evaluation_html  # it needs this module
+
+        return evaluation_html(self)
+
+    def tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+        """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
+        for name, figures in (("", self.figures), *self.parts.items()):
+            columns = {
+                title: each for title, each in _COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
+            }
+            rows = [[text.format(getattr(each, field)) for field, text in columns.values()] for each in figures]
+            yield name, [[*columns], *rows]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, for JSON."""
+        return {
+            "words_of": dict(zip(("normalizer", "pre_tokenizer"), self.words_of, strict=True)),
+            "figures": [each.to_dict() for each in self.figures],
+            "parts": {name: [each.to_dict() for each in figures] for name, figures in self.parts.items()},
+        }
+
+
+def evaluate(
+    tokenizers: Mapping[str, Measurable | TrainingRun] | Iterable[Measurable | TrainingRun] | Measurable | TrainingRun,
+    on: Text | Mapping[str, Text] = (),
+    *,
+    texts: Iterable[str] | Mapping[str, Iterable[str]] = (),
+    alpha: float = ALPHA,
+    is_parallel: bool = False,
+    is_held_out: bool = False,
+    progress: Report | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Evaluation:
+    """Return the figures of tokenizers on a text.
+
+    Parameters
+    ----------
+    tokenizers
+        One or several, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings; without names they are called A,
+        B and so on.
+    on
+        The text: files, as for :func:`~wordpiece_studio.count_words`, words with their counts, or what was held out; or
+        several texts by name, such as languages. Words with their counts are measured as they are by tokenizers that
+        find words as they were found; for others each word is a text of its own, after a blank if it is no punctuation.
+    texts
+        Texts in place of files, or several such collections by name.
+    alpha
+        The order of the Rényi entropy.
+    is_parallel
+        Whether the texts in `on` say the same in different languages, so that the numbers of tokens can be compared.
+    is_held_out
+        Whether to measure only on the part of each text that `divided_corpus` holds out.
+    progress
+        Called now and then with what is being done, how much of it is done, and how much there is.
+    should_stop
+        Called now and then; `CountingStopped` is raised if it returns True.
+
+    Returns
+    -------
+    Evaluation
+        The words that tokens are counted per are those that the tokenizers find, if they all find the same; otherwise
+        those of ``"bert-cased"`` and ``"bert"``. Of words with their counts, these.
+
+    Raises
+    ------
+    StudioError
+        If there is no tokenizer or no word, a file cannot be read, or a library fails.
+
+    >>> from wordpiece_studio import BpeTokenizer, Tokenizer, Vocabulary
+    >>> by_match = Tokenizer(Vocabulary(["[UNK]", "h", "hug", "##u", "##g", "##s"], ["[UNK]"]))
+    >>> by_merges = BpeTokenizer({"h": 0, "u": 1, "g": 2, "ug": 3, "s": 4}, [("u", "g")], "bert-cased", "bert")
+    >>> found = evaluate({"match": by_match, "merges": by_merges}, texts=["hug hugs", "hug mug"])
+    >>> [(each.name, each.tokens, each.tokens_per_word, each.unknown) for each in found.figures]
+    [('match', 5, 1.25, 1), ('merges', 8, 2.0, 0)]
+    """
+    named = named_tokenizers(tokenizers)
+    sources = texts_by_name(on, texts, is_held_out=is_held_out)
+    if not isinstance(alpha, int | float) or not 0 < alpha < math.inf:
+        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    if is_parallel and len(sources) < 2:
+        raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
+    common = common_reading([each.reading for each in named.values()])
+    measured = {
+        part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
+    }
+    parts = {
+        part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
+        for part, (size, usages) in measured.items()
+    }
+    if is_parallel:
+        first = next(iter(parts.values()))
+        parts = {part: tuple(map(_with_parity, figures, first)) for part, figures in parts.items()}
+    sizes = np.array([size for size, _ in measured.values()])
+    total = tuple(
+        _figures(
+            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), alpha
+        )
+        for name, each in named.items()
+    )
+    pipeline = next(iter(sources.values())).pipeline
+    words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
+    return Evaluation(total, {} if "" in parts else parts, words_of)
+
+
+def named_tokenizers(tokenizers: Any) -> dict[str, Measurable]:
+    """Return tokenizers by name.
+
+    Raises
+    ------
+    StudioError
+        If there are none, or something else is among them.
+    """
+    if isinstance(tokenizers, TrainingRun) or hasattr(tokenizers, "encode_words"):
+        tokenizers = [tokenizers]
+    if not isinstance(tokenizers, Iterable) or isinstance(tokenizers, str | bytes):
+        tokenizers = [tokenizers]
+    if not is_mapping(tokenizers):
+        names = (chr(65 + number) if number < 26 else str(number + 1) for number in range(1 << 30))
+        tokenizers = dict(zip(names, tokenizers, strict=False))
+    found = {
+        str(name): each.tokenizer() if isinstance(each, TrainingRun) else each for name, each in tokenizers.items()
+    }
+    for each in found.values():
+        if not hasattr(each, "encode_words"):
+            raise StudioError(
+                "{value} is not a tokenizer",
+                "Give what load_tokenizer returns, or a training.",
+                value=repr(each)[:100],
+            )
+    if not found:
+        raise StudioError("There is no tokenizer to measure", "Give at least one.")
+    return found
+
+
+def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
+    """Return how all tokenizers find words, without their added tokens if these differ; or how BERT does."""
+    known = [reading for reading in readings if reading is not None]
+    if len(known) == len(readings):
+        if all(reading == known[0] for reading in known):
+            return known[0]
+        if all(reading.pipeline == known[0].pipeline for reading in known):
+            return TextReading(known[0].pipeline)
+    return TextReading(Pipeline(resolve_normalizer(_BERT[0]), resolve_pre_tokenizer(_BERT[1])))
+
+
+class _Size(NamedTuple):
+    """The size of a text."""
+
+    words: int
+    characters: int
+    bytes: int
+
+    @classmethod
+    def of(cls, text: HeldOutText) -> _Size:
+        """Return that of a text, or of its words if that of the text is unknown."""
+        counts, statistics = text.counts, text.counts.statistics
+        if text.characters:
+            return cls(text.words, text.characters, text.bytes)
+        if statistics.characters:
+            return cls(text.words, statistics.characters, statistics.bytes)
+        return cls(text.words, counts.symbols, _utf8_bytes(counts))
+
+
+def _utf8_bytes(counts: WordCounts) -> int:
+    """Return how many bytes all words have in UTF-8, including repetitions."""
+    code_points, lengths = counts.characters()
+    sizes = 1 + (code_points > 0x7F) + (code_points > 0x7FF) + (code_points > 0xFFFF)
+    ends = np.append(0, np.cumsum(sizes))[np.append(0, np.cumsum(lengths))]
+    return int((np.diff(ends) * counts.counts).sum())
+
+
+def _measured(
+    named: Mapping[str, Measurable], source: TextInFiles | TextInWords, common: TextReading, watch: Watch
+) -> tuple[_Size, dict[str, Usage]]:
+    """Return the size of a text, and what each tokenizer makes of it."""
+    size = _Size.of(source.begin(common, watch))
+    usages: dict[str, Usage] = {}
+    for first in named.values():
+        alike = [name for name, each in named.items() if name not in usages and each.reading == first.reading]
+        if first.reading is not None:
+            text = source.counted(first.reading, watch)
+            usages |= {name: _usage(name, named[name], text, watch) for name in alike}
+        else:
+            usages |= {name: _usage_by_library(name, named[name], source, watch) for name in alike}  # type: ignore[arg-type]
+    return size, {name: usages[name] for name in named}
+
+
+def _usage(name: str, tokenizer: Measurable, text: HeldOutText, watch: Watch) -> Usage:
+    counts = text.counts
+    report = partial(watch.note, f"Tokenizing by {name}", total=len(counts))
+    usage = count_usage(tokenizer, counts, watch.is_stopped, progress=report)
+    if usage is None:
+        raise CountingStopped
+    found = Counter({tokenizer.id_of(token): count for token, count in text.spelled_out.items()})
+    found[None] += text.special_tokens - sum(text.spelled_out.values())
+    unknown = tokenizer.id_of(tokenizer.unk_token or "")
+    found[unknown] += counts.statistics.skipped_words
+    frequencies = usage.frequencies.copy()
+    for token_id, count in found.items():
+        if token_id is not None:
+            frequencies[token_id] += count
+    total = sum(found.values())
+    return dataclasses.replace(
+        usage,
+        frequencies=frequencies,
+        words=usage.words + total,
+        tokens=usage.tokens + total,
+        whole_occurrences=usage.whole_occurrences
+        + total
+        - found[None]
+        - (found[unknown] if unknown is not None else 0),
+    )
+
+
+def _usage_by_library(name: str, tokenizer: LibraryTokenizer, source: TextInFiles | TextInWords, watch: Watch) -> Usage:
+    """Return what a tokenizer makes of a text whose words its library finds."""
+    words: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for word, ids, count in source.counted_by(tokenizer, partial(watch.note, f"Tokenizing by {name}")):
+        words[word, ids] += count
+    tally, found = UsageTally(tokenizer), [*words]
+    counts = np.fromiter(words.values(), np.int64, len(words))
+    for part in slices(len(found)):
+        tally.add(encoded_words((ids for _, ids in found[part]), (), counts[part]))
+    return tally.usage()
+
+
+def _summed(usages: Sequence[Usage]) -> Usage:
+    """Return the usage of several texts together; the words in which tokens are may be counted several times."""
+    values = zip(*(dataclasses.astuple(usage) for usage in usages), strict=True)
+    return Usage(*(sum(each[1:], each[0]) for each in values))
+
+
+def _figures(name: str, tokenizer: Measurable, size: _Size, usage: Usage, alpha: float) -> TokenizerFigures:
+    frequencies = usage.frequencies[usage.frequencies > 0]
+    without_id = usage.tokens - int(frequencies.sum())
+    shares = np.append(frequencies, [without_id] if without_id else []) / max(usage.tokens, 1)
+    unknown = tokenizer.id_of(tokenizer.unk_token or "")
+    return TokenizerFigures(
+        name,
+        tokenizer.kind,
+        len(tokenizer),
+        size.words,
+        usage.words,
+        usage.whole_occurrences,
+        size.characters,
+        size.bytes,
+        usage.tokens,
+        usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
+        len(frequencies),
+        renyi_efficiency(shares, alpha),
+        -usage.tokens * float((shares * np.log2(shares)).sum()),
+    )
+
+
+def renyi_efficiency(shares: NDArray[np.float64], alpha: float = ALPHA) -> float:
+    """Return the Rényi entropy of tokens divided by its maximum.
+
+    Parameters
+    ----------
+    shares
+        The share of each token that occurs: their sum is 1.
+    alpha
+        The order; 1 gives the Shannon entropy.
+
+    >>> renyi_efficiency(np.array([0.25] * 4))
+    1.0
+    """
+    if len(shares) < 2:
+        return math.nan
+    if alpha == 1:
+        entropy = -(shares * np.log2(shares)).sum()
+    else:
+        entropy = np.log2((shares**alpha).sum()) / (1 - alpha)
+    return float(entropy / np.log2(len(shares)))
+
+
+def _with_parity(figures: TokenizerFigures, first: TokenizerFigures) -> TokenizerFigures:
+    return dataclasses.replace(figures, parity=figures.tokens / first.tokens if first.tokens else math.nan)

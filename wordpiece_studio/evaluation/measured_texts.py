@@ -1,0 +1,233 @@
+"""The texts that tokenizers are measured on: files, texts in memory, or words with their counts.
+
+Each gives its words as a tokenizer finds them, counted once for all tokenizers that find the same. Not here: what the
+tokenizers make of them (`figures`, `differences`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
+from wordpiece_studio.corpus.listing import listing, opened
+from wordpiece_studio.corpus.texts import checked_texts, text_pieces
+from wordpiece_studio.corpus.word_counts import read_word_counts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import HeldOutText, divided_corpus, divided_pieces, held_out_text
+from wordpiece_studio.system.arrays import SLICE, slices
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from wordpiece_studio.corpus.counts import CountingProgress
+    from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.corpus.listing import Listing
+    from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
+    from wordpiece_studio.evaluation.usage import LibraryTokenizer
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+
+    Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
+    Report = Callable[[str, int, int], None]
+    """What is being done, how much of it is done, and how much there is."""
+    CountedWord = tuple[str, tuple[int, ...], int]
+    """A word with its ids and its count."""
+
+_ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
+
+
+class Watch:
+    """Reports progress, and raises `CountingStopped` if the caller wants to stop."""
+
+    def __init__(self, report: Report | None, should_stop: Callable[[], bool] | None, part: str = "") -> None:
+        self._report = report
+        self._should_stop = should_stop
+        self._part = f" {part}" if part else ""
+
+    def is_stopped(self) -> bool:
+        """Return whether the caller wants to stop."""
+        return self._should_stop is not None and self._should_stop()
+
+    def note(self, what: str, done: int, total: int) -> None:
+        """Report progress.
+
+        Raises
+        ------
+        CountingStopped
+            If the caller wants to stop.
+        """
+        if self.is_stopped():
+            raise CountingStopped
+        if self._report is not None:
+            self._report(what + self._part, done, total)
+
+    def note_reading(self, progress: CountingProgress) -> None:
+        """Report how much of a text has been read."""
+        self.note("Reading", progress.bytes_done, progress.bytes_total)
+
+
+class TextInFiles:
+    """A text in files, or texts in place of them; both are read line by line.
+
+    Parameters
+    ----------
+    listed, texts
+        The files, or the texts.
+    is_held_out
+        Whether only the part counts that `divided_corpus` holds out.
+
+    Attributes
+    ----------
+    pipeline
+        What decides what its words are.
+    """
+
+    def __init__(self, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
+        self._listed = listed
+        self._texts = texts
+        self._is_held_out = is_held_out
+
+    def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words that tokens are counted per."""
+        self.pipeline = common.pipeline
+        self._common = common
+        self._text = self._read(common, watch)
+        return self._text
+
+    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words as a tokenizer finds them."""
+        return self._text if reading == self._common else self._read(reading, watch)
+
+    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+        """Yield the words that a library finds."""
+        yield from tokenizer.count_words(self._lines(note))
+
+    def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        listed = () if self._listed is None else self._listed
+        steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
+        options: ReadingOptions = {
+            "added_tokens": reading.added_tokens,
+            "max_word_length": _ANY_LENGTH,
+            "progress": watch.note_reading,
+            "should_stop": watch.is_stopped,
+        }
+        if self._is_held_out:
+            return divided_corpus(listed, *steps, texts=self._texts, **options).held_out
+        return held_out_text(listed, *steps, texts=self._texts, **options)
+
+    def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
+        pieces, done = self._pieces(), 0
+        if self._is_held_out:
+            pieces = (piece for is_held_out, piece in divided_pieces(pieces) if is_held_out)
+        for piece in pieces:
+            note(done, self._text.characters)
+            yield from piece.text.removesuffix("\n").split("\n")
+            done += len(piece.text)
+        note(self._text.characters, self._text.characters)
+
+    def _pieces(self) -> Iterator[TextPiece]:
+        for number, text in enumerate(self._texts, start=1):
+            yield from text_pieces(text, f"text {number}")
+        for file in () if self._listed is None else self._listed.files:
+            yield from opened(file).pieces()
+
+
+class TextInWords:
+    """Words with their counts, whose text is gone.
+
+    Parameters
+    ----------
+    text
+        The words.
+    is_table
+        Whether it is unknown what found them.
+    """
+
+    def __init__(self, text: HeldOutText, *, is_table: bool = False) -> None:
+        self.pipeline = Pipeline(text.counts.normalizer, text.counts.pre_tokenizer)
+        self._text = text
+        self._is_table = is_table
+        if not text.words:
+            raise StudioError("There are no words to measure on", "Give another text.")
+
+    def begin(self, _common: TextReading, _watch: Watch) -> HeldOutText:
+        """Return the words that tokens are counted per."""
+        return self._text
+
+    def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
+        """Return the words if a tokenizer finds the same, else what it makes of each of them as a text."""
+        if reading.pipeline == self.pipeline and not self._is_table:
+            return self._text
+        counts, finder = self._text.counts, AddedTokenFinder.of(reading.added_tokens)
+        words: Counter[str] = Counter()
+        spelled_out: Counter[str] = Counter()
+        for number, (word, count) in enumerate(counts.items()):
+            if not number % SLICE:
+                watch.note("Splitting words", number, len(counts))
+            for section in finder.sections(as_text(word)):
+                if section.is_added:
+                    spelled_out[section.text] += count
+                else:
+                    for found in reading.pipeline.words(section.text):
+                        words[found] += count
+        steps = reading.pipeline.normalizer, reading.pipeline.pre_tokenizer
+        split = WordCounts([*words], [*words.values()], *steps, counts.statistics)
+        special_tokens = self._text.special_tokens + sum(spelled_out.values())
+        spelled_out.update(self._text.spelled_out)
+        return dataclasses.replace(self._text, counts=split, special_tokens=special_tokens, spelled_out=spelled_out)
+
+    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+        """Yield the words, each as a text that the library reads."""
+        counts = self._text.counts
+        for part in slices(len(counts)):
+            note(part.start, len(counts))
+            found = tokenizer.encode_batch(counts.words[part])
+            for word, encoding, count in zip(counts.words[part], found, counts.counts[part].tolist(), strict=True):
+                yield word, tuple(encoding.ids), count
+        note(len(counts), len(counts))
+
+
+def as_text(word: str) -> str:
+    """Return a word as it mostly stands in a text: after a blank, unless it is punctuation.
+
+    >>> as_text("hug"), as_text(",")
+    (' hug', ',')
+    """
+    return f" {word}" if word[:1].isalnum() else word
+
+
+def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str, TextInFiles | TextInWords]:
+    """Return the texts by name; one without a name is called ``""``.
+
+    Raises
+    ------
+    StudioError
+        If there is none, or one cannot be read.
+    """
+    is_named = is_mapping(on) and not isinstance(on, WordCounts)
+    found: dict[str, TextInFiles | TextInWords]
+    if is_mapping(texts):
+        found = {
+            str(name): TextInFiles(None, list(checked_texts(each)), is_held_out=is_held_out)
+            for name, each in texts.items()
+        }
+    elif is_named:
+        found = {str(name): _source(each, is_held_out) for name, each in on.items()}
+    else:
+        given = list(checked_texts(texts))
+        found = {"": TextInFiles(None, given, is_held_out=is_held_out) if given else _source(on, is_held_out)}
+    if not found:
+        raise StudioError("There is no text to measure on", "Give files, texts, or words with their counts.")
+    return found
+
+
+def _source(on: Any, is_held_out: bool) -> TextInFiles | TextInWords:
+    if isinstance(on, WordCounts | HeldOutText):
+        return TextInWords(HeldOutText(on) if isinstance(on, WordCounts) else on)
+    listed = listing(on)
+    if not is_held_out and all(file.kind == "word-counts" for file in listed.files):
+        return TextInWords(HeldOutText(read_word_counts(listed.files)), is_table=True)
+    return TextInFiles(listed, [], is_held_out=is_held_out)
