@@ -17,7 +17,6 @@ from wordpiece_studio.evaluation.measured_texts import Watch, as_text, texts_by_
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
-from wordpiece_studio.tokenizer.encoding import Encoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.trainer import TrainingRun
@@ -25,9 +24,8 @@ from wordpiece_studio.training.trainer import TrainingRun
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from wordpiece_studio.evaluation.figures import Measurable
     from wordpiece_studio.evaluation.measured_texts import Report, Text
-    from wordpiece_studio.tokenizer.encoding import Encoding
+    from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
     Pair = tuple[str, str]
 
@@ -157,8 +155,8 @@ class TokenizerComparison:
 
 
 def compare(
-    first: Measurable | TrainingRun,
-    second: Measurable | TrainingRun,
+    first: Encoder | TrainingRun,
+    second: Encoder | TrainingRun,
     on: Text = (),
     *,
     texts: Iterable[str] = (),
@@ -245,7 +243,7 @@ def _is_tie(first: Any, second: Any, index: int) -> bool:
 # ---- vocabularies ----------------------------------------------------------------------------------------------------
 
 
-def overlap(first: Measurable, second: Measurable) -> VocabularyOverlap:
+def overlap(first: Encoder, second: Encoder) -> VocabularyOverlap:
     """Return what the vocabularies of two tokenizers have in common."""
     written = first.tokens, second.tokens
     marked = [_forms(*each) for each in zip((first, second), written, strict=True)]
@@ -265,7 +263,7 @@ def overlap(first: Measurable, second: Measurable) -> VocabularyOverlap:
     return VocabularyOverlap((len(orders[0]), len(orders[1])), len(shared), only[0], only[1], tuple(by_rank))
 
 
-def _forms(tokenizer: Measurable, tokens: Sequence[str]) -> Sequence[Any] | None:
+def _forms(tokenizer: Encoder, tokens: Sequence[str]) -> Sequence[Any] | None:
     """Return each token's letters and whether it begins a word; None if the vocabulary does not mark that."""
     if isinstance(tokenizer, Tokenizer) and (prefix := tokenizer.vocabulary.continuing_subword_prefix):
         return [(token.removeprefix(prefix), not token.startswith(prefix)) for token in tokens]
@@ -279,9 +277,7 @@ def _forms(tokenizer: Measurable, tokens: Sequence[str]) -> Sequence[Any] | None
 # ---- words -----------------------------------------------------------------------------------------------------------
 
 
-def _differences(
-    first: Measurable, second: Measurable, on: Text, texts: Iterable[str], watch: Watch
-) -> WordDifferences:
+def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str], watch: Watch) -> WordDifferences:
     sources = list(texts_by_name(on, texts).values())
     if len(sources) > 1:
         raise StudioError("Words are compared on one text, and several were given", "Give the files as a list.")
@@ -319,14 +315,14 @@ class _Cut(NamedTuple):
     places: list[tuple[int, bool]]
 
 
-def _cuts(tokenizer: Measurable, words: Sequence[str], is_alike: bool) -> list[_Cut]:
+def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
     spelled = list(words)
     if is_alike:
         encodings = tokenizer.encode_words(words)
     else:
         spelled = [word if tokenizer.reading is None else as_text(word) for word in words]
-        encodings = tokenizer.encode(spelled) if isinstance(tokenizer, Encoder) else tokenizer.encode_batch(spelled)
+        encodings = tokenizer.encode(spelled)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     befores = (len(text) - len(word) for text, word in zip(spelled, words, strict=True))
     return [_cut(encoding, before, unknown) for encoding, before in zip(encodings, befores, strict=True)]

@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutText
     from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
-    from wordpiece_studio.evaluation.usage import LibraryTokenizer
-    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-
-    Measurable = Tokenizer | BpeTokenizer | LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryTokenizer
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
@@ -207,7 +203,7 @@ class Evaluation:
 
 
 def evaluate(
-    tokenizers: Mapping[str, Measurable | TrainingRun] | Iterable[Measurable | TrainingRun] | Measurable | TrainingRun,
+    tokenizers: Mapping[str, Encoder | TrainingRun] | Iterable[Encoder | TrainingRun] | Encoder | TrainingRun,
     on: Text | Mapping[str, Text] = (),
     *,
     texts: Iterable[str] | Mapping[str, Iterable[str]] = (),
@@ -288,7 +284,7 @@ def evaluate(
     return Evaluation(total, {} if "" in parts else parts, words_of)
 
 
-def named_tokenizers(tokenizers: Any) -> dict[str, Measurable]:
+def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
     """Return tokenizers by name.
 
     Raises
@@ -356,7 +352,7 @@ def _utf8_bytes(counts: WordCounts) -> int:
 
 
 def _measured(
-    named: Mapping[str, Measurable], source: TextInFiles | TextInWords, common: TextReading, watch: Watch
+    named: Mapping[str, Encoder], source: TextInFiles | TextInWords, common: TextReading, watch: Watch
 ) -> tuple[_Size, dict[str, Usage]]:
     """Return the size of a text, and what each tokenizer makes of it."""
     size = _Size.of(source.begin(common, watch))
@@ -371,7 +367,7 @@ def _measured(
     return size, {name: usages[name] for name in named}
 
 
-def _usage(name: str, tokenizer: Measurable, text: HeldOutText, watch: Watch) -> Usage:
+def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Usage:
     counts = text.counts
     report = partial(watch.note, f"Tokenizing by {name}", total=len(counts))
     usage = count_usage(tokenizer, counts, watch.is_stopped, progress=report)
@@ -416,7 +412,7 @@ def _summed(usages: Sequence[Usage]) -> Usage:
     return Usage(*(sum(each[1:], each[0]) for each in values))
 
 
-def _figures(name: str, tokenizer: Measurable, size: _Size, usage: Usage, alpha: float) -> TokenizerFigures:
+def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: float) -> TokenizerFigures:
     frequencies = usage.frequencies[usage.frequencies > 0]
     without_id = usage.tokens - int(frequencies.sum())
     shares = np.append(frequencies, [without_id] if without_id else []) / max(usage.tokens, 1)

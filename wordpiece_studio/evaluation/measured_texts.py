@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
-    from wordpiece_studio.evaluation.usage import LibraryTokenizer
     from wordpiece_studio.tokenizer.added_tokens import TextReading
+    from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
 
     Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
     Report = Callable[[str, int, int], None]
@@ -184,7 +184,7 @@ class TextInWords:
         counts = self._text.counts
         for part in slices(len(counts)):
             note(part.start, len(counts))
-            found = tokenizer.encode_batch(counts.words[part])
+            found = tokenizer.encode(counts.words[part])
             for word, encoding, count in zip(counts.words[part], found, counts.counts[part].tolist(), strict=True):
                 yield word, tuple(encoding.ids), count
         note(len(counts), len(counts))

@@ -11,7 +11,7 @@ they no longer occur. Others occur in words as they were merged, but longest mat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.tokenizer.added_tokens import TextReading
-    from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
-    from wordpiece_studio.tokenizer.encoding import Encoding
+    from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.history import MergeHistory
 
 EngineName = Literal["auto", "plain", "compiled"]
@@ -36,33 +34,6 @@ _FEW_WORDS = 10_000
 """Up to this many words are split sooner than the kernels are loaded."""
 _PLAIN_PART = 1 << 10  # words between two calls of `should_stop`
 _OWNER_BITS = 16
-
-
-class LibraryTokenizer(Protocol):
-    """What the figures need of a tokenizer that another library runs, see `peers`."""
-
-    kind: str
-    unk_token: str | None
-    largest_id: int
-    reading: TextReading | None
-
-    @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order."""
-
-    def __len__(self) -> int: ...
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-
-    def encode_words(self, words: Iterable[str]) -> list[Encoding]:
-        """Return the tokens of words, which are neither normalized nor split."""
-
-    def encode_batch(self, texts: Iterable[str]) -> list[Encoding]:
-        """Return the tokens of each text."""
-
-    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
-        """Yield the words of texts with their ids and counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +83,7 @@ class EncodedWords(NamedTuple):
 
 
 def count_usage(
-    tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer,
+    tokenizer: Encoder,
     counts: WordCounts,
     should_stop: Callable[[], bool] | None = None,
     *,
@@ -136,7 +107,7 @@ def count_usage(
     """
     is_compiled = engine == "compiled" or (engine == "auto" and _is_worth_kernels(len(counts)))
     parts = _plain_parts(tokenizer, counts)
-    if is_compiled and isinstance(tokenizer, Tokenizer):
+    if is_compiled and isinstance(tokenizer, Tokenizer) and tokenizer.can_explain:  # by longest match
         parts = _compiled_parts(tokenizer, counts)
     tally, done = UsageTally(tokenizer), 0
     for part in parts:
@@ -153,9 +124,12 @@ def usage_as_trained(history: MergeHistory, step: int) -> Usage:
     """Return how often each token stands in the words as they are after `step` merges; no word is unknown."""
     frequencies = np.zeros(history.vocabulary_size(step), dtype=np.int64)
     weights = history.input.weights
+    lengths = np.zeros(len(weights), dtype=np.int64)
     for ids, words in history.segmentations.tokens_by_block(step, history.column("new_id")):
         np.add.at(frequencies, ids, weights[words])
-    return Usage(frequencies, history.words_per_token(step), 0, 0)
+        lengths += np.bincount(words, minlength=len(weights))
+    whole, tokens = int(weights[lengths == 1].sum()), int((lengths * weights).sum())
+    return Usage(frequencies, history.words_per_token(step), 0, 0, whole, int(weights.sum()), tokens)
 
 
 def _is_worth_kernels(words: int) -> bool:
@@ -165,7 +139,7 @@ def _is_worth_kernels(words: int) -> bool:
 class UsageTally:
     """Accumulates the tokens that a tokenizer makes of words."""
 
-    def __init__(self, tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer) -> None:
+    def __init__(self, tokenizer: Encoder) -> None:
         self._unknown_token = tokenizer.unk_token or ""
         size = getattr(tokenizer, "largest_id", len(tokenizer) - 1) + 1  # a library's ids may have gaps
         unknown = tokenizer.id_of(self._unknown_token)
@@ -210,15 +184,13 @@ class UsageTally:
         return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
 
 
-def _plain_parts(tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer, counts: WordCounts) -> Iterator[EncodedWords]:
+def _plain_parts(tokenizer: Encoder, counts: WordCounts) -> Iterator[EncodedWords]:
     for first in range(0, len(counts), _PLAIN_PART):
         part = slice(first, first + _PLAIN_PART)
         yield _plain_part(tokenizer, counts.words[part], counts.counts[part])
 
 
-def _plain_part(
-    tokenizer: Tokenizer | BpeTokenizer | LibraryTokenizer, words: Sequence[str], weights: NDArray[np.int64]
-) -> EncodedWords:
+def _plain_part(tokenizer: Encoder, words: Sequence[str], weights: NDArray[np.int64]) -> EncodedWords:
     return encoded_words((each.ids for each in tokenizer.encode_words(words)), words, weights)
 
 

@@ -22,7 +22,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import Encoder, Encoding, checked_ids
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryTokenizer, checked_ids
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
@@ -57,7 +57,7 @@ class Segmentation:
     score: float
 
 
-class ImportedTokenizer(Encoder):
+class ImportedTokenizer(LibraryTokenizer):
     """Tokenizes text with the library that made it; pairs, truncation and padding are those of every tokenizer here.
 
     Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. (Where a text
@@ -183,7 +183,7 @@ class ImportedTokenizer(Encoder):
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
 
-        Raises the same as `encode_batch`.
+        Raises the same as `cut`.
         """
         for portion in _portions(texts):
             yield from self._of_texts("count", portion, list[tuple[str, tuple[int, ...], int]])

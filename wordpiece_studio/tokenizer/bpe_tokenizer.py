@@ -74,7 +74,6 @@ class BpeTokenizer(Encoder):
     """
 
     kind = "BPE"
-    """The kind of its model, as in `ImportedTokenizer.kind`."""
 
     def __init__(
         self,
@@ -101,19 +100,15 @@ class BpeTokenizer(Encoder):
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}
         self._roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
-        self._finder = AddedTokenFinder.of(map(AddedToken, (*self.special_tokens, *self.user_tokens)))
+        added = [AddedToken(token, special=True) for token in self.special_tokens]
+        self.reading = TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
+        self._finder = AddedTokenFinder.of(self.reading.added_tokens)
 
     def __repr__(self) -> str:
         return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
-
-    @property
-    def reading(self) -> TextReading:
-        """How it finds the words of a text."""
-        added = [AddedToken(token, special=True) for token in self.special_tokens]
-        return TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
 
     @property
     def tokens(self) -> list[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
+
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
     """Tokens of a word, their ids, and (start, end) in its characters."""
 
@@ -173,12 +175,21 @@ class Encoder(ABC):
 
     Attributes
     ----------
+    kind
+        The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
+    reading
+        How it finds the words of a text, line by line; None if only its library knows.
+    unk_token
+        Stands for what the model does not know; None if it has no such token.
     model_max_length
         The most tokens that the model takes, and the length to use where none is given; None if it is unknown.
     padding_side, truncation_side
         ``"right"`` or ``"left"``: where a text is padded unless an option says otherwise, and where it is cut off.
     """
 
+    kind: str
+    reading: TextReading | None
+    unk_token: str | None
     model_max_length: int | None = None
     padding_side: Side = "right"
     truncation_side: Side = "right"
@@ -190,6 +201,15 @@ class Encoder(ABC):
     def roles(self) -> Mapping[str, str]:
         """The special token that has each role, by the name of the role, such as ``"pad_token"``."""
         return self._roles
+
+    @property
+    @abstractmethod
+    def tokens(self) -> Sequence[str]:
+        """All tokens in id order."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return how many tokens it has."""
 
     @abstractmethod
     def id_of(self, token: str) -> int | None:
@@ -309,6 +329,14 @@ class Encoder(ABC):
             advice = "Encode without padding." if role == "pad_token" else "Encode without adding special tokens."
             raise StudioError("The vocabulary has no {token} to add", advice, token=token or ROLES[role][0])
         return Special((token,), (token_id,))
+
+
+class LibraryTokenizer(Encoder):
+    """A tokenizer that another library runs, see `peers`."""
+
+    @abstractmethod
+    def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
+        """Yield the words of texts as the library finds them, with their ids and counts; some words several times."""
 
 
 def watched(

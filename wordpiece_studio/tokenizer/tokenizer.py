@@ -178,7 +178,6 @@ class Tokenizer(Encoder):
     """
 
     kind = "WordPiece"
-    """The kind of its model, as in `ImportedTokenizer.kind`."""
     model_max_length: int
     can_explain = True
     """Whether `explain` says how a word is cut."""
@@ -210,6 +209,9 @@ class Tokenizer(Encoder):
         self._normalized_finder = self._finder_in_normalized_text()
         first = AddedTokensFirst(self.pre_tokenizer, self._normalized_finder)
         self.pipeline = Pipeline(self.normalizer, first if self._normalized_finder else self.pre_tokenizer)
+        found_first = (token for token in vocabulary.added_tokens if not token.normalized)
+        self.reading = TextReading(self.pipeline, tuple(found_first))
+        self.unk_token = vocabulary.unk_token
         self._matches: _Kept[WordMatch] = _Kept()
         self._encoded: _Kept[_Encoded | _OneToken] = _Kept()
         self._ids: _Kept[tuple[int, ...]] = _Kept()
@@ -226,17 +228,6 @@ class Tokenizer(Encoder):
     @cached_property
     def _is_by_character(self) -> bool:
         return self.pipeline.is_by_character and not self.vocabulary.end_of_word_suffix
-
-    @property
-    def reading(self) -> TextReading:
-        """How it finds the words of a text."""
-        found_first = (token for token in self.vocabulary.added_tokens if not token.normalized)
-        return TextReading(self.pipeline, tuple(found_first))
-
-    @property
-    def unk_token(self) -> str:
-        """Stands for a word that no tokens make up."""
-        return self.vocabulary.unk_token
 
     @property
     def tokens(self) -> list[str]:
