@@ -4,16 +4,22 @@
 prints each figure's largest difference from an independent computation: `tokenizers` and `sentencepiece` read the same
 files and tokenize every line. With ``--scorer PYTHON``, an interpreter that has the package `tokenization-scorer`, the
 Rényi efficiencies are also compared with that package's. It exits with 1 if anything differs.
+
+``python -m tests.benchmarks.figures --table FILES...`` trains on the part of each text that is not held out, by each
+objective and by other libraries, at two sizes, and prints the figures of what is held out, as they stand in the help.
+What is trained is kept in a folder, ``--kept``: a run that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import lzma
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +28,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
 from tests.evaluation.test_figures import independent
+from tests.evaluation.test_held_out import divided
+from wordpiece_studio.peers.library_training import PeerName, file_of, peer_settings
 from wordpiece_studio.text.pipeline import Pipeline
 
 _SCORE = """
@@ -33,6 +41,15 @@ print(get_metric("renyi")([line.split() for line in lines], power=2.5))
 _UNKNOWN = {"wordpiece": "[UNK]", "merges": "[UNK]", "unigram.json": "<unk>"}
 # On the long words that spaces alone leave, the library's Unigram trainer panics.
 _SPLIT = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Metaspace()])
+_OURS: dict[str, dict[str, Any]] = {
+    "likelihood": {"objective": "likelihood"},
+    "score": {"objective": "score"},
+    "score, floor 20": {"objective": "score", "min_frequency": 20},
+    "count": {"objective": "count"},
+}
+_PEERS: tuple[PeerName, ...] = ("tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-unigram")
+_SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
+_USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
 Lines = list[tuple[list[int], list[int | None]]]
 
 
@@ -129,6 +146,55 @@ def are_equal(text: str, size: int, scorer: str | None) -> bool:
         return is_equal
 
 
+def versions() -> str:
+    """Return what trains, with versions."""
+    libraries = (f"{name} {version(name)}" for name in ("tokenizers", "sentencepiece"))
+    return ", ".join([f"WordPiece Studio {wps.__version__}", *libraries])
+
+
+def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, size: int) -> Any:
+    """Return a tokenizer trained on a text of which these are the words, from the folder if it is there."""
+    file = folder / (file_of(name) if name in _PEERS else "tokenizer.json")
+    if not file.exists():
+        started = time.perf_counter()
+        folder.mkdir(parents=True, exist_ok=True)
+        if name in _OURS:
+            run = wps.train(counts, wps.TrainingConfig(vocab_size=size, **_OURS[name]))
+            run.tokenizer().save(folder, only="tokenizer.json")
+        else:
+            settings = peer_settings(name, wps.TrainingConfig(vocab_size=size))
+            peer = wps.train_peer(name, [text] if name.startswith("sentencepiece") else counts, settings)
+            unfinished = file.with_suffix(".unfinished")
+            unfinished.write_bytes(peer.content)
+            unfinished.replace(file)
+        sys.stderr.write(f"{name} {size:,}: {time.perf_counter() - started:.1f} s\n")
+    return wps.load_tokenizer(file)
+
+
+def print_table(path: Path, kept: Path, normalizer: str) -> None:
+    """Print the figures of a part of a text held out, for tokenizers trained on the rest, as Markdown."""
+    text = text_of(path, 1 << 40)
+    rest, held_out = divided(text)
+    counts = wps.count_texts([rest], normalizer)
+    digest = hashlib.sha256(f"{versions()}\n{normalizer}\n{text}".encode()).hexdigest()[:16]
+    stem = path.name.partition(".")[0]
+    sizes = _SIZES.get(stem, _USUAL_SIZES)
+    way = "" if normalizer == "bert-cased" else f", normalizer {normalizer}"
+    lines: list[str] = []
+    for size in sizes:
+        folder = kept / f"{stem}-{digest}" / str(size)
+        named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_PEERS)}
+        found = wps.evaluate(named, texts=[held_out])
+        rows = dict(found.tables())[""]
+        if not lines:
+            words = f"{found.figures[0].words:,} words held out, trained on {counts.total:,}"
+            lines += [f"## {stem}{way}", "", f"{words}, for {sizes[0]:,} and {sizes[1]:,} tokens.", ""]
+            lines += [f"| {' | '.join(rows[0])} |", f"|---|{'---:|' * (len(rows[0]) - 1)}"]
+        lines += [f"| {' | '.join(row)} |" for row in rows[1:]]
+    sys.stdout.write("\n".join([*lines, "", ""]))
+    sys.stdout.flush()
+
+
 def main() -> int:
     """Print a table, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -136,7 +202,16 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=4000, help="of the vocabularies")
     parser.add_argument("--bytes", type=int, default=2_000_000, help="of each text")
     parser.add_argument("--scorer", help="an interpreter that has tokenization-scorer")
+    parser.add_argument("--table", action="store_true", help="print the table of the help instead")
+    parser.add_argument("--normalizer", default="bert-cased", help="of the table")
+    kept = Path(tempfile.gettempdir()) / "wordpiece-studio-table"
+    parser.add_argument("--kept", type=Path, default=kept, help="where the tokenizers of the table are (%(default)s)")
     options = parser.parse_args()
+    if options.table:
+        sys.stdout.write(f"{versions()}\n\n")
+        for path in options.files:
+            print_table(path, options.kept, options.normalizer)
+        return 0
     wrong = False
     for path in options.files:
         sys.stdout.write(f"{path.name}\n")
