@@ -63,7 +63,7 @@ def write_tokenizers(folder: Path, text: Path, size: int) -> None:
     """Write five tokenizers that are trained on a text."""
     counts = wps.count_words(text)
     wps.train(counts, wps.TrainingConfig(vocab_size=size)).tokenizer().save(folder / "wordpiece")
-    bare = {"objective": "count", "continuing_subword_prefix": "", "special_tokens": ["[UNK]"]}
+    bare: dict[str, Any] = {"objective": "count", "continuing_subword_prefix": "", "special_tokens": ["[UNK]"]}
     wps.write_bpe_files(folder / "merges", wps.train(counts, wps.TrainingConfig(vocab_size=size, **bare)).history)
     lines = text.read_bytes().decode("utf-8").split("\n")
     for name, model, trainer, pre_tokenizer in (
@@ -72,7 +72,7 @@ def write_tokenizers(folder: Path, text: Path, size: int) -> None:
     ):
         made = Tokenizer(model)
         made.pre_tokenizer = pre_tokenizer
-        unknown = {"unk_token": "<unk>"} if trainer is trainers.UnigramTrainer else {}
+        unknown: dict[str, Any] = {"unk_token": "<unk>"} if trainer is trainers.UnigramTrainer else {}
         made.train_from_iterator(
             lines, trainer(vocab_size=size, special_tokens=["<unk>"], show_progress=False, **unknown)
         )

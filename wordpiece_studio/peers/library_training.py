@@ -20,6 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts, parts_of
 from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
@@ -246,7 +247,7 @@ def check_replayable(trainer: str) -> None:
 
 def file_of(trainer: str) -> str:
     """Return what the file of a trainer's library is usually called."""
-    return "sentencepiece.model" if trainer.startswith("sentencepiece") else "tokenizer.json"
+    return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
 def train_peer(
