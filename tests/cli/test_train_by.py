@@ -12,6 +12,7 @@ import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
 from tests.evaluation.test_held_out import divided
 from wordpiece_studio.peers import library_training
+from wordpiece_studio.peers.training_child import Learned
 from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_replay_with_another_vocabulary_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learned = library_training.Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
+    learned = Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
     monkeypatch.setattr(library_training, "_trained", lambda *_: (b"", learned))
     options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--replay", "-o", tmp_path / "out"]
     assert "The vocabularies differ from id 5 on" in fails(capsys, "train", COURSE, *options)
