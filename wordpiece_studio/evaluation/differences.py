@@ -16,7 +16,6 @@ from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.measured_texts import Watch, as_text, texts_by_name
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
-from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.trainer import TrainingRun
@@ -24,6 +23,7 @@ from wordpiece_studio.training.trainer import TrainingRun
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from wordpiece_studio.evaluation.figures import Measurable
     from wordpiece_studio.evaluation.measured_texts import Report, Text
     from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
@@ -155,8 +155,8 @@ class TokenizerComparison:
 
 
 def compare(
-    first: Encoder | TrainingRun,
-    second: Encoder | TrainingRun,
+    first: Measurable,
+    second: Measurable,
     on: Text = (),
     *,
     texts: Iterable[str] = (),
@@ -196,10 +196,8 @@ def compare(
     return TokenizerComparison(overlap(*both), parting, has_merges, differences)
 
 
-def _merges_of(tokenizer: Any) -> MergeHistory | list[Pair] | None:
-    if isinstance(tokenizer, TrainingRun):
-        return tokenizer.history
-    return tokenizer.merges if isinstance(tokenizer, BpeTokenizer) else None
+def _merges_of(tokenizer: Any) -> MergeHistory | Sequence[Pair] | None:
+    return tokenizer.history if isinstance(tokenizer, TrainingRun) else getattr(tokenizer, "merges", None)
 
 
 # ---- histories -------------------------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokeni
 
     config = history.config
     parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
-    if config.objective == "count" and config.end_of_word_suffix and not config.continuing_subword_prefix:
+    if config.is_byte_pair_encoding:
         return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
     return Tokenizer(*parts)
 
