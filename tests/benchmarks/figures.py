@@ -6,7 +6,8 @@ files and tokenize every line. With ``--scorer PYTHON``, an interpreter that has
 Rényi efficiencies are also compared with that package's. It exits with 1 if anything differs.
 
 ``python -m tests.benchmarks.figures --table FILES...`` trains on the part of each text that is not held out, by each
-objective and by other libraries, at two sizes, and prints the figures of what is held out, as they stand in the help.
+objective and by other libraries, at two sizes, and prints the figures of what is held out, and what they show: the
+tables of the help. For Chinese there is a second one, without BERT's normalizer, which splits between its characters.
 What is trained is kept in a folder, ``--kept``: a run that was interrupted goes on where it was.
 """
 
@@ -21,7 +22,7 @@ import tempfile
 import time
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
@@ -31,6 +32,9 @@ from tests.evaluation.test_figures import independent
 from tests.evaluation.test_held_out import divided
 from wordpiece_studio.peers.library_training import PeerName, file_of, peer_settings
 from wordpiece_studio.text.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SCORE = """
 import sys
@@ -50,6 +54,7 @@ _OURS: dict[str, dict[str, Any]] = {
 _PEERS: tuple[PeerName, ...] = ("tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-unigram")
 _SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
 _USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
+Figures = dict[str, wps.TokenizerFigures]
 Lines = list[tuple[list[int], list[int | None]]]
 
 
@@ -171,28 +176,74 @@ def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, s
     return wps.load_tokenizer(file)
 
 
-def print_table(path: Path, kept: Path, normalizer: str) -> None:
-    """Print the figures of a part of a text held out, for tokenizers trained on the rest, as Markdown."""
+def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
+    """Print and return the figures of what is held out of a text, by size, for tokenizers trained on the rest."""
     text = text_of(path, 1 << 40)
     rest, held_out = divided(text)
     counts = wps.count_texts([rest], normalizer)
     digest = hashlib.sha256(f"{versions()}\n{normalizer}\n{text}".encode()).hexdigest()[:16]
     stem = path.name.partition(".")[0]
     sizes = _SIZES.get(stem, _USUAL_SIZES)
-    way = "" if normalizer == "bert-cased" else f", normalizer {normalizer}"
     lines: list[str] = []
+    tables = []
     for size in sizes:
         folder = kept / f"{stem}-{digest}" / str(size)
         named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_PEERS)}
         found = wps.evaluate(named, texts=[held_out])
-        rows = dict(found.tables())[""]
+        tables.append({each.name: each for each in found.figures})
+        head, *rows = dict(found.tables())[""]
         if not lines:
             words = f"{found.figures[0].words:,} words held out, trained on {counts.total:,}"
-            lines += [f"## {stem}{way}", "", f"{words}, for {sizes[0]:,} and {sizes[1]:,} tokens.", ""]
-            lines += [f"| {' | '.join(rows[0])} |", f"|---|{'---:|' * (len(rows[0]) - 1)}"]
-        lines += [f"| {' | '.join(row)} |" for row in rows[1:]]
+            lines += [
+                f"## {stem}, normalizer {normalizer}",
+                "",
+                f"{words}; for {sizes[0]:,} and {sizes[1]:,} tokens.",
+                "",
+            ]
+            lines += [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
     sys.stdout.write("\n".join([*lines, "", ""]))
     sys.stdout.flush()
+    return tables
+
+
+def span(values: list[float], form: str) -> str:
+    """Return the least and the greatest value."""
+    return f"{form.format(min(values))} to {form.format(max(values))}"
+
+
+def conclusions(usual: list[list[Figures]], unsplit: list[tuple[list[Figures], list[Figures]]]) -> str:
+    """Return three sentences on tables, and on those of texts whose characters BERT splits, with what is unsplit."""
+    small, large = zip(*usual, strict=True)
+
+    def times(name: str, other: str, tables: Iterable[Figures]) -> list[float]:
+        return [each[name].tokens_per_word / each[other].tokens_per_word for each in tables]
+
+    alike = ("likelihood", "count", "tokenizers-wordpiece")
+    more = [
+        span([value - 1 for name in alike for value in times(name, "tokenizers-bpe", tables)], "{:.0%}")
+        for tables in (large, small)
+    ]
+    saved = [1 - after[name].tokens / before[name].tokens for before, after in usual for name in alike]
+    others = {
+        name: span(times(name, "likelihood", [*small, *large]), "{:.2f}")
+        for name in (*_OURS, *_PEERS)
+        if name not in alike
+    }
+    fewer = [1 - none[1][name].tokens / split[1][name].tokens for split, none in unsplit for name in alike]
+    sentences = [
+        f"Likelihood, count and the WordPiece of tokenizers need {more[0]} more tokens a word than its BPE at the "
+        f"larger size, {more[1]} at the smaller; the larger size saves {span(saved, '{:.0%}')}.",
+        f"The score needs {others['score']} times the tokens of likelihood, with a floor of 20 "
+        f"{others['score, floor 20']} times, the Unigram of tokenizers {others['tokenizers-unigram']} times, and that "
+        f"of SentencePiece {others['sentencepiece-unigram']} times.",
+    ]
+    if fewer:
+        sentences.append(
+            f"Where Chinese characters are not split, likelihood, count and the WordPiece of tokenizers need "
+            f"{span(fewer, '{:.0%}')} fewer tokens at the larger size."
+        )
+    return "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences, start=1))
 
 
 def main() -> int:
@@ -203,14 +254,18 @@ def main() -> int:
     parser.add_argument("--bytes", type=int, default=2_000_000, help="of each text")
     parser.add_argument("--scorer", help="an interpreter that has tokenization-scorer")
     parser.add_argument("--table", action="store_true", help="print the table of the help instead")
-    parser.add_argument("--normalizer", default="bert-cased", help="of the table")
     kept = Path(tempfile.gettempdir()) / "wordpiece-studio-table"
     parser.add_argument("--kept", type=Path, default=kept, help="where the tokenizers of the table are (%(default)s)")
     options = parser.parse_args()
     if options.table:
         sys.stdout.write(f"{versions()}\n\n")
-        for path in options.files:
-            print_table(path, options.kept, options.normalizer)
+        usual = [print_table(path, options.kept, "bert-cased") for path in options.files]
+        unsplit = [
+            (table, print_table(path, options.kept, "none"))
+            for path, table in zip(options.files, usual, strict=True)
+            if "zh" in path.name
+        ]
+        sys.stdout.write(f"{conclusions(usual, unsplit)}\n")
         return 0
     wrong = False
     for path in options.files:
