@@ -191,15 +191,12 @@ def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
         named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_PEERS)}
         found = wps.evaluate(named, texts=[held_out])
         tables.append({each.name: each for each in found.figures})
-        head, *rows = dict(found.tables())[""]
+        head, *rows = ([*row[:4], *row[5:]] for row in dict(found.tables())[""])  # without bytes a token
         if not lines:
-            words = f"{found.figures[0].words:,} words held out, trained on {counts.total:,}"
-            lines += [
-                f"## {stem}, normalizer {normalizer}",
-                "",
-                f"{words}; for {sizes[0]:,} and {sizes[1]:,} tokens.",
-                "",
-            ]
+            of = found.figures[0]
+            held = f"{of.words:,} words held out, {of.bytes / of.characters:.3f} bytes a character"
+            trained = f"trained on {counts.total:,} words, for {sizes[0]:,} and {sizes[1]:,} tokens"
+            lines += [f"## {stem}, normalizer {normalizer}", "", f"{held}; {trained}.", ""]
             lines += [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
         lines += [f"| {' | '.join(row)} |" for row in rows]
     sys.stdout.write("\n".join([*lines, "", ""]))
