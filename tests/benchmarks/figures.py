@@ -205,8 +205,9 @@ def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
 
 
 def span(values: list[float], form: str) -> str:
-    """Return the least and the greatest value."""
-    return f"{form.format(min(values))} to {form.format(max(values))}"
+    """Return the least and the greatest value, or one if both look the same."""
+    ends = dict.fromkeys(form.format(value) for value in (min(values), max(values)))
+    return " to ".join(ends)
 
 
 def conclusions(usual: list[list[Figures]], unsplit: list[tuple[list[Figures], list[Figures]]]) -> str:
