@@ -328,6 +328,8 @@ def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut
 
 def _cut(encoding: Encoding, before: int, unknown: int | None) -> _Cut:
     """Return the cut of a word that stands after some characters."""
-    found = zip(encoding.ids, encoding.offsets, strict=True)
+    tokens = tuple(encoding.tokens)
+    is_marked = len(tokens) > 1 and tokens[0] in _WORD_MARKS  # which takes a token more, but cuts nothing
+    found = zip(encoding.ids[is_marked:], encoding.offsets[is_marked:], strict=True)
     places = [(max(start - before, 0), token_id in (unknown, NO_ID)) for token_id, (start, _) in found]
-    return _Cut(tuple(encoding.tokens), places)
+    return _Cut(tokens, places)
