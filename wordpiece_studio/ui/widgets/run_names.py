@@ -78,6 +78,8 @@ def repetition_text(run: Run) -> str:
 def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
     """Return what stands after the letter of a compared run: its name, or ``"@12 the first tie"`` for a bookmark."""
     note = compared.bookmark
+    if compared.is_longest_first:
+        return _tr("longest token first")
     return names[compared.run] if note is None else f"@{number_text(note.step)} {note.text}"
 
 
