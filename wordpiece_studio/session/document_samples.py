@@ -156,14 +156,16 @@ def _traditional_chinese() -> _Document:
                 1,
                 _tr(
                     "The article calls p(ab) / (p(a) × p(b)) mutual information. For l o it is (2/24) / (2/24 × 2/24) "
-                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm."
+                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm. "
+                    "The run WordPiece goes by that score, with ## in place of </w>."
                 ),
             ),
             (
                 3,
                 _tr(
                     "The article's table of tokens after each merge is Vocabulary: how often each occurs, and in the "
-                    "title how many are in use, with the change. Charts draws that number (In use)."
+                    "title how many are in use, with the change. Charts draws that number (In use); among so few words "
+                    "it falls at once."
                 ),
             ),
             (

@@ -120,7 +120,8 @@ def _floor(run: Run) -> str:
 
 def _special_tokens(run: Run) -> str:
     number = len(run.config.special_tokens)
-    return _tr("{number} special tokens").format(number=number) if number else _tr("no special tokens")
+    words = {0: _tr("no special tokens"), 1: _tr("1 special token")}
+    return words.get(number) or _tr("{number} special tokens").format(number=number)
 
 
 def _normalizer(run: Run) -> str:
