@@ -171,6 +171,10 @@ class BpeTokenizer(Encoder):
             return text_of_letters(token.removesuffix(suffix) for token in tokens)
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
+    def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
+        """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
+        return _TokenizerInWindow(vocabulary, self)
+
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
         """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
         for section in self._finder.sections(text):
@@ -379,10 +383,6 @@ class LongestFirstTokenizer(BpeTokenizer):
         """Return the tokens of a word as if it had not been trained on; its end need not be marked."""
         return [symbol.token for symbol in self._found_in(word)]
 
-    def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
-        """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
-        return _LongestFirstWords(vocabulary, self)
-
     def _merged(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
@@ -411,12 +411,12 @@ class LongestFirstTokenizer(BpeTokenizer):
         return symbols
 
 
-class _LongestFirstWords(Tokenizer):
-    """Finds words as any `Tokenizer` does, but has them cut the longest token first."""
+class _TokenizerInWindow(Tokenizer):
+    """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind."""
 
     can_explain = False
 
-    def __init__(self, vocabulary: Vocabulary, encoder: LongestFirstTokenizer) -> None:
+    def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
         super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
         self._encoder = encoder
 

@@ -49,9 +49,10 @@ class _CutBox(QComboBox):
         room = self.style().subControlRect(combo, option, QStyle.SubControl.SC_ComboBoxEditField, self).width()
         text = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room - _INSIDE)
         option.currentText = text
-        with QStylePainter(self) as painter:
-            painter.drawComplexControl(combo, option)
-            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(combo, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class CorpusFiguresView(QWidget):
