@@ -322,8 +322,8 @@ class VocabularyPane(Pane):
         if shown != numbers.all:  # the numbers for all tokens would be mistaken for those found
             return whole, tokens
         short = f"{tokens} · {' · '.join(parts[3:] or parts[-1:])}"
-        # The box of kinds has the numbers that are left out, too.
-        return whole, " · ".join(parts[1:]), short, f"{tokens} · {parts[-1]}", *parts[3:4], tokens
+        in_use_alone = parts[3:4] if step < len(in_use) else ()  # the box of kinds has the other numbers, too
+        return whole, " · ".join(parts[1:]), short, *in_use_alone, f"{tokens} · {parts[-1]}", tokens
 
     def _show_emptiness(self) -> None:
         text = ""
