@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _ONLY: Kind = "only"
 _NARROWEST, _WIDEST = 70, 260  # pixels of the search field
+_SPACING = 6
 _PAUSE_MS = 120
 """Delay after the last key: a half-written regular expression is often invalid."""
 
@@ -85,7 +86,7 @@ class VocabularyControls(QWidget):
     def _lay_out(self) -> None:
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
+        line.setSpacing(_SPACING)
         line.addWidget(self._field, 1)
         line.addWidget(self._pattern)
         line.addWidget(self._kinds)
@@ -105,6 +106,11 @@ class VocabularyControls(QWidget):
         """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
+
+    def least_width(self) -> int:
+        """Return the width in pixels with the narrowest search field."""
+        others = self._pattern.sizeHint().width() + self._kinds.sizeHint().width()
+        return _NARROWEST + others + 2 * _SPACING
 
     def widen_field(self, spare: int) -> None:
         """Let the search field be so many pixels wider than it must be, within its limits."""
@@ -294,7 +300,7 @@ class VocabularyPane(Pane):
         title = self.tr("Vocabulary")
         taken = _BETWEEN
         if self._controls.parentWidget() is not self:
-            taken += self._controls.minimumSizeHint().width()
+            taken += self._controls.least_width()
         hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
         self._controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
         self.set_heading(title, hint)
