@@ -48,6 +48,8 @@ class RunOrigin:
 
 
 _TOKENIZERS_KEPT = 16
+_QUICK_WORDS = 50_000
+"""Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +102,7 @@ class Run:
     step: int = 0
     peer: PeerRun | None = None
     library: ImportedTokenizer | None = None
-    _tokenizers: OrderedDict[int, Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
+    _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
     def letter(self) -> str:
@@ -117,14 +119,25 @@ class Run:
         """Whether it has merges that the user asked for and did not save; no project holds those of other libraries."""
         return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
 
-    def tokenizer_at(self, step: int) -> Tokenizer:
+    @property
+    def can_cut_longest_first(self) -> bool:
+        """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
+        return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
+
+    def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
 
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        `longest_first`: a `LongestFirstTokenizer` rather than the merges.
         """
-        found = self._tokenizers.pop(step, None)
+        found = self._tokenizers.pop((step, longest_first), None)
         if found is None:
-            if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            if longest_first:
+                from wordpiece_studio.training.trainer import bpe_tokenizer
+
+                encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
+                found = encoder.in_window(self.history.vocabulary(step))
+            elif self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
                 from wordpiece_studio.peers.peer_history import PeerTokenizer
 
                 found = PeerTokenizer(self.history, self.counts, self.library)
@@ -132,7 +145,7 @@ class Run:
                 found = tokenizer_at(self.history, self.counts, step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
-        self._tokenizers[step] = found
+        self._tokenizers[step, longest_first] = found
         return found
 
     def drop_tokenizers(self) -> None:
@@ -162,6 +175,7 @@ def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokeni
     if config.is_byte_pair_encoding:
         return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
     return Tokenizer(*parts)
+
 
 
 class TrainerState(Enum):

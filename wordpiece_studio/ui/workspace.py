@@ -162,6 +162,7 @@ class Workspace(QMainWindow):
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks))
+        self.notices.keep_free(self.docks.panel("timeline"))
         layout = QVBoxLayout(self._content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -178,7 +178,9 @@ class BookmarksDialog(QDialog):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(COMPARE, QHeaderView.ResizeMode.ResizeToContents)
         table.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
-        table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+        table.setWordWrap(True)  # a note may be some sentences long
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.verticalHeader().setMinimumSectionSize(metrics.height() + 10)
 
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
@@ -192,7 +194,7 @@ class BookmarksDialog(QDialog):
         layout.addWidget(self._empty)
         layout.addWidget(self._table, 1)
         layout.addLayout(buttons)
-        self.resize(480, 320)
+        self.resize(620, 380)
 
     def _enable(self) -> None:
         notes = self._bookmarks.notes

@@ -266,10 +266,13 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         top = _CROWDED_TOP if self._is_crowded else _TOP
         high = (self.height() - top) / len(self._lanes)
+        return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
+
+    def _below_lane(self, high: float) -> float:
+        """Return how much of a lane so high is below its axis: the names of tokens, if there is room for them."""
         if self._token_line is None:
             self._token_line = float(QFontMetrics(self._theme.font(-2)).height())
-        below = self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
-        return QRectF(left, top + number * high, right - left, high - below)
+        return self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
 
     # -- user input
 
@@ -462,7 +465,8 @@ class TimelinePlot(QAbstractSlider):
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
 
     def _names_tokens(self, lane: Lane) -> bool:
-        return bool(lane.tokens) and self._lane_room(0).height() >= _LEAST_CURVE
+        room = self._lane_room(0)
+        return bool(lane.tokens) and self._lane_room(1).top() - room.bottom() > _BELOW_LOW_LANE
 
     def _below_axis(self, offset: float, in_lane: float) -> float:
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_MOST_ROWS = 2
+MOST_ROWS = 3
 """Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
@@ -105,7 +105,7 @@ class _Line(QWidget):
         super().__init__(parent)
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
-        self._content_height, self._rows = 0, _MOST_ROWS
+        self._content_height, self._rows = 0, MOST_ROWS
         self.chips = LiveChips(theme, _no_captions, self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         layout = QVBoxLayout(self)
@@ -184,7 +184,7 @@ class ComparedTexts(QWidget):
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""
-        others = self._comparison.beside() if run is not None else []
+        others = self._comparison.texts() if run is not None else []
         was_seen = not self.isHidden()
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
@@ -198,7 +198,8 @@ class ComparedTexts(QWidget):
             set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if others else None)
         lines = zip(others, self._lines, strict=False)
-        self.changes.set_texts({each.run: line.live for each, line in lines if each.bookmark is None})
+        aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
+        self.changes.set_texts(aligned)
         if was_seen != bool(others):
             self.height_changed.emit()
 
