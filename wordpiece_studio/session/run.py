@@ -118,22 +118,25 @@ class Run:
         return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
 
     def tokenizer_at(self, step: int) -> Tokenizer:
-        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
-
-        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
-        """
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept."""
         found = self._tokenizers.pop(step, None)
         if found is None:
-            if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
-                from wordpiece_studio.peers.peer_history import PeerTokenizer
-
-                found = PeerTokenizer(self.history, self.counts, self.library)
-            else:
-                found = tokenizer_at(self.history, self.counts, step)
+            found = self.new_tokenizer(step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step] = found
         return found
+
+    def new_tokenizer(self, step: int) -> Tokenizer:
+        """Return a tokenizer after `step` merges that is nobody else's, for a thread.
+
+        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        """
+        if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            from wordpiece_studio.peers.peer_history import PeerTokenizer
+
+            return PeerTokenizer(self.history, self.counts, self.library)
+        return tokenizer_at(self.history, self.counts, step)
 
     def drop_tokenizers(self) -> None:
         """Drop the tokenizers kept, because nobody looks at the run any more."""

@@ -187,6 +187,11 @@ class Actions(QObject):
             self.tr("Show how it tokenizes the live text, beside other runs"),
         )
         self.compare_run.setCheckable(True)
+        self.words_apart = self._action(
+            self.tr("&Words cut differently"),
+            ("Ctrl+Shift+W",),
+            self.tr("List the words that a compared run cuts differently; repeat for the next run, then for all words"),
+        )
         self.bring_text_back = self._action(
             self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
         )

@@ -1,0 +1,102 @@
+"""Where compared runs differ, in the window: words, merges, vocabularies; against the same by the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+import wordpiece_studio as wps
+from tests.ui.test_run_strip import train
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.words_table import WordColumn
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+
+if TYPE_CHECKING:
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.evaluation.differences import WordDifference
+
+_LEFT = Qt.MouseButton.LeftButton
+_CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def two(studio: Studio) -> Studio:
+    """A window that compares A, by score, with B, by count, on the smallest sample; A is shown, at step 3."""
+    window, runs = studio.window, studio.window.session.runs
+    window.corpus_controller.load_sample("hug.txt")
+    studio.wait(lambda: window.model.merge_count == 9, 30_000)
+    runs.keep(runs.all[0])
+    train(studio, "count")
+    for run in runs.all:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(3)
+    return studio
+
+
+def expected(studio: Studio, *steps: int) -> tuple[WordDifference, ...]:
+    """Return what the library says about all runs at these steps."""
+    runs = studio.window.session.runs.all
+    tokenizers = [run.tokenizer_at(step) for run, step in zip(runs, steps, strict=True)]
+    return wps.compare(*tokenizers, runs[0].counts).differences.words
+
+
+def shown(studio: Studio) -> list[tuple[object, ...]]:
+    table = studio.window.corpus_pane.words_face.table
+    return [tuple(table.value(item, column) for column in WordColumn) for item in table.shown_items().tolist()]
+
+
+def wait_for(studio: Studio, words: tuple[WordDifference, ...]) -> None:
+    cells = [(each.word, each.count, each.first, each.second) for each in words]
+    studio.wait(lambda: shown(studio) == cells, 30_000)
+
+
+def test_words_that_are_cut_differently(two: Studio) -> None:
+    window, runs = two.window, two.window.session.runs
+    face = window.corpus_pane.words_face
+    window.docks.bring("token_details")
+    QTest.keyClick(window, Qt.Key.Key_W, _CONTROL_SHIFT)
+    wait_for(two, expected(two, 3, 3))
+    assert face.isVisible()
+    assert face.choice.currentText() == "cut differently by B"
+    assert face.share == "A at step 3 and B at step 3 cut 5 of 5 words differently, 100.00 % of the text."
+    cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
+    lines = face.view._delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
+    for line, token in zip(lines, ("##u", "##un"), strict=True):
+        rects = {item.text: rect for rect, item in face.view._delegate._places(*line)}
+        two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
+        assert window.model.selection == Selection("token", text=token)
+    window.model.seek(7)
+    wait_for(two, expected(two, 7, 7))
+    assert face.share.startswith("A at step 7 and B at step 7 cut ")
+
+    runs.show(runs.all[1])  # it is compared with A then
+    two.wait(lambda: face.choice.currentText() == "cut differently by A", 30_000)
+    window.model.seek(0)
+    two.wait(lambda: face.emptiness == "B at step 0 and A at step 0 cut every word alike.", 30_000)
+    window.actions_.compare_step.trigger()  # a bookmark is compared like a run
+    window.model.seek(5)
+    two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "cut differently by B@0", 30_000)
+    window.actions_.words_apart.trigger()
+    two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 cut "), 30_000)
+    window.actions_.words_apart.trigger()
+    two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
+    for run in runs.all:
+        runs.set_compared(run, False)
+    two.wait(lambda: face.choice.count() == 2)
+
+
+def test_words_are_not_compared_where_nobody_sees_them(two: Studio) -> None:
+    window = two.window
+    window.actions_.words_apart.trigger()
+    wait_for(two, expected(two, 3, 3))
+    window.corpus_pane.show_face(Face.TEXT)
+    search = window.corpus_pane.words_face._search
+    window.model.seek(4)
+    two.wait(lambda: not window.timeline_pane.is_stale)
+    assert not search._question
+    window.corpus_pane.show_face(Face.WORDS)
+    wait_for(two, expected(two, 4, 4))
