@@ -89,6 +89,43 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     two.wait(lambda: face.choice.count() == 2)
 
 
+def test_where_runs_part(two: Studio) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    pane, plot, link = window.timeline_pane, window.timeline_pane.plot, window.timeline_pane._parting
+    parting = wps.divergence(first.history, second.history)
+    assert (parting.step, parting.first, parting.second) == (1, ("##g", "##s"), ("##u", "##g"))
+    text = "▼ A and B part at step 1: ##g + ##s here, ##u + ##g there"
+    two.wait(lambda: link.isVisible() and link.text() == text, 30_000)
+    assert [lane.parting for lane in plot.lanes] == [None, 1]
+    two.qtbot.mouseClick(link, _LEFT)
+    two.wait(lambda: window.model.step == 1)
+
+    window.session.settings.choose(objective="score", min_frequency=5, vocab_size=20)
+    train(two, "score")
+    window.session.runs.set_compared(window.model.run, True)
+    window.session.runs.show(first)
+    later = wps.divergence(first.history, window.session.runs.all[2].history).step
+    assert later > 1
+    two.wait(lambda: link.text() == f"▼ A parts from B at step 1, from C at step {later}", 30_000)
+    assert link.accessibleName().startswith(f"{text}\n▼ A and C part at step {later}: ")
+    window.docks.bring("corpus")
+    for step in (later, 1):
+        QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
+        two.wait(lambda step=step: window.model.step == step, 30_000)
+
+    pane.hide()
+    window.session.runs.show(second)
+    assert not pane._partings._question
+    pane.show()
+    two.wait(lambda: link.text().startswith("▼ B parts from A at step 1, from C at "), 30_000)
+    for run in (first, second):
+        window.session.runs.set_compared(run, False)
+    two.wait(lambda: "B and C part" in link.text(), 30_000)
+    window.session.runs.set_compared(window.session.runs.all[2], False)
+    two.wait(lambda: not link.isVisible())
+    assert not window.actions_.go_to_parting.isEnabled()
+
+
 def test_words_are_not_compared_where_nobody_sees_them(two: Studio) -> None:
     window = two.window
     window.actions_.words_apart.trigger()

@@ -131,9 +131,9 @@ def words_apart(
             said = percent
             report(percent)
 
-    tokenizers = (each.run.new_tokenizer(each.step) for each in question)
+    first, second = (each.run.new_tokenizer(each.step) for each in question)
     try:
-        return compare(*tokenizers, counts, progress=note, should_stop=should_stop).differences
+        return compare(first, second, counts, progress=note, should_stop=should_stop).differences
     except CountingStopped:
         return None
 

@@ -241,6 +241,10 @@ class Actions(QObject):
             self.tr("Previous change to the te&xt"), ("Shift+F9", "Ctrl+Left"),
             self.tr("Go to the previous step that changed how the live text is tokenized"), "previous_change",
         )  # fmt: skip
+        self.go_to_parting = self._action(
+            self.tr("Go to where the r&uns part"), ("Ctrl+Shift+G",),
+            self.tr("Go to the first step at which a compared run merges another pair; repeat for the next run"),
+        )  # fmt: skip
         self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
 
     def _make_mark_actions(self) -> None:

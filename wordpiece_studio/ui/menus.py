@@ -143,7 +143,7 @@ class Menus(QObject):
         menu.addActions([actions.next_merge, actions.previous_merge, actions.ten_on, actions.ten_back])
         menu.addActions([actions.first_merge, actions.last_merge, actions.go_to_step, actions.play])
         menu.addSeparator()
-        menu.addActions([actions.next_change, actions.previous_change])
+        menu.addActions([actions.next_change, actions.previous_change, actions.go_to_parting])
         menu.addActions([actions.run_to_breakpoint, actions.run_back, actions.breakpoints])
         menu.addSeparator()
         menu.addActions([actions.keep_step, actions.compare_step, actions.bookmarks])

@@ -39,6 +39,7 @@ class RunsController(QObject):
         actions.rename_run.triggered.connect(self._on_rename_triggered)
         actions.close_run.triggered.connect(self._on_close_triggered)
         actions.words_apart.triggered.connect(self._on_words_apart_triggered)
+        actions.go_to_parting.triggered.connect(self._on_go_to_parting_triggered)
         actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
         actions.show_run.triggered.connect(self._on_show_triggered)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
@@ -84,6 +85,10 @@ class RunsController(QObject):
         self._window.corpus_pane.show_face(Face.WORDS)
         self._window.corpus_pane.words_face.choose_next()
 
+    def _on_go_to_parting_triggered(self) -> None:
+        self._window.docks.bring("timeline")
+        self._window.timeline_pane.go_to_parting()
+
     def _on_bring_back_triggered(self) -> None:
         """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
         run = self._runs.current
@@ -116,6 +121,7 @@ class RunsController(QObject):
             action.setEnabled(len(runs) > 1)
         for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
             action.setEnabled(current is not None)
+        self._actions.go_to_parting.setEnabled(bool(self._comparison.others))
         self._actions.words_apart.setEnabled(bool(self._comparison.beside()))
         self._actions.compare_run.setChecked(current is not None and current.is_compared)
         self._actions.keep_run.setEnabled(current is not None and not current.is_kept)

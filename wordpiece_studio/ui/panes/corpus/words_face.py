@@ -92,7 +92,7 @@ class _WordDelegate(ChipDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         for rect, split in self.lines(option.rect, index):
             part = QStyleOptionViewItem(option)
-            part.rect = rect  # type: ignore[attr-defined]  # the stubs lack it
+            part.rect = rect
             super().paint(painter, part, split)
         if self.is_bold(index):
             paint_mark(painter, option.rect, self._theme)
@@ -104,7 +104,7 @@ class _WordDelegate(ChipDelegate):
         upper, lower = QRect(cell), QRect(cell)
         upper.setBottom(cell.center().y())
         lower.setTop(upper.bottom() + 1)
-        return [(upper, index), (lower, index.siblingAtColumn(WordColumn.OTHER))]
+        return [(upper, index), (lower, self._table.index(index.row(), WordColumn.OTHER))]
 
 
 class RunWordsView(SortedTable):
@@ -420,7 +420,13 @@ class WordsFace(Pane):
         if text and self._search.percent is not None:
             text = self.tr("{found} Comparing: {percent} %").format(found=text, percent=self._search.percent)
         set_plain_text(self._share, text)
-        self._share.setVisible(bool(text) and self.table.words is not None and bool(self.table.words.word_count))
+        self._share.setVisible(bool(text) and not self._is_alike)
+
+    @property
+    def _is_alike(self) -> bool:
+        """Whether no word is cut differently."""
+        words = self.table.words
+        return isinstance(words, WordsApart) and not words.word_count
 
     def _selected_token(self) -> str:
         history, selection = self._model.history, self._model.selection
@@ -444,7 +450,7 @@ class WordsFace(Pane):
         if not text and self._other is not None and self.table.words is None:
             percent = f" {self._search.percent} %" if self._search.percent is not None else ""
             text = self.tr("The words are being compared.") + percent
-        elif not text and self.table.is_apart and not self.table.words.word_count:
+        elif not text and self._is_alike:
             text = self._said
         elif not text and self.table.words is None:
             text = self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
