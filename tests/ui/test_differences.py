@@ -15,8 +15,11 @@ from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 
 if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+
     from tests.ui.conftest import Studio
     from wordpiece_studio.evaluation.differences import WordDifference
+    from wordpiece_studio.ui.dialogs.overlap_window import OverlapModel
 
 _LEFT = Qt.MouseButton.LeftButton
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -124,6 +127,44 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.set_compared(window.session.runs.all[2], False)
     two.wait(lambda: not link.isVisible())
     assert not window.actions_.go_to_parting.isEnabled()
+
+
+def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    window.actions_.vocabulary_overlap.trigger()
+    overlap = window.runs_controller.overlap
+    model: OverlapModel = overlap.model
+    qtmodeltester.check(model)
+
+    def lines() -> list[list[str]]:
+        return [
+            [model.index(row, column).data() for column in range(model.columnCount())]
+            for row in range(model.rowCount())
+        ]
+
+    for step in (3, 7):
+        window.model.seek(step)
+        found = wps.compare(first.tokenizer_at(step), second.tokenizer_at(step)).overlap
+        (depth, share), sizes, shared = found.by_rank[-1], found.sizes, found.shared
+        expected = [
+            ["tokens", str(sizes[1])],
+            ["tokens in both", str(shared)],
+            ["only in A", str(sizes[0] - shared)],
+            ["only in the other", str(sizes[1] - shared)],
+            ["in both, of all tokens", f"{found.share:.1%}".replace("%", " %")],
+            [f"in both, of the first {depth}", f"{share:.1%}".replace("%", " %")],
+        ]
+        two.wait(lambda expected=expected: lines() == expected, 30_000)
+        assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Beside it:"
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "B at step 7"
+    overlap.close()
+    window.model.seek(2)
+    two.wait(lambda: not window.timeline_pane.is_stale)
+    assert not window.session.overlaps._question
+    overlap.begin()
+    two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
+    window.session.runs.set_compared(second, False)
+    two.wait(lambda: overlap.said.startswith("Nothing is compared."), 30_000)
 
 
 def test_words_are_not_compared_where_nobody_sees_them(two: Studio) -> None:

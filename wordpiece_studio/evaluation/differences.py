@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _DEPTHS = tuple(factor * 10**power for power in range(2, 8) for factor in (1, 2, 5))
 _WORD_MARKS = ("▁", "Ġ")
 _FEW_MARKED = 0.01  # of the tokens: in fewer such a mark is a character like others
-_AT_ONCE = 64  # words; takes two milliseconds, after which a caller may let other threads have their turn
+_AT_ONCE = 128  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +293,7 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
         cuts = zip(
             some,
             counts.counts[part].tolist(),
-            *(_cuts(each, some, is_alike) for each in (first, second)),
+            *(_cuts(each, some, is_alike, watch) for each in (first, second)),
             strict=True,
         )
         found += (
@@ -314,11 +314,11 @@ class _Cut(NamedTuple):
     places: list[tuple[int, bool]]
 
 
-def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut]:
+def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
     spelled = list(words)
     if is_alike:
-        encodings = tokenizer.encode_words(words)
+        encodings = tokenizer.encode_words(watch.over(words))
     else:
         spelled = [word if tokenizer.reading is None else as_text(word) for word in words]
         encodings = tokenizer.encode(spelled)

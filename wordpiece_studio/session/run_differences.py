@@ -6,6 +6,7 @@ Every tokenizer is that of its users: longest match, by its merges, or by the li
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep
 
+_REPORT_SECONDS = 0.3
 _REST_MS = 150
 """Until the step that is shown is likely to stay."""
 
@@ -101,11 +103,11 @@ class DifferenceSearch(QObject):
         self._job.begin(self._question)
 
     def _on_job_finished(self, answer: object) -> None:
-        self._answered = self._question, answer
+        self._answered, self._percent = (self._question, answer), None
         self.changed.emit()
 
     def _on_job_failed(self, error: StudioError) -> None:
-        self._error = error
+        self._error, self._percent = error, None
         self.changed.emit()
 
     def _on_job_reported(self, percent: int) -> None:
@@ -118,18 +120,17 @@ def words_apart(
 ) -> WordDifferences | None:
     """Return the words of the run that is shown which two steps cut differently."""
     counts = question[0].run.counts
-    turn, said = Turn(), 0
+    turn, due = Turn(), time.monotonic() + _REPORT_SECONDS
 
     def should_stop() -> bool:
         turn.give()
         return stop.is_set()
 
     def note(_what: str, done: int, total: int) -> None:
-        nonlocal said
-        percent = 100 * done // max(total, 1)
-        if said < percent < 100:
-            said = percent
-            report(percent)
+        nonlocal due
+        if time.monotonic() > due:
+            due = time.monotonic() + _REPORT_SECONDS
+            report(100 * done // total)
 
     first, second = (each.run.new_tokenizer(each.step) for each in question)
     try:

@@ -192,6 +192,11 @@ class Actions(QObject):
             ("Ctrl+Shift+W",),
             self.tr("List the words that a compared run cuts differently; repeat for the next run, then for all words"),
         )
+        self.vocabulary_overlap = self._action(
+            self.tr("&Overlap of the vocabularies"),
+            (),
+            self.tr("Show how many tokens compared runs share, in all and among the first 100, 200 and so on"),
+        )
         self.bring_text_back = self._action(
             self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
         )

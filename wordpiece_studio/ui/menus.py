@@ -130,7 +130,7 @@ class Menus(QObject):
         runs.addActions([actions.keep_run, actions.compare_run, actions.rename_run, actions.bring_text_back])
         runs.addAction(actions.close_run)
         runs.addSeparator()
-        runs.addActions([actions.words_apart])
+        runs.addActions([actions.words_apart, actions.vocabulary_overlap])
         runs.addSeparator()
         runs.addActions(actions.show_run.actions())
         menu.addSeparator()
