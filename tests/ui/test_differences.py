@@ -9,8 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 import wordpiece_studio as wps
+from tests.ui.test_peers import trained
 from tests.ui.test_run_strip import train
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.runs import step_of_size
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 
@@ -72,7 +75,11 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
         rects = {item.text: rect for rect, item in face.view._delegate._places(*line)}
         two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
         assert window.model.selection == Selection("token", text=token)
+    window.corpus_pane.show_face(Face.TEXT)
     window.model.seek(7)
+    two.wait(lambda: not window.timeline_pane.is_stale, 30_000)
+    assert not face._search._question  # nothing is compared where nobody sees it
+    window.corpus_pane.show_face(Face.WORDS)
     wait_for(two, expected(two, 7, 7))
     assert face.share.startswith("A at step 7 and B at step 7 cut ")
 
@@ -167,14 +174,37 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     two.wait(lambda: overlap.said.startswith("Nothing is compared."), 30_000)
 
 
-def test_words_are_not_compared_where_nobody_sees_them(two: Studio) -> None:
-    window = two.window
+@pytest.mark.slow
+@pytest.mark.expects_log
+def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, runs = two.window, two.window.session.runs
+    own = runs.all[0]
+    for run in runs.all[1:]:
+        runs.set_compared(run, False)
+    for trainer in ("tokenizers-bpe", "sentencepiece-unigram"):
+        window.session.settings.set_target_size(17)
+        peer = trained(two, trainer)
+        runs.set_compared(peer, True)
+        runs.show(own)
+        window.model.seek(7)
+        at = step_of_size(peer.history, own.history.vocabulary_size(7))[0]
+        found = wps.compare(own.tokenizer_at(7), peer.tokenizer_at(at), own.counts)
+        window.actions_.words_apart.trigger()
+        wait_for(two, found.differences.words)
+        window.tokenization_pane.set_text(" ".join(own.counts.words))
+        apart = {own.counts.words.index(each.word) for each in found.differences.words}
+        compared = window.tokenization_pane._compared
+        two.wait(lambda apart=apart, line=compared: line.differing == {(0, place) for place in apart}, 30_000)
+        window.actions_.words_apart.trigger()
+        runs.set_compared(peer, False)
+    runs.set_compared(peer, True)
+    two.wait(lambda: window.timeline_pane._parting.text() == f"the merges of {peer.letter} are unknown", 30_000)
+    assert not window.timeline_pane._parting.isEnabled()
+
+    def fail(_words: object) -> None:
+        raise StudioError("The library crashed", "Train again.")
+
+    monkeypatch.setattr(peer.library, "cut", fail)
+    window.model.seek(8)
     window.actions_.words_apart.trigger()
-    wait_for(two, expected(two, 3, 3))
-    window.corpus_pane.show_face(Face.TEXT)
-    search = window.corpus_pane.words_face._search
-    window.model.seek(4)
-    two.wait(lambda: not window.timeline_pane.is_stale)
-    assert not search._question
-    window.corpus_pane.show_face(Face.WORDS)
-    wait_for(two, expected(two, 4, 4))
+    two.wait(lambda: window.corpus_pane.words_face.emptiness.startswith("The library crashed"), 30_000)

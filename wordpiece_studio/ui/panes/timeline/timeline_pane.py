@@ -496,6 +496,7 @@ class TimelinePane(Pane):
         taken = self.fontMetrics().horizontalAdvance(where) + 3 * _BETWEEN + self._width_of(self._stretch)
         text = self.fitting_hint(self.title, *parting_words(found), "", taken=taken)
         self._parting.setVisible(bool(text))
+        self._parting.setEnabled(any(each.step for each in found))
         if text != self._parting.text():
             self._parting.setText(text)
             said = "\n".join(parting_words((each,))[0] for each in found)

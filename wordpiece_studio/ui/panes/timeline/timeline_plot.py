@@ -421,8 +421,8 @@ class TimelinePlot(QAbstractSlider):
             CurvePainter(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground).paint(lane.curve)
         self._paint_groove(painter, room.bottom())
         if lane.parting is not None:
-            place = self._xs_of(np.array([min(lane.parting, len(lane.curve))]), lane)
-            paint_marks(painter, "parting", place, room.bottom() - _PARTING_ABOVE, self._theme)
+            parting = self._xs_of(np.array([min(lane.parting, len(lane.curve))]), lane)
+            paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
         across = min(_DISC, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
