@@ -127,7 +127,6 @@ class Run:
     def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
 
-        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         `longest_first`: a `LongestFirstTokenizer` rather than the merges.
         """
         found = self._tokenizers.pop((step, longest_first), None)
@@ -137,16 +136,23 @@ class Run:
 
                 encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
                 found = encoder.in_window(self.history.vocabulary(step))
-            elif self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
-                from wordpiece_studio.peers.peer_history import PeerTokenizer
-
-                found = PeerTokenizer(self.history, self.counts, self.library)
             else:
-                found = tokenizer_at(self.history, self.counts, step)
+                found = self.new_tokenizer(step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step, longest_first] = found
         return found
+
+    def new_tokenizer(self, step: int) -> Tokenizer:
+        """Return a tokenizer after `step` merges that is nobody else's, for a thread.
+
+        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        """
+        if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            from wordpiece_studio.peers.peer_history import PeerTokenizer
+
+            return PeerTokenizer(self.history, self.counts, self.library)
+        return tokenizer_at(self.history, self.counts, step)
 
     def drop_tokenizers(self) -> None:
         """Drop the tokenizers kept, because nobody looks at the run any more."""
@@ -175,7 +181,6 @@ def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokeni
     if config.is_byte_pair_encoding:
         return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
     return Tokenizer(*parts)
-
 
 
 class TrainerState(Enum):
