@@ -200,6 +200,18 @@ def test_parity_is_tokens_for_each_of_the_first_text() -> None:
     assert ["parity" in rows[0] for _, rows in found.tables()] == [False, True, True]
 
 
+def test_trainings_are_measured_as_their_users_tokenize() -> None:
+    counts = wps.count_texts(["hug pug hugs pugs"] * 4, pre_tokenizer="whitespace")
+    bare = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", max_merges=3)
+    by_merges = wps.train(counts, bare)
+    peer = wps.train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=9))
+    given = {"merges": by_merges, "peer": peer}
+    made = {"merges": by_merges.bpe_tokenizer(), "peer": peer.tokenizer()}
+    found = wps.evaluate(given, texts=["shug pugs"])
+    assert found == wps.evaluate(made, texts=["shug pugs"])
+    assert found.figures[0] != wps.evaluate({"merges": by_merges.tokenizer()}, texts=["shug pugs"]).figures[0]
+
+
 def test_figures_that_are_no_numbers() -> None:
     tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]"]))
     (figures,) = wps.evaluate(tokenizer, texts=["hug pug"]).figures

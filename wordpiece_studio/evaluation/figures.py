@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.added_tokens import TextReading
+from wordpiece_studio.tokenizer.encoding import Encoder
 from wordpiece_studio.training.trainer import TrainingRun
 
 if TYPE_CHECKING:
@@ -39,7 +40,15 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutText
     from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
-    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+
+    class LibraryTraining(Protocol):
+        """A training by another library, as `wordpiece_studio.PeerRun`."""
+
+        def tokenizer(self) -> Encoder:
+            """Return the tokenizer."""
+
+    Measurable = Encoder | TrainingRun | LibraryTraining
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
@@ -203,7 +212,7 @@ class Evaluation:
 
 
 def evaluate(
-    tokenizers: Mapping[str, Encoder | TrainingRun] | Iterable[Encoder | TrainingRun] | Encoder | TrainingRun,
+    tokenizers: Mapping[str, Measurable] | Iterable[Measurable] | Measurable,
     on: Text | Mapping[str, Text] = (),
     *,
     texts: Iterable[str] | Mapping[str, Iterable[str]] = (),
@@ -218,8 +227,8 @@ def evaluate(
     Parameters
     ----------
     tokenizers
-        One or several, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings; without names they are called A,
-        B and so on.
+        One or several, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings, ours and by other libraries;
+        without names they are called A, B and so on.
     on
         The text: files, as for :func:`~wordpiece_studio.count_words`, words with their counts, or what was held out; or
         several texts by name, such as languages. Words with their counts are measured as they are by tokenizers that
@@ -292,26 +301,27 @@ def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
     StudioError
         If there are none, or something else is among them.
     """
-    if isinstance(tokenizers, TrainingRun) or hasattr(tokenizers, "encode_words"):
-        tokenizers = [tokenizers]
     if not isinstance(tokenizers, Iterable) or isinstance(tokenizers, str | bytes):
         tokenizers = [tokenizers]
     if not is_mapping(tokenizers):
         names = (chr(65 + number) if number < 26 else str(number + 1) for number in range(1 << 30))
         tokenizers = dict(zip(names, tokenizers, strict=False))
-    found = {
-        str(name): each.tokenizer() if isinstance(each, TrainingRun) else each for name, each in tokenizers.items()
-    }
-    for each in found.values():
-        if not hasattr(each, "encode_words"):
-            raise StudioError(
-                "{value} is not a tokenizer",
-                "Give what load_tokenizer returns, or a training.",
-                value=repr(each)[:100],
-            )
-    if not found:
+    if not tokenizers:
         raise StudioError("There is no tokenizer to measure", "Give at least one.")
-    return found
+    return {str(name): _tokenizer_of(each) for name, each in tokenizers.items()}
+
+
+def _tokenizer_of(given: Any) -> Encoder:
+    if isinstance(given, Encoder):
+        return given
+    if isinstance(given, TrainingRun):
+        return given.bpe_tokenizer() if given.config.is_byte_pair_encoding else given.tokenizer()
+    made = getattr(given, "tokenizer", None)  # by another library
+    if not callable(made):
+        advice = "Give what load_tokenizer returns, or a training."
+        raise StudioError("{value} is not a tokenizer", advice, value=repr(given)[:100])
+    tokenizer: Encoder = made()
+    return tokenizer
 
 
 def common_reading(readings: Sequence[TextReading | None]) -> TextReading:

@@ -17,13 +17,14 @@ from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, Symbol, TrainingInput, check_sizes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.tokenizer.encoding import WordCut
 
 _log = logging.getLogger(__name__)
 _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
@@ -120,6 +121,11 @@ class PeerTokenizer(Tokenizer):
             _log.warning("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
         return WordMatch(tuple(self.vocabulary[each] for each in ids), tuple(ids), tuple(spans), None)
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
+        for ids, spans in self._library.cut(words):
+            yield tuple(self.vocabulary[each] for each in ids), ids, spans
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return None: tokens alone do not determine how words are cut."""

@@ -122,12 +122,11 @@ class Run:
     @property
     def can_cut_longest_first(self) -> bool:
         """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
-        return is_by_merges(self.history) and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
+        return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
 
     def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
 
-        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         `longest_first`: a `LongestFirstTokenizer` rather than the merges.
         """
         found = self._tokenizers.pop((step, longest_first), None)
@@ -137,16 +136,23 @@ class Run:
 
                 encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
                 found = encoder.in_window(self.history.vocabulary(step))
-            elif self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
-                from wordpiece_studio.peers.peer_history import PeerTokenizer
-
-                found = PeerTokenizer(self.history, self.counts, self.library)
             else:
-                found = tokenizer_at(self.history, self.counts, step)
+                found = self.new_tokenizer(step)
             while len(self._tokenizers) >= _TOKENIZERS_KEPT:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step, longest_first] = found
         return found
+
+    def new_tokenizer(self, step: int) -> Tokenizer:
+        """Return a tokenizer after `step` merges that is nobody else's, for a thread.
+
+        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
+        """
+        if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            from wordpiece_studio.peers.peer_history import PeerTokenizer
+
+            return PeerTokenizer(self.history, self.counts, self.library)
+        return tokenizer_at(self.history, self.counts, step)
 
     def drop_tokenizers(self) -> None:
         """Drop the tokenizers kept, because nobody looks at the run any more."""
@@ -172,15 +178,9 @@ def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokeni
 
     config = history.config
     parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
-    if is_by_merges(history):
+    if config.is_byte_pair_encoding:
         return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
     return Tokenizer(*parts)
-
-
-def is_by_merges(history: MergeHistory) -> bool:
-    """Return whether words are cut by the merges, as in byte pair encoding."""
-    config = history.config
-    return config.objective == "count" and bool(config.end_of_word_suffix) and not config.continuing_subword_prefix
 
 
 class TrainerState(Enum):

@@ -27,6 +27,7 @@ from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.peer_training import trained_by_library
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
+from wordpiece_studio.session.run_differences import DifferenceSearch, overlaps
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.text_file import TextFile
@@ -71,9 +72,9 @@ class Session(QObject):
         The corpus; reading another one; what its files were like when they were read, and whether they change.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
-    model, runs, comparison, warm_up
-        The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
-        engine beforehand.
+    model, runs, comparison, overlaps, warm_up
+        The observable trainer with the run that is shown; all runs, those that are compared, and what their
+        vocabularies have in common; loading the fast engine beforehand.
     marks, player, usage, peers, judging, changes
         Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
         objectives make of text that was held out; the steps that changed the live text.
@@ -102,6 +103,7 @@ class Session(QObject):
         self.runs = Runs(self.model, self.document.undo_stack, self)
         self.marks = StepMarks(self.model, self)
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
+        self.overlaps = DifferenceSearch(overlaps, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
         self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
@@ -122,6 +124,7 @@ class Session(QObject):
         self.warm_up.close()
         self.counting.close()
         self.usage.close()
+        self.overlaps.close()
         self.peers.close()
         end_libraries()
         self.judging.close()

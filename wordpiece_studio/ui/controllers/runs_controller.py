@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss
+from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
@@ -37,11 +39,17 @@ class RunsController(QObject):
         actions.compare_run.triggered.connect(self._on_compare_triggered)
         actions.rename_run.triggered.connect(self._on_rename_triggered)
         actions.close_run.triggered.connect(self._on_close_triggered)
+        actions.words_apart.triggered.connect(self._on_words_apart_triggered)
+        actions.go_to_parting.triggered.connect(self._on_go_to_parting_triggered)
+        actions.vocabulary_overlap.triggered.connect(self._on_overlap_triggered)
         actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
         actions.show_run.triggered.connect(self._on_show_triggered)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
         self._runs.chosen.connect(self._on_runs_chosen)
-        self._runs.changed.connect(self._enable)
+        self.overlap: OverlapWindow | None = None
+        """The window about the vocabularies, if it was ever opened."""
+        self._comparison = window.session.comparison
+        self._comparison.changed.connect(self._enable)
         self._enable()
 
     def _on_next_triggered(self) -> None:
@@ -76,6 +84,20 @@ class RunsController(QObject):
         dialog.name_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
+    def _on_words_apart_triggered(self) -> None:
+        self._window.docks.bring("corpus")
+        self._window.corpus_pane.show_face(Face.WORDS)
+        self._window.corpus_pane.words_face.choose_next()
+
+    def _on_go_to_parting_triggered(self) -> None:
+        self._window.docks.bring("timeline")
+        self._window.timeline_pane.go_to_parting()
+
+    def _on_overlap_triggered(self) -> None:
+        if self.overlap is None:
+            self.overlap = OverlapWindow(self._session, self._window)
+        self.overlap.begin()
+
     def _on_bring_back_triggered(self) -> None:
         """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
         run = self._runs.current
@@ -108,6 +130,9 @@ class RunsController(QObject):
             action.setEnabled(len(runs) > 1)
         for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
             action.setEnabled(current is not None)
+        self._actions.go_to_parting.setEnabled(bool(self._comparison.others))
+        for action in (self._actions.words_apart, self._actions.vocabulary_overlap):
+            action.setEnabled(bool(self._comparison.beside()))
         self._actions.compare_run.setChecked(current is not None and current.is_compared)
         self._actions.keep_run.setEnabled(current is not None and not current.is_kept)
         names = run_names(runs)

@@ -83,6 +83,14 @@ def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
     return names[compared.run] if note is None else f"@{number_text(note.step)} {note.text}"
 
 
+def where_text(compared: ComparedStep) -> str:
+    """Return the letter of a run with its step, if it has any: ``"B at step 7"``."""
+    run = compared.run
+    if not run.history.has_steps:
+        return run.letter
+    return _tr("{letter} at step {step}").format(letter=run.letter, step=number_text(compared.step))
+
+
 def merges_text(merges: int) -> str:
     """Return ``"1 merge"``, ``"2,000 merges"``, and so on."""
     return _tr("1 merge") if merges == 1 else _tr("{number} merges").format(number=number_text(merges))

@@ -45,6 +45,7 @@ _CROWDED, _CROWDED_TOP = 20.0, 8.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
 _BETWEEN_TOKENS = 5.0
+_PARTING_ABOVE = 5.0
 _DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
@@ -422,6 +423,9 @@ class TimelinePlot(QAbstractSlider):
             pen = QPen(color, 1.6, run_line(lane.run.color))
             CurvePainter(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground).paint(lane.curve)
         self._paint_groove(painter, room.bottom())
+        if lane.parting is not None:
+            parting = self._xs_of(np.array([min(lane.parting, len(lane.curve))]), lane)
+            paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
         across = min(_DISC, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))

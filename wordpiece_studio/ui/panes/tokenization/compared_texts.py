@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
-    from wordpiece_studio.tokenizer.tokenizer import Piece
+    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -255,13 +255,13 @@ class ComparedTexts(QWidget):
 
 
 def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
-    """Return the words that are not cut into the same tokens in all texts, each by its line and its place there.
+    """Return the words that are not cut at the same places in all texts, each by its line and its place there.
 
-    There are none where the texts do not consist of the same words, or are long.
+    An unknown word is unlike a known one. There are none where the texts do not consist of the same words, or are long.
     """
     if len(texts[0].text) > _MOST_COUNTED:
         return frozenset()
-    cuts = [[[[piece.token for piece in word.pieces] for word in line.words] for line in each.lines] for each in texts]
+    cuts = [[[_cut(word, each) for word in line.words] for line in each.lines] for each in texts]
     if any([len(line) for line in each] != [len(line) for line in cuts[0]] for each in cuts):
         return frozenset()
     return frozenset(
@@ -270,6 +270,12 @@ def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
         for place, words in enumerate(zip(*lines, strict=True))
         if any(word != words[0] for word in words)
     )
+
+
+def _cut(word: TokenizedWord, live: LiveText) -> list[tuple[int, bool]]:
+    """Return where the tokens of a word begin, and whether they are unknown."""
+    unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
+    return [(piece.start, piece.token == unknown) for piece in word.pieces]
 
 
 def figures_text(live: LiveText) -> str:
