@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
+
+
+_BETWEEN_NOTES = 8  # pixels
 
 
 class KeepDialog(QDialog):
@@ -79,6 +82,9 @@ class NoteDelegate(QStyledItemDelegate):
         if not self._bookmarks.is_of_run(self._bookmarks.notes[index.row()]):
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
                 option.palette.setColor(role, self._theme.faint)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, _BETWEEN_NOTES)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = super().createEditor(parent, option, index)
