@@ -112,6 +112,12 @@ def test_the_first_merge_that_differs() -> None:
     assert by_count.history[parting.step - 1].ties > 1
 
 
+@pytest.mark.parametrize("history", [None, "hug", [("h",)], [1], wps.Tokenizer(wps.Vocabulary(["h"]))])
+def test_what_has_no_merges(history: object) -> None:
+    with pytest.raises(wps.StudioError, match="has no merges"):
+        wps.divergence([], history)
+
+
 def test_merges_of_byte_pair_encoding_are_compared() -> None:
     vocab = {"a": 0, "b": 1, "ab": 2, "ba": 3}
     first, second = (wps.BpeTokenizer(vocab, merges, "none", "bert") for merges in ([("a", "b")], [("b", "a")]))

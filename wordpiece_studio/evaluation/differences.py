@@ -189,7 +189,7 @@ def compare(
     """
     histories = _merges_of(first), _merges_of(second)
     both = list(named_tokenizers([first, second]).values())
-    has_text = not (isinstance(on, tuple | list) and not on) or bool(texts)
+    has_text = not all(isinstance(given, tuple | list) and not given for given in (on, texts))
     differences = _differences(both[0], both[1], on, texts, Watch(progress, should_stop)) if has_text else None
     has_merges = None not in histories
     parting = divergence(*histories) if has_merges else None
@@ -209,7 +209,12 @@ def divergence(first: Any, second: Any) -> Divergence | None:
     Parameters
     ----------
     first, second
-        Histories, trainings, or lists of pairs.
+        Histories, trainings, byte pair encodings, or lists of pairs.
+
+    Raises
+    ------
+    StudioError
+        If one of them has no merges.
 
     >>> divergence([("h", "u"), ("hu", "g")], [("h", "u"), ("u", "g")])
     Divergence(step=2, first=('hu', 'g'), second=('u', 'g'), is_tie=False)
@@ -225,7 +230,11 @@ def _pairs(history: Any) -> Iterable[Pair]:
     if isinstance(history, TrainingRun):
         history = history.history
     if not isinstance(history, MergeHistory):
-        return [(left, right) for left, right in history]
+        try:
+            return [(left, right) for left, right in getattr(history, "merges", history)]
+        except (TypeError, ValueError):
+            advice = "Give trainings, their histories or lists of pairs."
+            raise StudioError("{value} has no merges", advice, value=repr(history)[:100]) from None
     ids = (history.column(name).tolist() for name in ("left_id", "right_id"))
     return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
 
