@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,13 +89,23 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert not model.is_busy
 
     place = tmp_path / "sentencepiece.model"
-    window.export_controller.vocabulary.write_peer(run.peer, str(place))
+    assert run.is_unsaved
+    with studio.qtbot.waitSignal(window.export_controller.vocabulary.saved):
+        window.export_controller.vocabulary.write_peer(window.project.capture(), str(place))
     assert place.read_bytes() == run.peer.content
+    assert not run.is_unsaved
+    assert read_manifest(tmp_path / "sentencepiece.model.card.json").training["trainer"] == "sentencepiece-unigram"
     with studio.qtbot.waitSignal(window.project.saved, timeout=10_000):
         window.project_controller._save_to(tmp_path / "a.wpstudio", None)
-    assert "C WordPiece by tokenizers, D Unigram by SentencePiece." in window.project_banner.text
-    window.project_controller.open(tmp_path / "a.wpstudio")
-    studio.wait(lambda: [each.number for each in runs.all] == ours)
+    with studio.qtbot.waitSignal(window.project.restored, timeout=10_000):
+        window.project_controller.open(tmp_path / "a.wpstudio")
+    studio.wait(lambda: not window.project.is_reading, 60_000)
+    assert [each.number for each in runs.all] == [*ours, wordpiece.number, run.number]
+    again, theirs = runs.current, runs.all[-2]
+    assert (again.peer.content, again.peer.repetition) == (run.peer.content, run.peer.repetition)
+    assert list(theirs.history) == list(wordpiece.history)
+    studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
+    assert again.history.segmentation("hugs", 0) == run.history.segmentation("hugs", 0)
 
 
 @pytest.mark.slow

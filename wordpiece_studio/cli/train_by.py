@@ -98,7 +98,7 @@ def write_by(
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
     run = trained_by(options, config, _texts(options) or counts)
     folder = Path(options["output"])
-    manifest = make_peer_manifest(run, counts, notes.record(), folder)
+    manifest = make_peer_manifest(run, counts, notes.record(), folder / run.file_name)
     files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
     with results(force=options["force"]):
         target = make_folder(folder)

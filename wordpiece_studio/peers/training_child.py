@@ -60,6 +60,11 @@ class Learned(msgspec.Struct, frozen=True):
     scores: tuple[float, ...] | None = None
     merges: tuple[tuple[str, str], ...] | None = None
 
+    def __post_init__(self) -> None:
+        """Check that each token has a score, if any has."""
+        if self.scores is not None and len(self.scores) != len(self.tokens):
+            raise ValueError(f"{len(self.scores)} scores of {len(self.tokens)} tokens")
+
 
 def train_in_child(
     connection: ParentConnection, library: str, kind: str, settings: Mapping[str, Any], most_memory: int

@@ -67,7 +67,7 @@ class Run:
     origin
         Who asked for it, and where its words come from.
     saved_merges
-        How many of its merges are in a file of the user's.
+        How many of its merges are in a file of the user's; -1 if it is in none.
     name
         What the user calls it; empty for what tells it from the others.
     number
@@ -81,7 +81,8 @@ class Run:
     step
         The step at which it was left.
     peer, library
-        What another library trained, and the tokenizer that it runs; None for our own trainings.
+        What another library trained, and the tokenizer that it runs; None for our own trainings. An opened project
+        loads the tokenizer in the background.
     """
 
     counts: WordCounts
@@ -91,7 +92,7 @@ class Run:
     notices: tuple[Notice, ...] = ()
     stop_reason: str | None = None
     origin: RunOrigin = RunOrigin()
-    saved_merges: int = 0
+    saved_merges: int = -1
     name: str = ""
     number: int = 0
     color: int = 0
@@ -114,8 +115,8 @@ class Run:
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether it has merges that the user asked for and did not save; no project holds those of other libraries."""
-        return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
+        """Whether it is, or has merges, that the user asked for and did not save."""
+        return self.origin.is_wanted and len(self.history) > self.saved_merges
 
     def tokenizer_at(self, step: int) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
@@ -124,7 +125,8 @@ class Run:
         """
         found = self._tokenizers.pop(step, None)
         if found is None:
-            if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            is_by_library = self.peer is not None and self.peer.trainer != "tokenizers-wordpiece"
+            if is_by_library and step == len(self.history):
                 from wordpiece_studio.peers.peer_history import PeerTokenizer
 
                 found = PeerTokenizer(self.history, self.counts, self.library)
@@ -134,6 +136,11 @@ class Run:
                 self._tokenizers.popitem(last=False)
         self._tokenizers[step] = found
         return found
+
+    def set_library(self, library: ImportedTokenizer) -> None:
+        """Set what runs the tokenizer."""
+        self.library = library
+        self.drop_tokenizers()
 
     def drop_tokenizers(self) -> None:
         """Drop the tokenizers kept, because nobody looks at the run any more."""
