@@ -128,6 +128,8 @@ def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordC
         run = train_peer(by, corpus, config, twice=options["twice"], progress=note, should_stop=show)
     if run.repetition is not None and options["replay"]:
         warn(repetition_words(run))
+    if run.left_out:
+        warn(f"{by} left out {run.left_out:,} words or lines with the character \u2585, which it reserves")
     return run
 
 
@@ -175,6 +177,8 @@ def _said(run: PeerRun, output: str, seconds: float) -> str:
     library = run.trainer.partition("-")[0]
     figures = f"{len(run.tokens):,} tokens in {seconds:.1f} s by {library} {run.learned.version}"
     lines = [f"{figures}, written to {display_name(Path(output) / run.file_name)}"]
+    if len(run.tokens) < (run.config.vocab_size or 0):
+        lines.append("The library finds no more tokens in this corpus")
     return "\n".join(lines if run.repetition is None else [*lines, repetition_words(run)])
 
 

@@ -52,7 +52,7 @@ _AS_HUGGING_FACE: dict[str, Any] = {
 }
 """What our settings call what that library always does."""
 _LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
-_LONGEST_SENTENCE = 1 << 24  # bytes; SentencePiece leaves out longer ones, by default those above 4,192
+_LONGEST_SENTENCE = 1 << 30  # bytes: the most that SentencePiece can be told; by default it is 4,192
 _MOST_MEMORY = 1 << 62  # no less than there is
 _WATCHES_MEMORY = sys.platform != "linux"
 _LEAST_MEMORY = 64 << 20
@@ -143,6 +143,11 @@ class PeerRun:
     def merges(self) -> tuple[tuple[str, str], ...] | None:
         """The merges in order; None where there are none, or the library discards them."""
         return self.learned.merges
+
+    @property
+    def left_out(self) -> int:
+        """How many words, or lines of text, the library did not train on: they have a character that it reserves."""
+        return self.learned.left_out
 
     @property
     def file_name(self) -> str:
@@ -316,9 +321,13 @@ class _Stop(threading.Event):
         self._should_stop = should_stop
 
     def is_set(self) -> bool:
+        if super().is_set():
+            return True
         if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
             raise out_of_memory()
-        return self._should_stop is not None and self._should_stop()
+        if self._should_stop is not None and self._should_stop():
+            self.set()
+        return super().is_set()
 
 
 def _trained(
@@ -345,11 +354,23 @@ def _trained(
                 content = bytes(answer)
             elif message == LEARNED:
                 learned = msgspec.msgpack.decode(answer, type=Learned)
+    except (ValueError, TypeError, msgspec.MsgspecError) as error:
+        raise _nonsense(library) from error
     finally:
         child.end()
-    if learned is None:
+    if learned is None and stop.is_set():
         raise PeerTrainingStopped
+    if learned is None or not content:
+        raise _nonsense(library)
     return content, learned
+
+
+def _nonsense(library: str) -> StudioError:
+    return StudioError(
+        "The training by {library} answered what cannot be understood",
+        "Install the library again: pip install --force-reinstall {library}",
+        library=library,
+    )
 
 
 def _send(child: ChildProcess, parts: Iterable[bytes], stop: threading.Event) -> None:

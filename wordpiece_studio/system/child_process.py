@@ -151,8 +151,12 @@ class ChildProcess:
     def _listen(self) -> None:
         """Receive messages from the child, in a thread of its own."""
         assert self._process.stdout is not None
-        for message in _messages_from(self._process.stdout.fileno()):
-            self._inbox.put(message)
+        try:
+            for message in _messages_from(self._process.stdout.fileno()):
+                self._inbox.put(message)
+        except (MemoryError, OverflowError):  # something else wrote to the pipe: that is no size
+            _log.warning("%s: process %s sent what is no message", self._name, self.pid)
+            self._process.kill()
         self._inbox.put(None)
 
 

@@ -575,11 +575,12 @@ def _read_peer(container: Container, head: PeerHead, prefix: str, counts: WordCo
     content, learned_bytes = (container.array(prefix + name, "i") for name in (_FILE, _LEARNED))
     learned = msgspec.msgpack.decode(learned_bytes.tobytes(), type=Learned)
     config, tokens = TrainingConfig.from_dict(head.config), learned.tokens
-    check_peer_settings(head.trainer, config)
+    trainer = cast("PeerName", head.trainer)  # which is checked
+    check_peer_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
         raise damaged(container.path, prefix + _LEARNED)
     repetition = None if head.repetition is None else Repetition(*head.repetition)
-    return PeerRun(cast("PeerName", head.trainer), config, counts, learned, content.tobytes(), repetition)
+    return PeerRun(trainer, config, counts, learned, content.tobytes(), repetition)
 
 
 def _without_words(peer: PeerRun, error: StudioError) -> StudioError:
