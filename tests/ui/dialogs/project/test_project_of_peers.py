@@ -9,6 +9,7 @@ from tests.storage.project.making import course_project, peer_run_of, run_of
 from tests.ui.dialogs.project.test_damaged_runs import told  # noqa: F401 - a fixture
 from tests.ui.dialogs.project.test_project_of_runs import unsaved
 from wordpiece_studio.session.run import Run, RunOrigin
+from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 
@@ -34,6 +35,11 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     assert (runs.all[1], run.name, window.run_strip.tabs.tabText(1)) == (run, "theirs", "theirs end · varies")
     assert run.library.encode("hugs").tokens == HUGS
     projects.studio.wait(lambda: window.tokenization_pane.tokens == HUGS)
+    projects.studio.wait(lambda: "2 tokens" in window.tokenization_pane._summary.text())
+    projects.studio.wait(lambda: window.session.usage.is_current)
+    table = window.vocabulary_pane.table
+    assert table.text(run.peer.tokens.index("hug"), VocabularyColumn.FREQUENCY) == "15"
+    assert not window.actions_.next_merge.isEnabled()
     assert run.history.segmentation("hugs", 0) == HUGS
     assert not unsaved(projects).is_any
     runs.add(Run(run.counts, run.config, run.history, origin=RunOrigin(is_wanted=True), peer=run.peer))
