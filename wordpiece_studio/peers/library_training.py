@@ -73,10 +73,13 @@ class PeerProgress:
     ----------
     done, total
         In the library's own measure: tokens learned, or pieces pruned. None: it does not say how far it is.
+    is_second
+        Whether it trains once more, to see whether the result is the same.
     """
 
     done: int | None = None
     total: int | None = None
+    is_second: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,10 +305,15 @@ def train_peer(
     settings, parts = _order(trainer, corpus, config)
     sent = list(parts) if twice else parts
     stop = _Stop(should_stop)
-    content, learned = _trained(trainer, settings, sent, progress, stop)
+    report = progress or (lambda _: None)
+    content, learned = _trained(trainer, settings, sent, report, stop)
     repetition = None
     if twice:
-        repetition = _compared(learned, _trained(trainer, settings, sent, progress, stop)[1])
+
+        def report_second(far: PeerProgress) -> None:
+            report(dataclasses.replace(far, is_second=True))
+
+        repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
     counts = corpus if isinstance(corpus, WordCounts) else None
     return PeerRun(trainer, config, counts, learned, content, repetition)
 
@@ -334,14 +342,13 @@ def _trained(
     trainer: PeerName,
     settings: dict[str, Any],
     parts: Iterable[bytes],
-    progress: Callable[[PeerProgress], None] | None,
+    report: Callable[[PeerProgress], None],
     stop: threading.Event,
 ) -> tuple[bytes, Learned]:
     """Train in a child process and return the file and what is in it."""
     library, kind = trainer.split("-")
     if library == "tokenizers":
         kind = _TOKENIZERS_KINDS[kind]
-    report = progress or (lambda _: None)
     report(PeerProgress())
     child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"The training by {library}")
     try:

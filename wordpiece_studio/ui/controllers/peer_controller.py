@@ -110,6 +110,8 @@ class PeerController(QObject):
             words = self.tr("Training {name}: {done} of {total}…")
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=peer_name(self._trainer), done=done, total=total)
+        if progress.is_second:
+            text = self.tr("{text} (the second time)").format(text=text)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"))
 
