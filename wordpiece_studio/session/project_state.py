@@ -400,7 +400,7 @@ class ProjectState(QObject):
     def _restore_corpus(self, corpus: ProjectCorpus, config: TrainingConfig) -> None:
         self._session.show_corpus(corpus)
         self._session.take_corpus(corpus.name)
-        self._session.settings.suggestion.withdraw()
+        self._session.settings.suggestion.keep_saved()
         self._session.settings.set_config(config)
 
     def _restore_run(self, project: Project) -> None:
