@@ -69,7 +69,7 @@ class Run:
     origin
         Who asked for it, and where its words come from.
     saved_merges
-        How many of its merges are in a file of the user's.
+        How many of its merges are in a file of the user's; -1 if it is in none.
     name
         What the user calls it; empty for what tells it from the others.
     number
@@ -83,7 +83,8 @@ class Run:
     step
         The step at which it was left.
     peer, library
-        What another library trained, and the tokenizer that it runs; None for our own trainings.
+        What another library trained, and the tokenizer that it runs; None for our own trainings. An opened project
+        loads the tokenizer in the background.
     """
 
     counts: WordCounts
@@ -93,7 +94,7 @@ class Run:
     notices: tuple[Notice, ...] = ()
     stop_reason: str | None = None
     origin: RunOrigin = RunOrigin()
-    saved_merges: int = 0
+    saved_merges: int = -1
     name: str = ""
     number: int = 0
     color: int = 0
@@ -116,8 +117,8 @@ class Run:
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether it has merges that the user asked for and did not save; no project holds those of other libraries."""
-        return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
+        """Whether it is, or has merges, that the user asked for and did not save."""
+        return self.origin.is_wanted and len(self.history) > self.saved_merges
 
     @property
     def can_cut_longest_first(self) -> bool:
@@ -148,11 +149,17 @@ class Run:
 
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         """
-        if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+        is_by_library = self.peer is not None and self.peer.trainer != "tokenizers-wordpiece"
+        if is_by_library and step == len(self.history):
             from wordpiece_studio.peers.peer_history import PeerTokenizer
 
             return PeerTokenizer(self.history, self.counts, self.library)
         return tokenizer_at(self.history, self.counts, step)
+
+    def set_library(self, library: ImportedTokenizer) -> None:
+        """Set what runs the tokenizer."""
+        self.library = library
+        self.drop_tokenizers()
 
     def drop_tokenizers(self) -> None:
         """Drop the tokenizers kept, because nobody looks at the run any more."""

@@ -174,8 +174,8 @@ class PaneParts(QSplitter):
         says = self._unknown_box.is_wanted
         room = self._room - least_below
         for has_summary, has_box, rows in (
-            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS), (False, says, 2), (False, says, 1),
-            (False, False, 1),
+            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
+            (False, says, 2), (False, says, 1), (False, False, 1),
         ):  # fmt: skip
             labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
             there = [label for label, is_there in labels if is_there]
