@@ -1,4 +1,4 @@
-"""Work on the corpus in a child process: counting its words, finding problems, repairing its text, holding out a part.
+"""Work on texts in a child process: counting words, finding problems, repairing, holding out a part, figures on them.
 
 The result of a count comes in blocks of long byte strings, because receiving millions of small objects, or one very
 long string, would stall the window. This module is imported by the child, which has no window: it must not import Qt.
@@ -7,6 +7,7 @@ long string, would stall the window. This module is imported by the child, which
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import json
@@ -19,7 +20,7 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import written_file
-from wordpiece_studio.system.child_process import lower_priority
+from wordpiece_studio.system.child_process import lower_priority, written_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
+    from wordpiece_studio.evaluation.figures import Evaluation
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.config import TrainingConfig
 
 PROGRESS_INTERVAL_SECONDS = 0.05
@@ -263,6 +267,131 @@ class _JudgingProgress:
         if now >= self._next:
             self._next = now + PROGRESS_INTERVAL_SECONDS
             self._connection.send_bytes(b"p" + json.dumps(part).encode())
+
+
+FAILURES = b"x"
+"""The kind of the message with the error of each tokenizer that failed, by name."""
+
+
+def measure_in_child(connection: ParentConnection, order: str) -> None:
+    """Send the figures of tokenizers on the text or the words received, or on files.
+
+    Messages: ``?`` ready for the tokenizers, see `written_tokenizer`, and the text or the words; ``p`` what is being
+    done, how much of it is done, and how much there is; `FAILURES`, and unless all failed, `FIGURES`.
+    """
+    wanted = json.loads(order)
+    lower_priority()  # the window comes first
+    connection.send_bytes(READY)
+    failures: dict[str, str] = {}
+    named: dict[str, Encoder] = {}
+    for name, file_name in wanted["tokenizers"].items():
+        content = connection.recv_bytes()
+        with _noting(failures, name):
+            named[name] = _read_tokenizer(content, file_name)
+    reader = None
+    if wanted["normalizer"]:
+        steps = normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"])
+        reader = PartsReader(*steps)
+    text = _received(connection, reader)
+    on: dict[str, Any] = {"on": reader.counts()} if reader is not None else {"texts": [text]}
+    if wanted["files"]:
+        on = {"on": wanted["files"], "is_parallel": wanted["is_parallel"]}
+    found = _figures(named, {**on, "progress": _MeasuringProgress(connection)}, failures)
+    connection.send_bytes(FAILURES + json.dumps(failures).encode())
+    if found is not None:
+        parts = {"": found.figures, **found.parts}
+        figures = {name: [dataclasses.asdict(each) for each in part] for name, part in parts.items()}
+        connection.send_bytes(FIGURES + json.dumps({"figures": figures, "words_of": found.words_of}).encode())
+
+
+def written_tokenizer(run: Run, step: int) -> bytes:
+    """Return what makes the tokenizer of a run at a step; for one that a library runs, the content of its file.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    if run.peer is not None and run.is_run_by_library(step):
+        return run.peer.content
+    history = run.history
+    pairs = history.pair_steps() if history.config.is_byte_pair_encoding else {}
+    described = {
+        "config": history.config.to_dict(),
+        "tokens": history.vocabulary(step).tokens,
+        "normalizer": normalizers.to_spec(run.counts.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+        "merges": [pair for pair, first in pairs.items() if first <= step],
+    }
+    return json.dumps(described).encode()
+
+
+def _read_tokenizer(content: bytes, file_name: str) -> Encoder:
+    """Return what `written_tokenizer` wrote; with a file name, that of a library, or if empty that file's."""
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import TokenList
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import by_merges
+
+    if file_name:
+        return ImportedTokenizer(file_name, content=content) if content else load_tokenizer(file_name)
+    read = json.loads(content)
+    config = TrainingConfig.from_dict(read["config"])
+    pipeline = normalizers.from_spec(read["normalizer"]), pre_tokenizers.from_spec(read["pre_tokenizer"])
+    vocabulary = config.vocabulary(TokenList(read["tokens"]))
+    if config.is_byte_pair_encoding:
+        return by_merges(vocabulary, map(tuple, read["merges"]), *pipeline, config)
+    return Tokenizer(vocabulary, *pipeline)
+
+
+def _figures(named: dict[str, Encoder], on: dict[str, Any], failures: dict[str, str]) -> Evaluation | None:
+    """Return the figures; where a tokenizer fails, those of the others. None if there is none.
+
+    Raises
+    ------
+    StudioError
+        If all fail: then it is the text.
+    """
+    from wordpiece_studio.evaluation.figures import evaluate
+
+    try:
+        return evaluate(named, **on) if named else None
+    except StudioError:
+        failing: dict[str, str] = {}
+        for name, each in named.items():
+            with _noting(failing, name):
+                evaluate({name: each}, **on)
+        if len(failing) == len(named):
+            raise
+        failures |= failing
+        return evaluate({name: each for name, each in named.items() if name not in failing}, **on)
+
+
+@contextlib.contextmanager
+def _noting(failures: dict[str, str], name: str) -> Iterator[None]:
+    """Note an error in place of raising it."""
+    try:
+        yield
+    except StudioError as error:
+        failures[name] = written_error(error).decode()
+    except OSError as error:
+        failures[name] = written_error(StudioError("{reason}", reason=error)).decode()
+
+
+class _MeasuringProgress:
+    """Reports to the parent what is being done."""
+
+    def __init__(self, connection: ParentConnection) -> None:
+        self._connection = connection
+        self._next = 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + PROGRESS_INTERVAL_SECONDS
+            self._connection.send_bytes(b"p" + json.dumps([what, done, total]).encode())
 
 
 def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:

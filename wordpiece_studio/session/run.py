@@ -117,14 +117,15 @@ class Run:
         """Whether it has merges that the user asked for and did not save; no project holds those of other libraries."""
         return self.peer is None and self.origin.is_wanted and len(self.history) > self.saved_merges
 
-    def tokenizer_at(self, step: int) -> Tokenizer:
-        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
+    def is_run_by_library(self, step: int) -> bool:
+        """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
+        return self.library is not None and self.library.kind != "WordPiece" and step == len(self.history)
 
-        What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
-        """
+    def tokenizer_at(self, step: int) -> Tokenizer:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept."""
         found = self._tokenizers.pop(step, None)
         if found is None:
-            if self.library is not None and self.library.kind != "WordPiece" and step == len(self.history):
+            if self.library is not None and self.is_run_by_library(step):
                 from wordpiece_studio.peers.peer_history import PeerTokenizer
 
                 found = PeerTokenizer(self.history, self.counts, self.library)
