@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtGui import QUndoStack
 
+from tests.session.test_held_out_judging import TEXT
 from tests.session.test_runs import trained
+from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
+from wordpiece_studio.evaluation.held_out import divided_corpus
+from wordpiece_studio.peers.imported_tokenizer import end_libraries
+from wordpiece_studio.peers.library_training import train_peer
+from wordpiece_studio.peers.peer_history import PeerHistory
 from wordpiece_studio.session import tokenizer_figures
-from wordpiece_studio.session.run import Run, tokenizer_at
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.held_out_judging import corpus_to_divide
+from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
-from wordpiece_studio.session.tokenizer_figures import FiguresFound, FiguresMeasuring, FiguresText, Measured, measured
+from wordpiece_studio.session.tokenizer_figures import (
+    FiguresFound,
+    FiguresMeasuring,
+    FiguresOrder,
+    FiguresText,
+    Measured,
+    measured,
+)
+from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import bpe_tokenizer, train
 
@@ -25,7 +42,7 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
-    from wordpiece_studio.session.tokenizer_figures import FiguresOrder
+    from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.trainer_model import TrainerModel
 
 
@@ -61,10 +78,11 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
 class Desk:
     """The measuring with what it needs."""
 
-    def __init__(self, qtbot: QtBot, model: TrainerModel) -> None:
+    def __init__(self, qtbot: QtBot, model: TrainerModel, document: Document) -> None:
         self.qtbot, self.model, self.stack = qtbot, model, QUndoStack()
         self.runs, self.bookmarks = Runs(model, self.stack), Bookmarks(model)
-        self.figures = FiguresMeasuring(model, Comparison(model, self.runs, self.bookmarks))
+        self.counting = CorpusCounting(document)
+        self.figures = FiguresMeasuring(model, Comparison(model, self.runs, self.bookmarks), self.counting)
 
     def train(self, objective: str) -> Run:
         return trained(self.qtbot, self.model, objective)
@@ -77,10 +95,12 @@ class Desk:
 
 
 @pytest.fixture
-def desk(qtbot: QtBot, model: TrainerModel, fake: Fake) -> Iterator[Desk]:
-    desk = Desk(qtbot, model)
+def desk(qtbot: QtBot, model: TrainerModel, document: Document, fake: Fake) -> Iterator[Desk]:
+    desk = Desk(qtbot, model, document)
     yield desk
     desk.figures.close()
+    desk.counting.close()
+    end_libraries()
     desk.stack.clear()
 
 
@@ -138,7 +158,7 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("hugs pun", encoding="utf-8")
     rows = Measured(run, 3), Measured(pairs, 2), *(Measured(path=str(tmp_path / name)) for name in ("bad.json", "no"))
     text = FiguresText("files", (str(tmp_path / "text.txt"),))
-    order = tokenizer_figures.FiguresOrder(rows, text)
+    order = FiguresOrder(rows, text)
     found = measured(order, threading.Event(), lambda _progress: None)
     named = {"A@3": run.tokenizer_at(3), "B@2": bpe_tokenizer(pairs.history, pairs.counts, 2)}
     assert list(found.figures[""].values()) == list(evaluate(named, tmp_path / "text.txt").figures)
@@ -148,3 +168,33 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "text.txt").unlink()
     with pytest.raises(StudioError, match=r"text\.txt"):
         measured(order, threading.Event(), lambda _progress: None)
+
+
+@pytest.mark.slow
+def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: Desk) -> None:
+    """The run on another corpus never saw that part, and is measured as it is."""
+    counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
+    origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
+    peer = train_peer("sentencepiece-unigram", counts, config)
+    runs = [
+        Run(counts, config, train(counts, config).history, origin=origin),
+        Run(counts, config, PeerHistory(peer, counts, peer.tokenizer()), origin=origin, number=1, peer=peer),
+        desk.train("score"),
+    ]
+    runs[1].library, runs[2].number = peer.tokenizer(), 2
+    steps = [20, len(runs[1].history), 3]
+    rows = tuple(map(Measured, runs, steps))
+    order = FiguresOrder(rows, FiguresText("held-out"), corpus=runs[0].origin.corpus, max_word_length=1000)
+    found = measured(order, threading.Event(), lambda _progress: None)
+    rest = divided_corpus(texts=[TEXT]).rest
+    size = runs[0].history.vocabulary_size(20)
+    named = {
+        "A@20": train(rest, replace(config, vocab_size=size)),
+        "B": train_peer("sentencepiece-unigram", rest, config),
+        "C@3": runs[2].tokenizer_at(3),
+    }
+    assert not found.errors
+    expected = evaluate(named, texts=[TEXT], is_held_out=True).figures
+    assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
+    assert corpus_to_divide(runs[0]) is origin.corpus
+    assert corpus_to_divide(runs[2]) is None

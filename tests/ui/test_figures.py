@@ -102,6 +102,7 @@ def test_the_table_is_what_library_and_command_line_find(
     named = {run.letter: run.library or run.tokenizer_at(len(run.history)) for run in runs.all}
     assert [*named] == [*"ABCD"]  # the sample's, ours and two of libraries
     assert shown() == list(evaluate(named, peer.counts).figures)
+    assert face.texts.findData("held-out") < 0  # of so few words
     assert f" {len(HUG.split())} words by bert-cased, bert." in face.note.text()
 
     # Files, as the command line measures what was exported; and who reads the first of them more easily.

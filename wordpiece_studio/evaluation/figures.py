@@ -441,7 +441,7 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
         usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
         len(frequencies),
         renyi_efficiency(shares, alpha),
-        -usage.tokens * float((shares * np.log2(shares)).sum()),
+        usage.tokens * abs(float((shares * np.log2(shares)).sum())),
     )
 
 

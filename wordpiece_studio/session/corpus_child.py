@@ -29,11 +29,10 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
-    from wordpiece_studio.evaluation.figures import Evaluation
+    from wordpiece_studio.evaluation.figures import Evaluation, Measurable
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
-    from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.config import TrainingConfig
 
 PROGRESS_INTERVAL_SECONDS = 0.05
@@ -274,7 +273,7 @@ FAILURES = b"x"
 
 
 def measure_in_child(connection: ParentConnection, order: str) -> None:
-    """Send the figures of tokenizers on the text or the words received, or on files.
+    """Send the figures of tokenizers on the text or the words received, on files, or on what is held out of a corpus.
 
     Messages: ``?`` ready for the tokenizers, see `written_tokenizer`, and the text or the words; ``p`` what is being
     done, how much of it is done, and how much there is; `FAILURES`, and unless all failed, `FIGURES`.
@@ -282,21 +281,24 @@ def measure_in_child(connection: ParentConnection, order: str) -> None:
     wanted = json.loads(order)
     lower_priority()  # the window comes first
     connection.send_bytes(READY)
-    failures: dict[str, str] = {}
-    named: dict[str, Encoder] = {}
-    for name, file_name in wanted["tokenizers"].items():
-        content = connection.recv_bytes()
-        with _noting(failures, name):
-            named[name] = _read_tokenizer(content, file_name)
+    contents = {name: connection.recv_bytes() for name in wanted["tokenizers"]}
     reader = None
     if wanted["normalizer"]:
-        steps = normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"])
-        reader = PartsReader(*steps)
-    text = _received(connection, reader)
+        reader = PartsReader(*_pipeline(wanted))
+    text, report = _received(connection, reader), _MeasuringProgress(connection)
+    corpus = [CorpusFile(**file) for file in wanted["corpus"] or ()]
+    rest = _Rest(corpus, text, wanted["max_word_length"], report)
+    failures: dict[str, str] = {}
+    named: dict[str, Measurable] = {}
+    for name, file_name in wanted["tokenizers"].items():
+        with _noting(failures, name):
+            named[name] = _read_tokenizer(contents[name], file_name, name, rest)
     on: dict[str, Any] = {"on": reader.counts()} if reader is not None else {"texts": [text]}
     if wanted["files"]:
         on = {"on": wanted["files"], "is_parallel": wanted["is_parallel"]}
-    found = _figures(named, {**on, "progress": _MeasuringProgress(connection)}, failures)
+    elif wanted["corpus"] is not None:
+        on = {"on": corpus, "texts": () if corpus else [text], "is_held_out": True}
+    found = _figures(named, {**on, "progress": report}, failures)
     connection.send_bytes(FAILURES + json.dumps(failures).encode())
     if found is not None:
         parts = {"": found.figures, **found.parts}
@@ -326,8 +328,65 @@ def written_tokenizer(run: Run, step: int) -> bytes:
     return json.dumps(described).encode()
 
 
-def _read_tokenizer(content: bytes, file_name: str) -> Encoder:
-    """Return what `written_tokenizer` wrote; with a file name, that of a library, or if empty that file's."""
+def written_training(run: Run, config: TrainingConfig) -> bytes:
+    """Return what trains a run anew on a part of its corpus, with these settings.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    described = {
+        "trainer": "" if run.peer is None else run.peer.trainer,
+        "config": config.to_dict(),
+        "normalizer": normalizers.to_spec(run.counts.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+    }
+    return json.dumps(described).encode()
+
+
+class _Rest:
+    """What is not held out of a corpus, as words to train on."""
+
+    def __init__(self, files: list[CorpusFile], text: str, max_word_length: int, report: _MeasuringProgress) -> None:
+        self._files = files
+        self._text = text
+        self._max_word_length = max_word_length
+        self._report = report
+        self._known: dict[tuple[object, ...], WordCounts] = {}
+
+    def trained(self, name: str, order: dict[str, Any], config: TrainingConfig) -> Measurable:
+        """Return what one learns from it, see `written_training`."""
+        from wordpiece_studio.peers.library_training import train_peer
+        from wordpiece_studio.training.trainer import train
+
+        counts = self._counts(*_pipeline(order), config)
+        if order["trainer"]:
+            self._report(f"Training {name}", 0, 1)
+            return train_peer(order["trainer"], counts, config)
+        return train(counts, config, progress=lambda done, size: self._report(f"Training {name}", done, size or done))
+
+    def _counts(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> WordCounts:
+        from wordpiece_studio.evaluation.held_out import divided_corpus
+
+        key = normalizer, pre_tokenizer, config.special_tokens, config.user_tokens
+        if key not in self._known:
+            divided = divided_corpus(
+                self._files, normalizer, pre_tokenizer, texts=() if self._files else [self._text],
+                special_tokens=config.special_tokens, user_tokens=config.user_tokens,
+                max_word_length=self._max_word_length,
+                progress=lambda read: self._report("Reading", read.bytes_done, read.bytes_total),
+            )  # fmt: skip
+            self._known[key] = divided.rest
+        return self._known[key]
+
+
+def _pipeline(described: dict[str, Any]) -> tuple[Normalizer, PreTokenizer]:
+    return normalizers.from_spec(described["normalizer"]), pre_tokenizers.from_spec(described["pre_tokenizer"])
+
+
+def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> Measurable:
+    """Return what was written; with a file name, that of a library, or without content that file's."""
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -339,14 +398,15 @@ def _read_tokenizer(content: bytes, file_name: str) -> Encoder:
         return ImportedTokenizer(file_name, content=content) if content else load_tokenizer(file_name)
     read = json.loads(content)
     config = TrainingConfig.from_dict(read["config"])
-    pipeline = normalizers.from_spec(read["normalizer"]), pre_tokenizers.from_spec(read["pre_tokenizer"])
+    if "trainer" in read:
+        return rest.trained(name, read, config)
     vocabulary = config.vocabulary(TokenList(read["tokens"]))
     if config.is_byte_pair_encoding:
-        return by_merges(vocabulary, map(tuple, read["merges"]), *pipeline, config)
-    return Tokenizer(vocabulary, *pipeline)
+        return by_merges(vocabulary, map(tuple, read["merges"]), *_pipeline(read), config)
+    return Tokenizer(vocabulary, *_pipeline(read))
 
 
-def _figures(named: dict[str, Encoder], on: dict[str, Any], failures: dict[str, str]) -> Evaluation | None:
+def _figures(named: dict[str, Measurable], on: dict[str, Any], failures: dict[str, str]) -> Evaluation | None:
     """Return the figures; where a tokenizer fails, those of the others. None if there is none.
 
     Raises

@@ -107,7 +107,7 @@ class Session(QObject):
         self.usage = TokenUsage(self.model, self)
         self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
-        self.figures = FiguresMeasuring(self.model, self.comparison, self)
+        self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)

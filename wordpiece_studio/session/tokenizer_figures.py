@@ -24,7 +24,11 @@ from wordpiece_studio.session.corpus_child import (
     measure_in_child,
     messages_of,
     written_tokenizer,
+    written_training,
 )
+from wordpiece_studio.session.file_rows import written_file
+from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
+from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.child_process import ChildProcess, read_error
@@ -37,11 +41,13 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import ProjectCorpus
 
-    Place = Literal["training", "live", "files"]
+    Place = Literal["training", "held-out", "live", "files"]
 
 _log = logging.getLogger(__name__)
 _REST_MS = 300
@@ -92,7 +98,8 @@ class FiguresText:
     Attributes
     ----------
     place
-        ``"training"``: the words of the run that is shown; ``"live"``: the live text; ``"files"``: files.
+        ``"training"``: the words of the run that is shown; ``"held-out"``: a part of its corpus, while runs of that
+        corpus are trained anew on the rest; ``"live"``: the live text; ``"files"``: files.
     paths
         The files.
     is_parallel
@@ -112,12 +119,14 @@ class FiguresText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiguresOrder:
-    """What is measured, and on what: words with their counts, or a text, or the files that `where` names."""
+    """What is measured, and on what: words with their counts, a text, the files that `where` names, or a corpus."""
 
     measured: tuple[Measured, ...]
     where: FiguresText
     counts: WordCounts | None = None
     text: str = ""
+    corpus: ProjectCorpus | None = None
+    max_word_length: int = 0
 
     def is_like(self, other: FiguresOrder) -> bool:
         """Return whether another order has the same figures."""
@@ -125,7 +134,12 @@ class FiguresOrder:
 
     def is_on_text_of(self, other: FiguresOrder) -> bool:
         """Return whether another order is on the same text."""
-        return (self.where, self.text) == (other.where, other.text) and self.counts is other.counts
+        is_same_text = (self.where, self.text, self.corpus) == (other.where, other.text, other.corpus)
+        return is_same_text and self.counts is other.counts
+
+    def is_trained_anew(self, measured: Measured) -> bool:
+        """Return whether a run is trained on the rest of the corpus: else it would be measured on what it knows."""
+        return self.corpus is not None and measured.run is not None and measured.run.origin.corpus == self.corpus
 
 
 Figures = dict[Measured, TokenizerFigures]
@@ -161,9 +175,12 @@ class FiguresMeasuring(QObject):
 
     changed = Signal()
 
-    def __init__(self, model: TrainerModel, comparison: Comparison, parent: QObject | None = None) -> None:
+    def __init__(
+        self, model: TrainerModel, comparison: Comparison, counting: CorpusCounting, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
+        self._counting = counting
         self._comparison = comparison
         self._opened: list[str] = []
         self._where = FiguresText()
@@ -193,6 +210,12 @@ class FiguresMeasuring(QObject):
     def where(self) -> FiguresText:
         """What is measured on."""
         return self._where
+
+    @property
+    def can_hold_out(self) -> bool:
+        """Whether the corpus of the run that is shown is known, and long enough to hold a part of it out."""
+        run = self._model.run
+        return run is not None and corpus_to_divide(run) is not None
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -301,6 +324,10 @@ class FiguresMeasuring(QObject):
             return None
         if where.place == "training":
             return FiguresOrder(found, where, counts=counts)
+        if where.place == "held-out":
+            corpus = corpus_to_divide(self._model.run) if self._model.run is not None else None
+            length = self._counting.max_word_length
+            return None if corpus is None else FiguresOrder(found, where, corpus=corpus, max_word_length=length)
         return FiguresOrder(found, where, text=self._live_text if where.place == "live" else "")
 
     def _measured(self) -> tuple[Measured, ...]:
@@ -338,20 +365,24 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     contents: dict[str, bytes] = {}
     for each in order.measured:
         try:
-            contents[each.name] = b"" if each.run is None else written_tokenizer(each.run, each.step)
+            contents[each.name] = _content(order, each)
         except StudioError as error:  # a damaged project
             errors[each] = error
     names = {each.name: each for each in order.measured if each not in errors}
     if not names or stop.is_set():
         return None if stop.is_set() else FiguresFound(errors=errors)
-    files = {name: _file_name(each) for name, each in names.items()}
+    files = {name: _file_name(order, each) for name, each in names.items()}
+    trained = [each.run for each in names.values() if each.run is not None and order.is_trained_anew(each)]
+    if any(must_compile_first(run.counts, run.config) for run in trained):
+        compile_kernels(stop)
     child = ChildProcess(measure_in_child, _written_order(order, files), name="The measuring of tokenizers")
     figures: dict[str, Figures] = {}
     words_of: tuple[str, ...] = ()
     try:
         for kind, content in child.messages(stop):
             if kind == READY:
-                for message in (*contents.values(), *messages_of(order.text, order.counts)):
+                text = order.text if order.corpus is None else order.corpus.text or ""
+                for message in (*contents.values(), *messages_of(text, order.counts)):
                     child.send(message)
             elif kind == FAILURES:
                 failed = json.loads(bytes(content))
@@ -367,12 +398,25 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     return None if stop.is_set() else FiguresFound(figures, errors, words_of)
 
 
-def _file_name(measured: Measured) -> str:
+def _content(order: FiguresOrder, measured: Measured) -> bytes:
+    """Return what makes the tokenizer, or trains it anew."""
+    run = measured.run
+    if run is None:
+        return b""
+    if order.is_trained_anew(measured):
+        config = run.config if run.peer is None else run.peer.config
+        return written_training(run, settings_at(run, config, measured.step))
+    return written_tokenizer(run, measured.step)
+
+
+def _file_name(order: FiguresOrder, measured: Measured) -> str:
     """Return the file that a tokenizer is in, or would be in if its library runs it; else an empty text."""
     run = measured.run
     if run is None:
         return measured.path
-    return run.peer.file_name if run.peer is not None and run.is_run_by_library(measured.step) else ""
+    if run.peer is None or order.is_trained_anew(measured) or not run.is_run_by_library(measured.step):
+        return ""
+    return run.peer.file_name
 
 
 def _written_order(order: FiguresOrder, files: dict[str, str]) -> str:
@@ -391,6 +435,8 @@ def _written_order(order: FiguresOrder, files: dict[str, str]) -> str:
             "pre_tokenizer": None if counts is None else pre_tokenizers.to_spec(counts.pre_tokenizer),
             "files": where.names() if where.place == "files" else None,
             "is_parallel": where.is_parallel,
+            "corpus": None if order.corpus is None else [written_file(each.file) for each in order.corpus.files],
+            "max_word_length": order.max_word_length,
         }
     )
 

@@ -318,7 +318,7 @@ class FiguresFace(QWidget):
         self._figures = figures
         self.controls = QWidget(parent)
         """What stands above the table; the parent places it."""
-        self._where: FiguresText | None = None  # that the combo box shows
+        self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
         self._rows: list[FiguresRow] = []
         self._names: list[str] = []
         self._left_out = 0
@@ -387,8 +387,9 @@ class FiguresFace(QWidget):
     def refresh(self, _value: object = None) -> None:
         """Show the present state."""
         figures = self._figures
-        if figures.where != self._where:
-            self._where = figures.where
+        offered = figures.where, figures.can_hold_out
+        if offered != self._offered:
+            self._offered = offered
             self._fill_texts()
             self._fill_parts()
         part = self.parts.currentData() or ""
@@ -396,10 +397,12 @@ class FiguresFace(QWidget):
         known = dict(zip(figures.runs, run_names(figures.runs), strict=True))
         names = [_name(row, known) for row in rows]
         if (rows, names) != (self._rows, self._names):
-            self._rows, self._names = rows, names
+            count, self._rows, self._names = len(self._rows), rows, names
             selected = self._selected()
             self._model.set_rows(rows, names)
             self._select(selected)
+            if len(rows) > count and rows[-1].measured.path:
+                self.table.scrollToBottom()
         self.table.set_parity_shown(figures.where.is_parallel and bool(part))
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
@@ -409,7 +412,10 @@ class FiguresFace(QWidget):
 
     def _fill_texts(self) -> None:
         where = self._figures.where
-        items = [(self.tr("On the training text"), "training"), (self.tr("On the live text"), "live")]
+        items = [(self.tr("On the training text"), "training")]
+        if self._figures.can_hold_out or where.place == "held-out":
+            items.append((self.tr("On held-out text"), "held-out"))
+        items.append((self.tr("On the live text"), "live"))
         if where.place == "files":
             items.append((self.tr("On {files}").format(files=", ".join(where.names())), "files"))
         self.texts.clear()
@@ -433,6 +439,8 @@ class FiguresFace(QWidget):
             return str(figures.error)
         if figures.is_running:
             return _progress_text(figures.progress)
+        if figures.where.place == "held-out" and not figures.can_hold_out:
+            return self.tr("The corpus of the run shown has no text of which a part could be held out.")
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
         known = [line.row.figures for line in self.lines if line.row.figures is not None]
@@ -451,6 +459,8 @@ class FiguresFace(QWidget):
         if not known or len(self._figures.words_of) < 2:
             return ""
         words = number_text(known[0].words)
+        if self._figures.where.place == "held-out":
+            return self.tr("{words} words held out; runs trained anew without them.").format(words=words)
         normalizer, splitter = self._figures.words_of
         said = self.tr("{words} words by {normalizer}, {splitter}.")
         return said.format(words=words, normalizer=normalizer, splitter=splitter)
@@ -529,6 +539,11 @@ def _progress_text(progress: tuple[str, int, int] | None) -> str:
     if progress is None:
         return _tr("Measuring…")
     what, done, total = progress
-    name = what.removeprefix("Tokenizing by ")
-    text = _tr("Tokenizing by {name}: {percent} %") if name != what else _tr("Reading the text: {percent} %")
-    return text.format(name=name, percent=100 * done // max(total, 1))
+    percent = 100 * done // max(total, 1)
+    for verb, text in (
+        ("Tokenizing by ", _tr("Tokenizing by {name}: {percent} %")),
+        ("Training ", _tr("Training {name} anew: {percent} %")),
+    ):
+        if what.startswith(verb):
+            return text.format(name=what.removeprefix(verb), percent=percent)
+    return _tr("Reading the text: {percent} %").format(percent=percent)
