@@ -281,7 +281,8 @@ class ChartsPane(Pane):
 
     def refresh(self) -> None:
         """Show the current state."""
-        self._make_charts()
+        if self._shown_index() != _FIGURES:
+            self._make_charts()
         if not self._is_dressed:
             self._restyle()
         self._arrange()
@@ -466,6 +467,6 @@ class ChartsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._charts:
+        if self._charts or self._face is not None:
             self._arrange()
             self.refresh_later()
