@@ -125,6 +125,10 @@ class Run:
         """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
         return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
 
+    def is_run_by_library(self, step: int) -> bool:
+        """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
+        return self.peer is not None and self.peer.trainer != "tokenizers-wordpiece" and step == len(self.history)
+
     def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
 
@@ -149,8 +153,7 @@ class Run:
 
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         """
-        is_by_library = self.peer is not None and self.peer.trainer != "tokenizers-wordpiece"
-        if is_by_library and step == len(self.history):
+        if self.is_run_by_library(step):
             from wordpiece_studio.peers.peer_history import PeerTokenizer
 
             return PeerTokenizer(self.history, self.counts, self.library)

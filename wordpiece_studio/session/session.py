@@ -32,6 +32,7 @@ from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 
@@ -75,9 +76,9 @@ class Session(QObject):
     model, runs, comparison, overlaps, warm_up
         The observable trainer with the run that is shown; all runs, those that are compared, and what their
         vocabularies have in common; loading the fast engine beforehand.
-    marks, player, usage, peers, judging, changes
+    marks, player, usage, peers, judging, figures, changes
         Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
-        objectives make of text that was held out; the steps that changed the live text.
+        objectives make of text that was held out; what all runs make of a text; the steps that changed the live text.
 
     Signals
     -------
@@ -108,6 +109,8 @@ class Session(QObject):
         self.usage = TokenUsage(self.model, self)
         self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
+        self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
+        self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)
         self.given_name = self.tr("new")
@@ -128,6 +131,7 @@ class Session(QObject):
         self.peers.close()
         end_libraries()
         self.judging.close()
+        self.figures.close()
         self.opening.close()
         self.references.close()
         self.watch.close()

@@ -200,6 +200,11 @@ class Actions(QObject):
         self.bring_text_back = self._action(
             self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
         )
+        self.figures = self._action(
+            self.tr("&Figures of all runs"),
+            (),
+            self.tr("Compare runs and other tokenizers by what they make of a text"),
+        )
         self.show_run = QActionGroup(self)
         self.show_run.setExclusive(False)
         for place in range(_RUN_KEYS):

@@ -128,7 +128,7 @@ class Menus(QObject):
         runs.addActions([actions.next_run, actions.previous_run])
         runs.addSeparator()
         runs.addActions([actions.keep_run, actions.compare_run, actions.rename_run, actions.bring_text_back])
-        runs.addAction(actions.close_run)
+        runs.addActions([actions.close_run, actions.figures])
         runs.addSeparator()
         runs.addActions([actions.words_apart, actions.vocabulary_overlap])
         runs.addSeparator()

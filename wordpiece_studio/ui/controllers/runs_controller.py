@@ -6,11 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
 
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
@@ -45,6 +48,9 @@ class RunsController(QObject):
         actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
         actions.show_run.triggered.connect(self._on_show_triggered)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
+        actions.figures.triggered.connect(self._on_figures_triggered)
+        window.charts_pane.files_requested.connect(self._on_figures_files_requested)
+        window.charts_pane.tokenizers_requested.connect(self._on_figures_tokenizers_requested)
         self._runs.chosen.connect(self._on_runs_chosen)
         self.overlap: OverlapWindow | None = None
         """The window about the vocabularies, if it was ever opened."""
@@ -116,6 +122,30 @@ class RunsController(QObject):
         if run.origin.corpus is not None:
             self._window.project.detach()
             self._session.bring_back(run)
+
+    # The figures.
+
+    def _on_figures_triggered(self) -> None:
+        self._window.docks.bring("charts")
+        self._window.charts_pane.show_figures()
+
+    def _on_figures_files_requested(self) -> None:
+        self._ask_for_files(self.tr("Measure on these files, each a language, say")).filesSelected.connect(
+            self._on_files_selected
+        )
+
+    def _on_figures_tokenizers_requested(self) -> None:
+        title = self.tr("Add tokenizers: tokenizer.json, vocab.txt, vocab.json or a SentencePiece .model")
+        self._ask_for_files(title).filesSelected.connect(self._session.figures.open)
+
+    def _ask_for_files(self, title: str) -> QFileDialog:
+        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, None)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.open()
+        return dialog
+
+    def _on_files_selected(self, paths: list[str]) -> None:
+        self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))
 
     def _on_runs_chosen(self, _run: Run) -> None:
         """Say that a training is left, which can be resumed."""
