@@ -93,7 +93,7 @@ class RunHeading(QWidget):
         self.setAccessibleName(" ".join(filter(None, (name, step, figures))))
 
 
-_BELOW_HEADING = 3
+_BELOW_HEADING = 1
 
 
 class _Line(QWidget):
@@ -171,7 +171,7 @@ class ComparedTexts(QWidget):
         self.changes = ComparedChanges(self)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(6)
+        self._layout.setSpacing(4)
         self._layout.addWidget(self._rest)
         self._layout.addWidget(self._legend)
         self.heading.hide()
