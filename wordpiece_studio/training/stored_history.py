@@ -147,6 +147,7 @@ class StoredHistory(MergeHistory):
         self._table = TokenList.of(table.tokens)
         self._initial = self.config.vocabulary(self._table, table.initial_size)
         self._naming = threading.Lock()
+        self._pair_steps, self._paired = {}, 0
         self._error: StudioError | None = None
 
     @property
