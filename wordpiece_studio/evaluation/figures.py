@@ -270,9 +270,10 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
+    order: Any = alpha  # one of NumPy's numbers, say
+    if not isinstance(order, Real) or isinstance(order, bool) or not 0 < order <= sys.float_info.max:
         raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
-    alpha = float(alpha)
+    alpha = float(order)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
     common = common_reading([each.reading for each in named.values()])

@@ -258,7 +258,7 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
             for name, given in in_memory.items()
             if given or name
         }
-    elif is_mapping(on) and not isinstance(on, WordCounts):
+    elif not isinstance(on, WordCounts) and is_mapping(on):
         found = {str(name): _source(str(name), each, is_held_out) for name, each in on.items()}
     else:
         found = {"": _source("", on, is_held_out)}
