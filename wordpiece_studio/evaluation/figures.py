@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -270,10 +268,9 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    order: Any = alpha  # one of NumPy's numbers, say
-    if not isinstance(order, Real) or isinstance(order, bool) or not 0 < order <= sys.float_info.max:
+    order = _number(alpha)
+    if not 0 < order < math.inf:
         raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
-    alpha = float(order)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
     common = common_reading([each.reading for each in named.values()])
@@ -281,7 +278,7 @@ def evaluate(
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
     parts = {
-        part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
+        part: tuple(_figures(name, named[name], size, usage, order) for name, usage in usages.items())
         for part, (size, usages) in measured.items()
     }
     if is_parallel:
@@ -290,13 +287,23 @@ def evaluate(
     sizes = np.array([size for size, _ in measured.values()])
     total = tuple(
         _figures(
-            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), alpha
+            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), order
         )
         for name, each in named.items()
     )
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
+
+
+def _number(value: Any) -> float:
+    """Return a number, be it NumPy's; not a number for anything else."""
+    if isinstance(value, bool | str | bytes):
+        return math.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
