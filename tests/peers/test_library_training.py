@@ -253,8 +253,8 @@ def test_a_full_disk_is_not_noticed(
     ("trainer", "message"),
     [
         ("tokenizers-unigram", "The vocabulary is too small for all characters of the corpus, which the library"),
-        ("sentencepiece-bpe", "The library sentencepiece needs a vocabulary of at least 13 for all characters"),
-        ("sentencepiece-unigram", r"of at least 13 for all characters and special tokens\. Choose a larger vocab"),
+        ("sentencepiece-bpe", "tokens is too small: special tokens and alphabet alone are 13 or more"),
+        ("sentencepiece-unigram", r"alphabet alone are 13 or more\. Choose a larger size"),
     ],
 )
 def test_a_vocabulary_that_is_too_small(trainer: PeerName, message: str) -> None:
@@ -386,6 +386,9 @@ def test_wrong_arguments(counts: wps.WordCounts) -> None:
         ("tokenizers-bpe", ["a text"], settings(), "tokenizers-bpe is trained on words"),
         ("sentencepiece-bpe", "a text", settings(), "One text was given"),
         ("sentencepiece-bpe", [" \n"], settings(), "no words to train on"),
+        ("sentencepiece-bpe", wps.WordCounts.from_pairs([("\n", 3)]), settings(), "no words to train on"),
+        ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=3), "of 3 tokens is too small: .* are 5 or more"),
+        ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=8), "of 8 tokens is too small: .* are 9 or more"),
         ("sentencepiece-bpe", ["\ud800"], settings(), "half a character"),
         ("tokenizers-bpe", wps.WordCounts.from_pairs([("a", 2**31)]), settings(), "counts pairs in 32 bits"),
         ("tokenizers-bpe", wps.count_texts(["a"], pre_tokenizer="pattern:a"), settings(), "cannot express"),

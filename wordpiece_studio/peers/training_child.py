@@ -110,9 +110,8 @@ def train_in_child(
 def _refusal(library: str, error: BaseException) -> StudioError:
     """Return the error for what a library says, in plain words where it is known."""
     said = str(error)
-    if needed := _REQUIRED.search(said):
-        what = "The library {library} needs a vocabulary of at least {size} for all characters and special tokens"
-        return StudioError(what, "Choose a larger vocabulary.", library=library, size=int(needed[1]))
+    if found := _TOO_SMALL.search(said):
+        return vocabulary_too_small(*map(int, found.groups()))
     if "not large enough to contain all chars" in said:
         what = "The vocabulary is too small for all characters of the corpus, which the library {library} needs"
         return StudioError(what, "Choose a larger vocabulary.", library=library)
@@ -122,9 +121,19 @@ def _refusal(library: str, error: BaseException) -> StudioError:
     return StudioError(what, advice, library=library, reason=_reason(error))
 
 
-_REQUIRED = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
+_TOO_SMALL = re.compile(r"smaller than required_chars\. (\d+) vs (\d+)")
 _OTHER_TEXT = "Choose another text."
 _PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
+
+
+def vocabulary_too_small(size: int, least: int) -> StudioError:
+    """Return the error for a size that leaves no room for what SentencePiece needs."""
+    return StudioError(
+        "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
+        "Choose a larger size.",
+        size=size,
+        least=least,
+    )
 
 
 def _reason(error: BaseException) -> str:
