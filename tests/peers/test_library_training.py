@@ -273,7 +273,7 @@ def test_what_sentencepiece_leaves_out_is_counted() -> None:
     assert long.left_out == 0
     assert "▁mat" in long.tokens
     for nothing in (reserved, "\u3000"):
-        with pytest.raises(wps.StudioError, match="There are no words that the library sentencepiece can train on"):
+        with pytest.raises(wps.StudioError, match="There are no words"):
             train_peer("sentencepiece-bpe", wps.WordCounts.from_pairs([(nothing, 1)]), settings(vocab_size=20))
 
 
