@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
+_AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
 
 
@@ -266,8 +268,7 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    if not isinstance(alpha, int | float) or not 0 < alpha < math.inf:
-        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    alpha = _checked_order(alpha)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
     common = common_reading([each.reading for each in named.values()])
@@ -291,6 +292,12 @@ def evaluate(
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
+
+
+def _checked_order(alpha: Any) -> float:
+    if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
+        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    return float(alpha)
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
@@ -440,7 +447,7 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
         usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
         len(frequencies),
         renyi_efficiency(shares, alpha),
-        -usage.tokens * float((shares * np.log2(shares)).sum()),
+        usage.tokens * float((shares * np.log2(1 / shares)).sum()),
     )
 
 
@@ -459,10 +466,11 @@ def renyi_efficiency(shares: NDArray[np.float64], alpha: float = ALPHA) -> float
     """
     if len(shares) < 2:
         return math.nan
-    if alpha == 1:
-        entropy = -(shares * np.log2(shares)).sum()
+    if abs(alpha - 1) < _AS_GOOD_AS_1:
+        entropy = (shares * np.log2(1 / shares)).sum()
     else:
-        entropy = np.log2((shares**alpha).sum()) / (1 - alpha)
+        largest = shares.max()  # so that no power of it becomes 0
+        entropy = (np.log2(((shares / largest) ** alpha).sum()) / alpha + np.log2(largest)) * (alpha / (1 - alpha))
     return float(entropy / np.log2(len(shares)))
 
 
