@@ -267,6 +267,21 @@ def test_the_text_without_words_is_named(empty: list[str]) -> None:
         wps.evaluate(HUG, texts={"first": ["hug"], "second": empty})
 
 
+@pytest.mark.parametrize("by_library", [False, True])
+def test_a_file_that_changes_between_two_readings_is_not_measured(tmp_path: Path, by_library: bool) -> None:
+    (tmp_path / "text.txt").write_text("hug\n" * 9)
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    uncased = wps.Tokenizer(HUG.vocabulary, "bert-uncased", "bert")
+    other = wps.load_tokenizer(tmp_path / "t5.json") if by_library else uncased
+
+    def change(what: str, *_: int) -> None:
+        if what == "Tokenizing by A":
+            (tmp_path / "text.txt").write_text("hug")
+
+    with pytest.raises(wps.StudioError, match=r"text\.txt changed while it was read"):
+        wps.evaluate([HUG, other], tmp_path / "text.txt", progress=change)
+
+
 def test_texts_may_be_a_column_or_an_array() -> None:
     import pandas
 

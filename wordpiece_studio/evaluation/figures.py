@@ -257,7 +257,7 @@ def evaluate(
     Raises
     ------
     StudioError
-        If there is no tokenizer or no word, a file cannot be read, or a library fails.
+        If there is no tokenizer or no word, a file cannot be read or changes meanwhile, or a library fails.
 
     >>> from wordpiece_studio import BpeTokenizer, Tokenizer, Vocabulary
     >>> by_match = Tokenizer(Vocabulary(["[UNK]", "h", "hug", "##u", "##g", "##s"], ["[UNK]"]))

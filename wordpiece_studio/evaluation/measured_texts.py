@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
+from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.corpus.texts import checked_texts, text_pieces
 from wordpiece_studio.corpus.word_counts import read_word_counts
@@ -102,6 +103,7 @@ class TextInFiles:
         self._listed = listed
         self._texts = texts
         self._is_held_out = is_held_out
+        self._on_disk = [FileOnDisk(file.path) for file in (() if listed is None else listed.files)]
 
     def begin(self, common: TextReading, watch: Watch) -> HeldOutText:
         """Return the words that tokens are counted per."""
@@ -112,11 +114,22 @@ class TextInFiles:
 
     def counted(self, reading: TextReading, watch: Watch) -> HeldOutText:
         """Return the words as a tokenizer finds them."""
-        return self._text if reading == self._common else self._read(reading, watch)
+        if reading == self._common:
+            return self._text
+        text = self._read(reading, watch)
+        self._check_unchanged()
+        return text
 
     def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
         """Yield the words that a library finds."""
         yield from tokenizer.count_words(self._lines(note))
+        self._check_unchanged()
+
+    def _check_unchanged(self) -> None:
+        """Check that what was read once more is still the same text, so that all figures are of one."""
+        changed = next((file for file in self._on_disk if file.has_changed()), None)
+        if changed is not None:
+            raise StudioError("{path} changed while it was read", "Measure it again.", path=changed.name)
 
     def _read(self, reading: TextReading, watch: Watch) -> HeldOutText:
         listed = () if self._listed is None else self._listed
