@@ -182,6 +182,20 @@ def test_words_with_their_counts(tmp_path: Path) -> None:
     assert (found[0].words, found[0].characters, found[0].bytes) == (3, 11, 11)
 
 
+@pytest.mark.parametrize("scheme", ["never", "always"])
+def test_words_with_their_counts_stand_after_a_blank_also_for_a_library(tmp_path: Path, scheme: str) -> None:
+    theirs = Tokenizer(models.Unigram([("<unk>", -9.0), ("▁hug", -1.0), ("▁", -2.0)], 0))
+    theirs.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
+    theirs.save(str(tmp_path / "tokenizer.json"))
+    ours = wps.load_tokenizer(tmp_path / "tokenizer.json")
+    assert ours.reading is None
+    (figures,) = wps.evaluate(ours, wps.count_texts(["hug hug"])).figures
+    assert (figures.tokens, figures.unknown) == (2, 0)
+    found = wps.compare(ours, HUG, texts=["hug hug"]).differences
+    assert found is not None
+    assert found.words == ()
+
+
 def test_only_a_part_held_out_may_be_measured(tmp_path: Path, files: dict[str, Path]) -> None:
     STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
     tokenizers = [HUG, wps.load_tokenizer(tmp_path / "t5.json")]

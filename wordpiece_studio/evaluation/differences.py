@@ -13,7 +13,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
-from wordpiece_studio.evaluation.measured_texts import Watch, as_text, texts_by_name
+from wordpiece_studio.evaluation.measured_texts import WORD_MARKS, Watch, as_texts, texts_by_name
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 _DEPTHS = tuple(factor * 10**power for power in range(2, 8) for factor in (1, 2, 5))
-_WORD_MARKS = ("▁", "Ġ")
 _FEW_MARKED = 0.01  # of the tokens: in fewer such a mark is a character like others
 
 
@@ -274,7 +273,7 @@ def _forms(tokenizer: Encoder, tokens: Sequence[str]) -> Sequence[Any] | None:
     """Return each token's letters and whether it begins a word; None if the vocabulary does not mark that."""
     if isinstance(tokenizer, Tokenizer) and (prefix := tokenizer.vocabulary.continuing_subword_prefix):
         return [(token.removeprefix(prefix), not token.startswith(prefix)) for token in tokens]
-    for mark in _WORD_MARKS:
+    for mark in WORD_MARKS:
         if sum(token.startswith(mark) for token in tokens) > _FEW_MARKED * len(tokens):
             forms = [(token.removeprefix(mark), token.startswith(mark)) for token in tokens]
             return [(text_of_letters([text]), begins) for text, begins in forms] if mark == "Ġ" else forms
@@ -328,7 +327,7 @@ def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut
     if is_alike:
         encodings = tokenizer.encode_words(words)
     else:
-        spelled = [word if tokenizer.reading is None else as_text(word) for word in words]
+        spelled = as_texts(tokenizer, words)
         encodings = tokenizer.encode(spelled)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
     befores = (len(text) - len(word) for text, word in zip(spelled, words, strict=True))
@@ -338,7 +337,7 @@ def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut
 def _cut(encoding: Encoding, before: int, unknown: int | None) -> _Cut:
     """Return the cut of a word that stands after some characters."""
     tokens = tuple(encoding.tokens)
-    is_marked = len(tokens) > 1 and tokens[0] in _WORD_MARKS  # which takes a token more, but cuts nothing
+    is_marked = len(tokens) > 1 and tokens[0] in WORD_MARKS  # which takes a token more, but cuts nothing
     found = zip(encoding.ids[is_marked:], encoding.offsets[is_marked:], strict=True)
     places = [(max(start - before, 0), token_id in (unknown, NO_ID)) for token_id, (start, _) in found]
     return _Cut(tokens, places)

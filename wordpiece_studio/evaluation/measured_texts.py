@@ -32,14 +32,14 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
     from wordpiece_studio.tokenizer.added_tokens import TextReading
-    from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryTokenizer
 
     Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
     Report = Callable[[str, int, int], None]
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     CountedWord = tuple[str, tuple[int, ...], int]
     """A word with its ids and its count."""
 
+WORD_MARKS = ("▁", "Ġ")
+"""What tokens of other libraries have in place of the blank before a word."""
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 
 
@@ -215,7 +217,7 @@ class TextInWords:
         counts = self._text.counts
         for part in slices(len(counts)):
             note(part.start, len(counts))
-            found = tokenizer.encode(counts.words[part])
+            found = tokenizer.encode(as_texts(tokenizer, counts.words[part]))
             for word, encoding, count in zip(counts.words[part], found, counts.counts[part].tolist(), strict=True):
                 yield word, tuple(encoding.ids), count
         note(len(counts), len(counts))
@@ -228,6 +230,17 @@ def as_text(word: str) -> str:
     (' hug', ',')
     """
     return f" {word}" if word[:1].isalnum() else word
+
+
+def as_texts(tokenizer: Encoder, words: Sequence[str]) -> list[str]:
+    """Return words as they mostly stand in a text; a library that itself marks the beginning of a text needs no blank.
+
+    >>> from wordpiece_studio import BpeTokenizer
+    >>> as_texts(BpeTokenizer({"h": 0}, [], "none", "bert"), ["hug", ","])
+    [' hug', ',']
+    """
+    is_marked = tokenizer.reading is None and "".join(tokenizer.encode(words[0]).tokens).startswith(WORD_MARKS)
+    return list(words) if is_marked else [as_text(word) for word in words]
 
 
 def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str, TextInFiles | TextInWords]:
