@@ -56,6 +56,15 @@ def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(capsys, "verify", tmp_path / "out")[0] == 0
 
 
+def test_a_replay_is_written_as_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--by", "tokenizers-bpe", "--vocab-size", 90]
+    assert run(capsys, "train", COURSE, *options, "-o", tmp_path / "theirs")[0] == 0
+    assert run(capsys, "train", COURSE, *options, "--replay", "--bpe", "-o", tmp_path / "ours")[0] == 0
+    out = run(capsys, "compare", tmp_path / "ours", tmp_path / "theirs", "--on", COURSE)[1]
+    assert "90 in both, 100.0%" in out
+    assert "\n0 of " in out
+
+
 def test_a_replay_with_another_vocabulary_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

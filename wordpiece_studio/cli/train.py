@@ -205,7 +205,9 @@ def _train(options: Mapping[str, Any]) -> None:
     check_by(options, config)
     _check_held_out(options)
     options = {**options, **read_by(options)}
-    bpe = config if options["bpe"] else None
+    bpe = None
+    if options["bpe"]:
+        bpe = config.replaying(()) if options["replay"] else config  # a replay learns by count
     normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
     if options["by"] is not None and not options["replay"]:
         noticed = dataclasses.replace(config, objective="count")  # which needs no prefix, and most of them have none
