@@ -20,7 +20,16 @@ from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_piec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import MODEL_FILE
-from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
+from wordpiece_studio.peers.training_child import (
+    END,
+    FILE,
+    LEARNED,
+    PROGRESS,
+    TEXT,
+    Learned,
+    train_in_child,
+    vocabulary_too_small,
+)
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
@@ -363,9 +372,10 @@ def _order(
     """Return the settings in the library's words, and the corpus as messages."""
     unk_token = config.vocabulary(config.reserved_tokens).unk_token
     unk_token = unk_token if unk_token in config.special_tokens else ""
-    if isinstance(corpus, WordCounts) and not corpus:
+    is_sentencepiece = trainer.startswith("sentencepiece")
+    if isinstance(corpus, WordCounts) and not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
         raise StudioError("There are no words to train on", "Choose another text.")
-    if trainer.startswith("sentencepiece"):
+    if is_sentencepiece:
         settings = _sentencepiece_settings(config, unk_token)
     elif isinstance(corpus, WordCounts):
         settings = _tokenizers_settings(trainer, corpus, config, unk_token)
@@ -378,6 +388,9 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
     """Return the settings of SentencePiece, with the special tokens in their order; it always has an unknown token."""
     special = list(config.special_tokens) if unk_token else [*config.special_tokens, "<unk>"]
     unk_token = unk_token or "<unk>"
+    reserved = len(special) + len(config.user_tokens)
+    if (config.vocab_size or 0) < reserved:
+        raise vocabulary_too_small(config.vocab_size or 0, reserved)
     return {
         "vocab_size": config.vocab_size,
         "hard_vocab_limit": False,  # as with all others, a small corpus ends before it

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 END, TEXT, PROGRESS, FILE, LEARNED = b".", b"t", b"p", b"r", b"v"
 _CHARACTERS_AT_ONCE = 1 << 16
 _LONGEST_REASON = 300
+_TOO_SMALL = re.compile(r"Vocabulary size is smaller than required_chars\. (\d+) vs (\d+)")
 _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
 
@@ -92,6 +93,8 @@ def train_in_child(
             reason=_reason(error),
         ) from None
     except BaseException as error:  # a Rust panic is no Exception
+        if found := _TOO_SMALL.search(str(error)):
+            raise vocabulary_too_small(*map(int, found.groups())) from None
         raise StudioError(
             "The library {library} could not train: {reason}",
             "Change the settings, or the corpus.",
@@ -100,6 +103,16 @@ def train_in_child(
         ) from None
     connection.send_bytes(FILE + content)
     connection.send_bytes(LEARNED + answer)
+
+
+def vocabulary_too_small(size: int, least: int) -> StudioError:
+    """Return the error for a size that leaves no room for what SentencePiece needs."""
+    return StudioError(
+        "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
+        "Choose a larger size.",
+        size=size,
+        least=least,
+    )
 
 
 def _reason(error: BaseException) -> str:
