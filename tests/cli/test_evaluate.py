@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -93,12 +94,23 @@ def test_it_reports_its_progress(
     assert all(each[-1][0] == each[-1][1] for each in reported.values())
 
 
+@pytest.mark.skipif(os.name != "posix", reason="POSIX files")
+def test_texts_whose_names_look_alike_are_both_measured(
+    tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / "a\u202e.txt", tmp_path / r"a\u202e.txt"]
+    for path in paths:
+        path.write_text("hug pug", encoding="utf-8")
+    found = json.loads(run(capsys, "evaluate", course, "--on", paths[0], "--on", paths[1], "--json")[1])
+    assert (found["figures"][0]["words"], len(found["parts"])) == (4, 2)
+
+
 def test_what_cannot_be_evaluated(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "empty.txt").write_text("\n", encoding="utf-8")
     for arguments, message in [
         ([course, "--on", "-"], "--on needs a text that can be read twice"),
         ([course, "--on", tmp_path / "none.txt"], "none.txt does not exist"),
-        ([course, "--on", tmp_path / "empty.txt"], "There are no words"),
+        ([course, "--on", tmp_path / "empty.txt"], "empty.txt: There are no words"),
         ([course, "--on", COURSE, "--parallel"], "only one text"),
         ([course, course, "--on", COURSE], "is named twice"),
         ([tmp_path / "none", "--on", COURSE], "none does not exist"),

@@ -144,9 +144,12 @@ def _by_name(paths: Sequence[str]) -> dict[str, str]:
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise StudioError("{path} is named twice", "Name it once.", path=display_name(twice))
-    names = [Path(path).name or path for path in paths]
-    are_clear = len(set(names)) == len(names)
-    return {display_name(name if are_clear else path): path for name, path in zip(names, paths, strict=True)}
+    names = [display_name(Path(path).name or path) for path in paths]
+    if len(set(names)) < len(names):
+        names = [display_name(path) for path in paths]
+    if len(set(names)) < len(names):  # control characters are shown as others write them
+        names = [f"{number} {name}" for number, name in enumerate(names, start=1)]
+    return dict(zip(names, paths, strict=True))
 
 
 def _printed(found: Evaluation, *, each: bool) -> str:
