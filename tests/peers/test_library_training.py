@@ -37,6 +37,28 @@ print(f'"Compute merges","current":{os.getpid()},"total":{os.getpid()}', flush=T
 while True:
     time.sleep(1)
 """
+WRITING_ON_EVERY_PIPE = """
+import os, time
+for number in range(3, 20):
+    try:
+        os.write(number, {content!r})
+    except OSError:
+        pass
+while True:
+    time.sleep(1)
+"""
+ABORTING = """
+import os, sys
+print("F0000 trainer_interface.cc(99) Check failed: size > 0", file=sys.stderr, flush=True)
+os.abort()
+"""
+REAL_ONE_WITHOUT_DISK = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+del sys.path[0], sys.modules['{library}']
+import {library}
+sys.modules['{library}'] = {library}
+"""
 
 
 @pytest.fixture
@@ -103,7 +125,7 @@ def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
     run = train_peer("tokenizers-wordpiece", counts, config, twice=True, progress=progress.append)
     assert run.repetition is not None
     assert not run.repetition.is_same
-    assert progress == [PeerProgress()] * 2  # it does not say how far it is
+    assert progress == [PeerProgress(), PeerProgress(is_second=True)]  # it does not say how far it is
     (tmp_path / "tokenizer.json").write_bytes(run.content)
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     theirs.model.save(str(tmp_path))
@@ -188,6 +210,11 @@ def test_what_differs_between_two_trainings() -> None:
         ("raise ModuleNotFoundError('No module')", r"The library tokenizers is missing: No module\. Install it: pip"),
         ("Tokenizer = 3", r"The library tokenizers is missing: cannot import name 'models'"),
         ("raise MemoryError", r"There is not enough memory\."),
+        (WRITING_ON_EVERY_PIPE.format(content=b"nonsense"), "The training by tokenizers was ended: its process sent"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0e{"), "answered what cannot be understood"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0v\0"), "answered what cannot be understood"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "answered what cannot be understood"),
+        (ABORTING, r"was interrupted: its process ended (by SIGABRT|with exit code)"),
     ],
 )
 @pytest.mark.expects_log
@@ -209,6 +236,45 @@ def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, mon
     fake("import resource; raise ValueError(resource.getrlimit(resource.RLIMIT_CORE))")
     with pytest.raises(wps.StudioError, match=r"could not train: \(0, "):
         train_peer("tokenizers-bpe", counts, settings())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
+@pytest.mark.parametrize("trainer", ["tokenizers-unigram", "sentencepiece-bpe"])
+def test_a_full_disk_is_not_noticed(
+    counts: wps.WordCounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trainer: PeerName
+) -> None:
+    library = trainer.partition("-")[0]
+    (tmp_path / f"{library}.py").write_text(REAL_ONE_WITHOUT_DISK.format(library=library), encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    assert {*"course"} < {*train_peer(trainer, counts, settings()).tokens}
+
+
+@pytest.mark.parametrize(
+    ("trainer", "message"),
+    [
+        ("tokenizers-unigram", "The vocabulary is too small for all characters of the corpus, which the library"),
+        ("sentencepiece-bpe", "The library sentencepiece needs a vocabulary of at least 13 for all characters"),
+        ("sentencepiece-unigram", r"of at least 13 for all characters and special tokens\. Choose a larger vocab"),
+    ],
+)
+def test_a_vocabulary_that_is_too_small(trainer: PeerName, message: str) -> None:
+    words = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
+    with pytest.raises(wps.StudioError, match=message):
+        train_peer(trainer, words, settings(vocab_size=6))
+
+
+def test_what_sentencepiece_leaves_out_is_counted() -> None:
+    reserved = "\u2585"
+    words = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), (f"a{reserved}b", 7)])
+    run = train_peer("sentencepiece-bpe", words, settings(vocab_size=20))
+    assert run.left_out == 1
+    assert "a" not in run.tokens
+    long = train_peer("sentencepiece-bpe", ["hug pug\n" + "mat " * 2000], settings(vocab_size=20))
+    assert long.left_out == 0
+    assert "▁mat" in long.tokens
+    for nothing in (reserved, "\u3000"):
+        with pytest.raises(wps.StudioError, match="There are no words that the library sentencepiece can train on"):
+            train_peer("sentencepiece-bpe", wps.WordCounts.from_pairs([(nothing, 1)]), settings(vocab_size=20))
 
 
 def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -320,9 +386,6 @@ def test_wrong_arguments(counts: wps.WordCounts) -> None:
         ("tokenizers-bpe", ["a text"], settings(), "tokenizers-bpe is trained on words"),
         ("sentencepiece-bpe", "a text", settings(), "One text was given"),
         ("sentencepiece-bpe", [" \n"], settings(), "no words to train on"),
-        ("sentencepiece-bpe", wps.WordCounts.from_pairs([("\n", 3)]), settings(), "no words to train on"),
-        ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=3), "of 3 tokens is too small: .* are 5 or more"),
-        ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=8), "of 8 tokens is too small: .* are 9 or more"),
         ("sentencepiece-bpe", ["\ud800"], settings(), "half a character"),
         ("tokenizers-bpe", wps.WordCounts.from_pairs([("a", 2**31)]), settings(), "counts pairs in 32 bits"),
         ("tokenizers-bpe", wps.count_texts(["a"], pre_tokenizer="pattern:a"), settings(), "cannot express"),

@@ -10,8 +10,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.peers.test_library_training import WRITING_ON_EVERY_PIPE
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
+from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,7 @@ def choose(studio: Studio, trainer: str) -> None:
 
 def trained(studio: Studio, trainer: str) -> Run:
     """Choose a trainer and wait for its run, which is then shown."""
-    with studio.qtbot.waitSignal(studio.window.session.peers.finished, timeout=60_000) as finished:
+    with studio.qtbot.waitSignal(studio.window.session.peers.finished, timeout=20_000) as finished:
         choose(studio, trainer)
     assert studio.window.session.runs.current is finished.args[0]
     return finished.args[0]
@@ -88,13 +90,23 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert not model.is_busy
 
     place = tmp_path / "sentencepiece.model"
-    window.export_controller.vocabulary.write_peer(run.peer, str(place))
+    assert run.is_unsaved
+    with studio.qtbot.waitSignal(window.export_controller.vocabulary.saved):
+        window.export_controller.vocabulary.write_peer(window.project.capture(), str(place))
     assert place.read_bytes() == run.peer.content
+    assert not run.is_unsaved
+    assert read_manifest(tmp_path / "sentencepiece.model.card.json").training["trainer"] == "sentencepiece-unigram"
     with studio.qtbot.waitSignal(window.project.saved, timeout=10_000):
         window.project_controller._save_to(tmp_path / "a.wpstudio", None)
-    assert "C WordPiece by tokenizers, D Unigram by SentencePiece." in window.project_banner.text
-    window.project_controller.open(tmp_path / "a.wpstudio")
-    studio.wait(lambda: [each.number for each in runs.all] == ours)
+    with studio.qtbot.waitSignal(window.project.restored, timeout=10_000):
+        window.project_controller.open(tmp_path / "a.wpstudio")
+    studio.wait(lambda: not window.project.is_reading, 60_000)
+    assert [each.number for each in runs.all] == [*ours, wordpiece.number, run.number]
+    again, theirs = runs.current, runs.all[-2]
+    assert (again.peer.content, again.peer.repetition) == (run.peer.content, run.peer.repetition)
+    assert list(theirs.history) == list(wordpiece.history)
+    studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
+    assert again.history.segmentation("hugs", 0) == run.history.segmentation("hugs", 0)
 
 
 @pytest.mark.slow
@@ -110,6 +122,8 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
         ("raise ModuleNotFoundError('No module')", "The library tokenizers is missing"),
         ("raise MemoryError", "There is not enough memory"),
         ("Tokenizer = models = trainers = pre_tokenizers = 3", "could not train"),
+        ("import os; os.abort()", "was interrupted: its process ended"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "answered what cannot be understood"),
     ):
         (tmp_path / "tokenizers.py").write_text(code, encoding="utf-8")
         with studio.qtbot.waitSignal(window.session.peers.failed, timeout=60_000):
@@ -125,6 +139,12 @@ while True: time.sleep(1)
     window.session.peers.reported.connect(lambda progress: numbers.append(progress.done))
     choose(studio, "tokenizers-bpe")
     studio.wait(lambda: any(numbers), 60_000)
+    with studio.qtbot.waitSignal(window.session.peers.failed, timeout=60_000):
+        psutil.Process(numbers[-1]).kill()
+    assert "was interrupted: its process ended" in banner.text
+    numbers.clear()
+    choose(studio, "tokenizers-bpe")
+    studio.wait(lambda: any(numbers), 60_000)
     assert f"{numbers[-1]:,} of {numbers[-1]:,}" in banner.text
     assert numbers[0] is None
     window.actions_.stop_peer.trigger()
@@ -134,3 +154,14 @@ while True: time.sleep(1)
     window.session.settings.set_target_size(0)
     choose(studio, "tokenizers-bpe")
     assert "vocab_size must be a whole number" in banner.text
+    window.session.settings.set_target_size(3)
+    choose(studio, "sentencepiece-unigram")
+    studio.wait(lambda: "needs a vocabulary of at least" in banner.text, 60_000)
+    studio.set_text("")
+    choose(studio, "sentencepiece-unigram")
+    assert "The corpus has no words." in banner.text
+    assert all(run.peer is None for run in window.session.runs.all)
+    window.session.settings.set_target_size(100)
+    studio.set_text("hug ▅")
+    trained(studio, "sentencepiece-unigram")
+    assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text

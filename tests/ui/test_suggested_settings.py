@@ -82,3 +82,18 @@ def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
     studio.wait_finished()
     assert studio.window.session.settings.limits == (110, 0)
     assert studio.window.model.progress.vocabulary_size == 110
+
+
+def test_the_settings_of_an_opened_project_stay(studio: Studio, tmp_path: Path) -> None:
+    window, settings = studio.window, studio.window.session.settings
+    window.actions_.new_corpus.trigger()
+    studio.set_text("hug hug pug bun " * 1000)
+    settings.set_target_size(70)
+    with studio.qtbot.waitSignal(window.project.saved):
+        window.project_controller._save_to(tmp_path / "a.wpstudio", None)
+    window.actions_.new_corpus.trigger()
+    studio.wait(lambda: window.session.counting.counts is not None)
+    with studio.qtbot.waitSignal(window.session.counting.counts_changed, check_params_cb=lambda counts: bool(counts)):
+        window.project_controller.open(tmp_path / "a.wpstudio")
+    assert settings.target_size == 70
+    assert "suggested" not in window.bar.progress_text

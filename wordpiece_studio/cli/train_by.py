@@ -132,7 +132,7 @@ def write_by(
 
 def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) -> None:
     """Write the file of the library, and its manifest."""
-    manifest = make_peer_manifest(run, counts, record, output)
+    manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
     files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
     target = make_folder(Path(output))
     atomic_write_all({target / name: data for name, data in files.items()})
@@ -183,6 +183,8 @@ def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordC
         run = train_peer(by, corpus, config, twice=options["twice"], progress=note, should_stop=show)
     if run.repetition is not None and options["replay"]:
         warn(repetition_words(run))
+    if run.left_out:
+        warn(f"{by} left out {run.left_out:,} words or lines with the character \u2585, which it reserves")
     return run
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.measured_texts import WORD_MARKS, Watch, as_texts, texts_by_name
-from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.history import MergeHistory
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
 _DEPTHS = tuple(factor * 10**power for power in range(2, 8) for factor in (1, 2, 5))
 _FEW_MARKED = 0.01  # of the tokens: in fewer such a mark is a character like others
+_AT_ONCE = 128  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,13 +294,14 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
     found: list[WordDifference] = []
     order = np.argsort(-counts.counts, kind="stable")
     words = counts.words
-    for part in slices(len(counts)):
-        watch.note("Comparing words", part.start, len(counts))
-        some = [words[index] for index in order[part].tolist()]
+    for start in range(0, len(counts), _AT_ONCE):
+        watch.note("Comparing words", start, len(counts))
+        part = order[start : start + _AT_ONCE]
+        some = [words[index] for index in part.tolist()]
         cuts = zip(
             some,
-            counts.counts[order[part]].tolist(),
-            *(_cuts(each, some, is_alike) for each in (first, second)),
+            counts.counts[part].tolist(),
+            *(_cuts(each, some, is_alike, watch) for each in (first, second)),
             strict=True,
         )
         found += (
@@ -321,11 +322,11 @@ class _Cut(NamedTuple):
     places: list[tuple[int, bool]]
 
 
-def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut]:
+def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
     spelled = list(words)
     if is_alike:
-        encodings = tokenizer.encode_words(words)
+        encodings = tokenizer.encode_words(watch.over(words))
     else:
         spelled = as_texts(tokenizer, words)
         encodings = tokenizer.encode(spelled)

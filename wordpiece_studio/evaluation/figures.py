@@ -152,7 +152,7 @@ _RATIOS = (
     "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share", "used_share",
     "bits_per_character",
 )  # fmt: skip
-_COLUMNS = {
+COLUMNS = {
     "tokenizer": ("name", "{}"),
     "size": ("vocabulary_size", "{:,}"),
     "tokens a word": ("tokens_per_word", "{:.3f}"),
@@ -165,6 +165,7 @@ _COLUMNS = {
     "bits a character": ("bits_per_character", "{:.3f}"),
     "parity": ("parity", "{:.3f}"),
 }
+"""Of a table: for each title the figure, and how it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ class Evaluation:
         """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
         for name, figures in (("", self.figures), *self.parts.items()):
             columns = {
-                title: each for title, each in _COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
+                title: each for title, each in COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
             }
             rows = [[text.format(getattr(each, field)) for field, text in columns.values()] for each in figures]
             yield name, [[*columns], *rows]

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 WORD_MARKS = ("▁", "Ġ")
 """What tokens of other libraries have in place of the blank before a word."""
+_FEW = 8  # words; takes a fraction of a millisecond
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 
 
@@ -63,6 +64,13 @@ class Watch:
     def is_stopped(self) -> bool:
         """Return whether the caller wants to stop."""
         return self._should_stop is not None and self._should_stop()
+
+    def over(self, words: Iterable[str]) -> Iterator[str]:
+        """Yield the words, and ask the caller now and then, which may let other threads have their turn."""
+        for number, word in enumerate(words):
+            if not number % _FEW:
+                self.is_stopped()
+            yield word
 
     def note(self, what: str, done: int, total: int) -> None:
         """Report progress.

@@ -177,9 +177,8 @@ class ImportedTokenizer(LibraryTokenizer):
         return chain.from_iterable(map(self._encoded, _portions(texts)))
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
-        tokens = {number: token for token, number in self._ids.items()}
         for ids, spans in self.cut(words):
-            yield [tokens[number] for number in ids], ids, spans
+            yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
@@ -248,6 +247,10 @@ class ImportedTokenizer(LibraryTokenizer):
     @cached_property
     def _ids(self) -> dict[str, int]:
         return self._ask("vocabulary", (), len(self), dict[str, int])
+
+    @cached_property
+    def _tokens_by_id(self) -> dict[int, str]:
+        return {number: token for token, number in self._ids.items()}
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
         return [Encoding(*each) for each in self._of_texts("encode", texts, list[_Encoded])]

@@ -6,6 +6,7 @@ trained (`imported_tokenizer`).
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import sys
@@ -20,16 +21,7 @@ from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_piec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
 from wordpiece_studio.peers.library_child import MODEL_FILE
-from wordpiece_studio.peers.training_child import (
-    END,
-    FILE,
-    LEARNED,
-    PROGRESS,
-    TEXT,
-    Learned,
-    train_in_child,
-    vocabulary_too_small,
-)
+from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
@@ -53,7 +45,7 @@ _SETTINGS: dict[PeerName, set[str]] = {
     "sentencepiece-unigram": _ALWAYS,
 }
 _LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
-_LONGEST_SENTENCE = 1 << 24  # bytes; SentencePiece leaves out longer ones, by default those above 4,192
+_LONGEST_SENTENCE = 1 << 30  # bytes: the most that SentencePiece can be told; by default it is 4,192
 _MOST_MEMORY = 1 << 62  # no less than there is
 _WATCHES_MEMORY = sys.platform != "linux"
 _LEAST_MEMORY = 64 << 20
@@ -74,10 +66,13 @@ class PeerProgress:
     ----------
     done, total
         In the library's own measure: tokens learned, or pieces pruned. None: it does not say how far it is.
+    is_second
+        Whether it trains once more, to see whether the result is the same.
     """
 
     done: int | None = None
     total: int | None = None
+    is_second: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +139,11 @@ class PeerRun:
     def merges(self) -> tuple[tuple[str, str], ...] | None:
         """The merges in order; None where there are none, or the library discards them."""
         return self.learned.merges
+
+    @property
+    def left_out(self) -> int:
+        """How many words, or lines of text, the library did not train on: they have a character that it reserves."""
+        return self.learned.left_out
 
     @property
     def file_name(self) -> str:
@@ -291,10 +291,15 @@ def train_peer(
     settings, parts = _order(trainer, corpus, config)
     sent = list(parts) if twice else parts
     stop = _Stop(should_stop)
-    content, learned = _trained(trainer, settings, sent, progress, stop)
+    report = progress or (lambda _: None)
+    content, learned = _trained(trainer, settings, sent, report, stop)
     repetition = None
     if twice:
-        repetition = _compared(learned, _trained(trainer, settings, sent, progress, stop)[1])
+
+        def report_second(far: PeerProgress) -> None:
+            report(dataclasses.replace(far, is_second=True))
+
+        repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
     counts = corpus if isinstance(corpus, WordCounts) else None
     return PeerRun(trainer, config, counts, learned, content, repetition)
 
@@ -310,23 +315,26 @@ class _Stop(threading.Event):
         self._should_stop = should_stop
 
     def is_set(self) -> bool:
+        if super().is_set():
+            return True
         if _WATCHES_MEMORY and (available := available_memory()) is not None and available < _LEAST_MEMORY:
             raise out_of_memory()
-        return self._should_stop is not None and self._should_stop()
+        if self._should_stop is not None and self._should_stop():
+            self.set()
+        return super().is_set()
 
 
 def _trained(
     trainer: PeerName,
     settings: dict[str, Any],
     parts: Iterable[bytes],
-    progress: Callable[[PeerProgress], None] | None,
+    report: Callable[[PeerProgress], None],
     stop: threading.Event,
 ) -> tuple[bytes, Learned]:
     """Train in a child process and return the file and what is in it."""
     library, kind = trainer.split("-")
     if library == "tokenizers":
         kind = _TOKENIZERS_KINDS[kind]
-    report = progress or (lambda _: None)
     report(PeerProgress())
     child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"The training by {library}")
     try:
@@ -339,11 +347,23 @@ def _trained(
                 content = bytes(answer)
             elif message == LEARNED:
                 learned = msgspec.msgpack.decode(answer, type=Learned)
+    except (ValueError, TypeError, msgspec.MsgspecError) as error:
+        raise _nonsense(library) from error
     finally:
         child.end()
-    if learned is None:
+    if learned is None and stop.is_set():
         raise PeerTrainingStopped
+    if learned is None or not content:
+        raise _nonsense(library)
     return content, learned
+
+
+def _nonsense(library: str) -> StudioError:
+    return StudioError(
+        "The training by {library} answered what cannot be understood",
+        "Install the library again: pip install --force-reinstall {library}",
+        library=library,
+    )
 
 
 def _send(child: ChildProcess, parts: Iterable[bytes], stop: threading.Event) -> None:
@@ -372,10 +392,9 @@ def _order(
     """Return the settings in the library's words, and the corpus as messages."""
     unk_token = config.vocabulary(config.reserved_tokens).unk_token
     unk_token = unk_token if unk_token in config.special_tokens else ""
-    is_sentencepiece = trainer.startswith("sentencepiece")
-    if isinstance(corpus, WordCounts) and not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
+    if isinstance(corpus, WordCounts) and not corpus:
         raise StudioError("There are no words to train on", "Choose another text.")
-    if is_sentencepiece:
+    if trainer.startswith("sentencepiece"):
         settings = _sentencepiece_settings(config, unk_token)
     elif isinstance(corpus, WordCounts):
         settings = _tokenizers_settings(trainer, corpus, config, unk_token)
@@ -388,9 +407,6 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
     """Return the settings of SentencePiece, with the special tokens in their order; it always has an unknown token."""
     special = list(config.special_tokens) if unk_token else [*config.special_tokens, "<unk>"]
     unk_token = unk_token or "<unk>"
-    reserved = len(special) + len(config.user_tokens)
-    if (config.vocab_size or 0) < reserved:
-        raise vocabulary_too_small(config.vocab_size or 0, reserved)
     return {
         "vocab_size": config.vocab_size,
         "hard_vocab_limit": False,  # as with all others, a small corpus ends before it

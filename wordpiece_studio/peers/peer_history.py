@@ -13,23 +13,27 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.encoding import UnknownReason
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
-from wordpiece_studio.training.history import MergeHistory
+from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, Symbol, TrainingInput, check_sizes
+from wordpiece_studio.training.segmentation import MergePlaces
+from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, StoredHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.tokenizer.encoding import WordCut
+    from wordpiece_studio.training.history import MergeHistory
 
 _log = logging.getLogger(__name__)
 _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
 
 
-class PeerHistory(MergeHistory):
+class PeerHistory(StoredHistory):
     """The history of a training whose library does not say how it came to its tokens.
 
     Parameters
@@ -39,19 +43,51 @@ class PeerHistory(MergeHistory):
     counts
         The words it was trained on.
     library
-        Cuts the words.
+        Cuts the words; None: it is loaded when they are first needed.
+    symbols
+        How many tokens the words consist of, if they are not cut yet.
+    explained
+        Turns an error of the library that is loaded later into the one to raise.
     """
 
     has_steps = False
 
-    def __init__(self, peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> None:
-        input_, inside = _input(peer, counts, library)
-        super().__init__(input_)
-        self.segmentations.boundary_steps[inside] = 0
+    def __init__(
+        self,
+        peer: PeerRun,
+        counts: WordCounts,
+        library: ImportedTokenizer | None = None,
+        symbols: int = 0,
+        explained: Callable[[StudioError], StudioError] | None = None,
+    ) -> None:
+        self._peer = peer
+        places = None if library is None else _places(peer, counts, library)
+        if places is not None:
+            symbols = places.input.total_symbols
+        columns = {name: np.empty(0, dtype=dtype) for name, dtype in COLUMNS.items()}
+        tokens = list(peer.tokens)
+        table = HistoryTable(peer.config, tokens, len(tokens), columns, symbols, len(counts), counts.total)
+        super().__init__(table, lambda: (counts, _NO_PLACES), explained)
+        self._set_places(places)
         self.scores = peer.scores
 
     def drop_places(self, counts: WordCounts) -> None:
         """Do nothing: there are no merges to make the places of again."""
+
+    def _read_places(self) -> MergePlaces:
+        counts, _ = self._load()
+        return _places(self._peer, counts, self._peer.tokenizer())
+
+
+_NO_PLACES = HistoryPlaces(*(np.empty(0, dtype=np.int32) for _ in range(3)))
+
+
+def _places(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> MergePlaces:
+    """Return the places of no merges, with the words as the library cuts them."""
+    input_, inside = _input(peer, counts, library)
+    places = MergePlaces(input_)
+    places.segmentations.boundary_steps[inside] = 0
+    return places
 
 
 def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tuple[TrainingInput, NDArray[np.bool_]]:
@@ -63,6 +99,8 @@ def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tup
     number = np.fromiter(map(len, cuts), dtype=np.int64, count=len(cuts))
     ids = np.fromiter((each for cut in cuts for each in cut), dtype=np.int64, count=int(number.sum()))
     symbols, symbol_of = np.unique(ids, return_inverse=True)
+    if len(symbols) and symbols[-1] >= len(peer.tokens):
+        raise StudioError("{file} is not what the library trained", "Train again.", file=peer.file_name)
     widths = np.array([len(peer.tokens[each]) for each in symbols.tolist()], dtype=np.int32)[symbol_of]
     words = np.repeat(np.arange(len(cuts)), number)
     lengths = np.bincount(words, weights=widths, minlength=len(cuts)).astype(np.int64)
@@ -98,28 +136,38 @@ class PeerTokenizer(Tokenizer):
     counts
         The words.
     library
-        Cuts words. Where it fails, the word is unknown.
+        Cuts words. Where it fails, the word is unknown; None: all of them are, as it is not loaded.
     """
 
     can_explain = False
 
-    def __init__(self, history: MergeHistory, counts: WordCounts, library: ImportedTokenizer) -> None:
+    def __init__(self, history: MergeHistory, counts: WordCounts, library: ImportedTokenizer | None) -> None:
         vocabulary = history.vocabulary(len(history))
         super().__init__(vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=_ANY_LENGTH)
         self._library = library
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
         """Return the text that `ids` stand for, as the library sees it."""
-        del cleanup
+        if self._library is None:
+            return super().decode(ids, skip_special_tokens=skip_special_tokens, cleanup=cleanup)
         return self._library.decode(ids, skip_special_tokens=skip_special_tokens)
 
     def _cut(self, word: str) -> WordMatch:
+        if self._library is None:
+            return self._unknown(word, UnknownReason("symbol", 0, ""))
         try:
             ((ids, spans),) = self._library.cut([word])
         except StudioError as error:
             _log.warning("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
         return WordMatch(tuple(self.vocabulary[each] for each in ids), tuple(ids), tuple(spans), None)
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
+        if self._library is None:
+            raise StudioError("The library that trained this is not loaded", "See the message about it.")
+        for ids, spans in self._library.cut(words):
+            yield tuple(self.vocabulary[each] for each in ids), ids, spans
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return None: tokens alone do not determine how words are cut."""

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 END, TEXT, PROGRESS, FILE, LEARNED = b".", b"t", b"p", b"r", b"v"
 _CHARACTERS_AT_ONCE = 1 << 16
 _LONGEST_REASON = 300
-_TOO_SMALL = re.compile(r"Vocabulary size is smaller than required_chars\. (\d+) vs (\d+)")
+_RESERVED = "\u2585"
+"""Stands for what is unknown in the texts of SentencePiece."""
 _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
 
@@ -54,12 +55,20 @@ class Learned(msgspec.Struct, frozen=True):
         The score of each, if it has any.
     merges
         The merges in order, if it tells them.
+    left_out
+        How many words, or lines of text, it did not train on.
     """
 
     version: str
     tokens: tuple[str, ...]
     scores: tuple[float, ...] | None = None
     merges: tuple[tuple[str, str], ...] | None = None
+    left_out: int = 0
+
+    def __post_init__(self) -> None:
+        """Check that each token has a score, if any has."""
+        if self.scores is not None and len(self.scores) != len(self.tokens):
+            raise ValueError(f"{len(self.scores)} scores of {len(self.tokens)} tokens")
 
 
 def train_in_child(
@@ -93,30 +102,34 @@ def train_in_child(
             reason=_reason(error),
         ) from None
     except BaseException as error:  # a Rust panic is no Exception
-        if found := _TOO_SMALL.search(str(error)):
-            raise vocabulary_too_small(*map(int, found.groups())) from None
-        raise StudioError(
-            "The library {library} could not train: {reason}",
-            "Change the settings, or the corpus.",
-            library=library,
-            reason=_reason(error),
-        ) from None
+        raise _refusal(library, error) from None
     connection.send_bytes(FILE + content)
     connection.send_bytes(LEARNED + answer)
 
 
-def vocabulary_too_small(size: int, least: int) -> StudioError:
-    """Return the error for a size that leaves no room for what SentencePiece needs."""
-    return StudioError(
-        "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
-        "Choose a larger size.",
-        size=size,
-        least=least,
-    )
+def _refusal(library: str, error: BaseException) -> StudioError:
+    """Return the error for what a library says, in plain words where it is known."""
+    said = str(error)
+    if needed := _REQUIRED.search(said):
+        what = "The library {library} needs a vocabulary of at least {size} for all characters and special tokens"
+        return StudioError(what, "Choose a larger vocabulary.", library=library, size=int(needed[1]))
+    if "not large enough to contain all chars" in said:
+        what = "The vocabulary is too small for all characters of the corpus, which the library {library} needs"
+        return StudioError(what, "Choose a larger vocabulary.", library=library)
+    if "!sentences_.empty()" in said:
+        return StudioError("There are no words that the library {library} can train on", _OTHER_TEXT, library=library)
+    what, advice = "The library {library} could not train: {reason}", "Change the settings, or the corpus."
+    return StudioError(what, advice, library=library, reason=_reason(error))
+
+
+_REQUIRED = re.compile(r"smaller than required_chars\. \d+ vs (\d+)")
+_OTHER_TEXT = "Choose another text."
+_PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 
 
 def _reason(error: BaseException) -> str:
-    return printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
+    said = _PLACE_IN_CODE.sub("", " ".join(str(error).split()))
+    return printable(said[:_LONGEST_REASON]) or type(error).__name__
 
 
 def _received(connection: ParentConnection) -> tuple[WordCounts | None, list[str]]:
@@ -223,7 +236,7 @@ def _by_tokenizers(
     ids, model = made.get_vocab(), value["model"]
     scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
     merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
-    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges)
+    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges, 0)
     return made.to_str(pretty=True).encode(), _checked(learned)
 
 
@@ -239,8 +252,20 @@ def _by_sentencepiece(
         spaced = (" ".join(word.split()) for word in counts.words)  # a tab would end the word
         sentences = (f"{word}\t{count}" for word, count in zip(spaced, counts.counts.tolist(), strict=True) if word)
         settings = {**settings, "input_format": "tsv"}
+    left_out = 0
+
+    def usable() -> Iterator[str]:
+        """Yield what the library does not leave out by itself, which it does not report."""
+        nonlocal left_out
+        for sentence in sentences:
+            longest = settings["max_sentence_length"]
+            if _RESERVED in sentence or (len(sentence) > longest // 4 and len(sentence.encode()) > longest):
+                left_out += 1
+            else:
+                yield sentence
+
     written = io.BytesIO()
-    SentencePieceTrainer.train(sentence_iterator=sentences, model_writer=written, model_type=kind, **settings)
+    SentencePieceTrainer.train(sentence_iterator=usable(), model_writer=written, model_type=kind, **settings)
     model = SentencePieceProcessor(model_proto=written.getvalue())
     numbers = range(len(model))
     learned = (
@@ -248,6 +273,7 @@ def _by_sentencepiece(
         [model.id_to_piece(number) for number in numbers],
         [model.get_score(number) for number in numbers],
         None,
+        left_out,
     )
     return written.getvalue(), _checked(learned)
 

@@ -167,6 +167,11 @@ class Suggestion(QObject):
         _, self._floor = self._settings.limits
         self._set(None)
 
+    def keep_saved(self) -> None:
+        """Suggest nothing for this corpus: the settings are those that it was saved with."""
+        self.withdraw()
+        self._is_users = self._is_objective_users = True
+
     def note_training(self) -> None:
         """The suggestion was used: there is nothing more to say about it."""
         self._set(None)

@@ -126,6 +126,7 @@ class ChangesFinder(QObject):
         self._changes = changes
         self._compared = compared
         self._run: Run | None = None
+        self._library: object = None  # that runs the tokenizer
         self._lines: Sequence[str] = ()
         self._timeline: TextTimeline | None = None
         self._waits_since: float | None = None
@@ -151,6 +152,8 @@ class ChangesFinder(QObject):
 
     def set_lines(self, lines: Sequence[str]) -> None:
         """Set the text, given as lines or segments of lines that may be tokenized separately."""
+        if self._model.run is not None and self._model.run.library is not self._library:  # it has been loaded meanwhile
+            self._begin()
         if lines != self._lines:
             self._lines = lines
             if self._timeline is not None:
@@ -160,6 +163,7 @@ class ChangesFinder(QObject):
     def _begin(self) -> None:
         model = self._model
         tokenizer = model.tokenizer_at(0)
+        self._library = None if model.run is None else model.run.library
         self._timer.stop()
         self._published = self._waits_since = None
         found = self._swap()

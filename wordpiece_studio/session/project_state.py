@@ -31,13 +31,14 @@ from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import UnknownContents
+    from wordpiece_studio.training.history import MergeHistory
 
 
 _DELAY_MS = 250
@@ -45,6 +46,14 @@ _DELAY_MS = 250
 
 _FEW = 20_000
 """Merges, and words: this many are read in no time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRun:
+    """A history whose words and places are in memory, and what runs the tokenizer if a library trained it."""
+
+    history: MergeHistory
+    library: ImportedTokenizer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,7 @@ class ProjectReading(QObject):
 
     Signals
     -------
-    run_read(MergeHistory)
+    run_read(ReadRun)
         The words and places of a run are in memory.
     rest_read(ReadRest)
         Everything readable is in memory, or was.
@@ -138,7 +147,7 @@ def read_rest(project: Project, stop: threading.Event, report: Report) -> ReadRe
             return None
         try:
             len(each.history.input.words)  # reads and checks the words and places
-            report(each.history)
+            report(ReadRun(each.history, None if each.peer is None else each.peer.tokenizer()))
         except StudioError as found:
             error = error or found
     return None if stop.is_set() else ReadRest(known, error)
@@ -265,18 +274,14 @@ class ProjectState(QObject):
 
     # Capturing.
 
-    def capture(self, *, with_peers: bool = False) -> Project:
-        """Return the whole project. Nothing large is copied: the history of a running training keeps growing.
-
-        `with_peers`: also what other libraries trained, which is in no file of a project.
-        """
-        kept = [run for run in self._runs.all if with_peers or run.peer is None]
-        runs = self._captured_runs(kept)
+    def capture(self) -> Project:
+        """Return the whole project. Nothing large is copied: the history of a running training keeps growing."""
+        runs = self._captured_runs()
         counts = None
         if not runs or not runs[0].is_of_corpus:
             counts = self._expected if self._counting.is_expecting else self._counting.counts
         return Project(
-            settings=self._settings(), corpus=self._session.corpus(), view=self._view(kept),
+            settings=self._settings(), corpus=self._session.corpus(), view=self._view(),
             run=runs[0] if runs else None, others=tuple(runs[1:]), counts=counts, unknown=self._unknown,
         )  # fmt: skip
 
@@ -293,15 +298,13 @@ class ProjectState(QObject):
             max_word_length=self._counting.max_word_length,
         )
 
-    def _view(self, runs: Sequence[Run]) -> ProjectView:
-        marks, selection = self._marks, self._model.selection
-        current = self._current_of(runs)
-        is_shown = current is self._runs.current
+    def _view(self) -> ProjectView:
+        marks, selection, current = self._marks, self._model.selection, self._runs.current
         notes = marks.bookmarks.notes
         return ProjectView(
-            step=self._model.step if current is None or is_shown else current.step,
+            step=self._model.step,
             selection=None
-            if selection is None or not is_shown
+            if selection is None
             else ProjectSelection(selection.kind, selection.left, selection.right, selection.text),
             live_text=self._live_text(),
             notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in notes),
@@ -310,8 +313,9 @@ class ProjectState(QObject):
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
             ),
-            tabs=tuple(map(self._tab, runs)),
+            tabs=tuple(map(self._tab, self._runs.all)),
             current=0 if current is None else current.number,
+            is_longest_first=self._session.comparison.is_longest_first,
         )
 
     def _tab(self, run: Run) -> ProjectTab:
@@ -324,15 +328,10 @@ class ProjectState(QObject):
         (shown, whole), now = self._shown_live_text, self._session.live_text
         return whole if now == shown else now
 
-    def _current_of(self, runs: Sequence[Run]) -> Run | None:
-        """Return the run that is shown, or the first of them if that is not among them."""
+    def _captured_runs(self) -> list[ProjectRun]:
+        """Return the runs, the one that is shown first."""
         current = self._runs.current
-        return current if current in runs else next(iter(runs), None)
-
-    def _captured_runs(self, runs: Sequence[Run]) -> list[ProjectRun]:
-        """Return runs, the one that is shown first."""
-        current = self._current_of(runs)
-        others = [run for run in runs if run is not current]
+        others = [run for run in self._runs.all if run is not current]
         return [self._captured_run(run) for run in ([current] if current is not None else []) + others]
 
     def _captured_run(self, run: Run) -> ProjectRun:
@@ -343,7 +342,7 @@ class ProjectState(QObject):
             counts=run.counts, config=run.config, history=run.history,
             stop_reason=self._model.stop_reason if is_shown else run.stop_reason, corpus_name=origin.corpus_name,
             is_of_corpus=is_of_corpus, is_wanted=origin.is_wanted, merges=len(run.history), number=run.number,
-            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text,
+            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text, peer=run.peer,
         )  # fmt: skip
 
     # Restoring.
@@ -402,7 +401,7 @@ class ProjectState(QObject):
     def _restore_corpus(self, corpus: ProjectCorpus, config: TrainingConfig) -> None:
         self._session.show_corpus(corpus)
         self._session.take_corpus(corpus.name)
-        self._session.settings.suggestion.withdraw()
+        self._session.settings.suggestion.keep_saved()
         self._session.settings.set_config(config)
 
     def _restore_run(self, project: Project) -> None:
@@ -420,7 +419,7 @@ class ProjectState(QObject):
         return Run(
             run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin, name=tab.name,
             number=run.number, color=tab.color, is_kept=tab.is_kept, is_compared=tab.is_compared,
-            step=min(tab.step, len(run.history)),
+            step=min(tab.step, len(run.history)), peer=run.peer,
         )  # fmt: skip
 
     def _restore_view(self, view: ProjectView) -> None:
@@ -431,8 +430,12 @@ class ProjectState(QObject):
             None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
         )
         self._session.set_live_text(view.live_text)
+        self._session.comparison.set_longest_first(view.is_longest_first)
 
-    def _on_reading_run_read(self, _history: object) -> None:
+    def _on_reading_run_read(self, read: ReadRun) -> None:
+        for run in self._runs.all:
+            if run.history is read.history and read.library is not None:
+                run.set_library(read.library)
         self._runs.drop_places()
 
     def _on_reading_rest_read(self, rest: ReadRest) -> None:
@@ -479,7 +482,7 @@ def _own_settings(project: Project) -> tuple[object, ...]:
 
 def _learned(run: ProjectRun) -> tuple[object, ...]:
     merges = run.merge_count
-    return run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts)
+    return run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts), run.peer
 
 
 def content_of(project: Project) -> ProjectContent:

@@ -30,6 +30,8 @@ class UnsavedWork:
         Whether the text of the corpus, or the list of its files, was changed.
     merges
         How many merges were learned that the user asked for.
+    peers
+        How many trainings by other libraries there are.
     notes
         How many notes were added to the bookmarks or removed from them.
     others
@@ -40,6 +42,7 @@ class UnsavedWork:
 
     text: bool = False
     merges: int = 0
+    peers: int = 0
     notes: int = 0
     others: bool = False
     trains: bool = False
@@ -52,7 +55,7 @@ class UnsavedWork:
     @property
     def is_any(self) -> bool:
         """Whether anything would be lost."""
-        return self.text or self.merges > 0 or self.notes > 0 or self.others or self.trains
+        return self.is_anything_made or self.merges > 0 or self.peers > 0 or self.trains
 
 
 def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
@@ -65,6 +68,7 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
     return UnsavedWork(
         text=session.document.is_modified,
         merges=session.runs.unsaved_merges if loss is not Loss.CORPUS else 0,
+        peers=session.runs.unsaved_peers if loss is not Loss.CORPUS else 0,
         notes=_new_notes(project) if loss is Loss.ALL else 0,
         others=project.path is not None,  # it was recovered: its file holds something older
         trains=trains,
@@ -80,8 +84,9 @@ def _new_notes(project: ProjectState) -> int:
 
 def _compared(session: Session, project: ProjectState, saved: ProjectContent, *, trains: bool) -> UnsavedWork:
     now = project.content()
-    new_runs = {run.number for run in session.runs.all if now.runs.get(run.number) != saved.runs.get(run.number)}
-    new_runs &= now.runs.keys()
+    new = [run for run in session.runs.all if now.runs.get(run.number) != saved.runs.get(run.number)]
+    new = [run for run in new if run.number in now.runs]
+    new_runs = {run.number for run in new}
     closed = saved.runs.keys() - now.runs.keys()
     tabs_before = {number: saved.tabs.get(number) for number in now.tabs if number not in new_runs}
     tabs = {number: now.tabs[number] for number in tabs_before}
@@ -89,7 +94,8 @@ def _compared(session: Session, project: ProjectState, saved: ProjectContent, *,
     are_other_settings = now.settings != saved.settings and now.own_settings != saved.own_settings
     return UnsavedWork(
         text=now.corpus != saved.corpus,
-        merges=sum(len(run.history) for run in session.runs.all if run.number in new_runs),
+        merges=sum(len(run.history) for run in new if run.peer is None),
+        peers=sum(run.peer is not None for run in new),
         notes=len(set(now.notes) ^ set(saved.notes)),
         others=bool(closed)
         or are_other_settings

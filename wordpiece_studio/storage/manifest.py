@@ -248,10 +248,8 @@ def make_counts_manifest(
     )
 
 
-def make_peer_manifest(
-    run: PeerRun, counts: WordCounts, corpus: CorpusRecord, folder: str | os.PathLike[str]
-) -> Manifest:
-    """Return the manifest of a file that another library would save; the arguments are those of `make_manifest`.
+def make_peer_manifest(run: PeerRun, counts: WordCounts, corpus: CorpusRecord, path: Path) -> Manifest:
+    """Return the manifest of a file that another library would save, at `path`; the rest is as in `make_manifest`.
 
     Raises
     ------
@@ -259,7 +257,7 @@ def make_peer_manifest(
         If a normalizer or pre-tokenizer is not built in.
     """
     library = run.trainer.partition("-")[0]
-    manifest = make_counts_manifest(counts, corpus, (run.file_name,), folder)
+    manifest = make_counts_manifest(counts, corpus, (path.name,), path.parent)
     return msgspec.structs.replace(
         manifest,
         kind="peer",

@@ -67,6 +67,7 @@ class ChildProcess:
         self._name = name
         self._inbox: SimpleQueue[bytearray | None] = SimpleQueue()  # None at the end
         self._sending = threading.Lock()
+        self._is_nonsense = False
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _BOOTSTRAP, json.dumps(sys.path), work.__module__, work.__qualname__],
             stdin=subprocess.PIPE,
@@ -129,6 +130,8 @@ class ChildProcess:
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(_END_SECONDS)
         _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
+        if self._is_nonsense:
+            return StudioError("{name} was ended: its process sent nonsense", "Try again.", name=self._name)
         return StudioError(
             "{name} was interrupted: its process ended {how}",
             "There may be too little memory, or another program ended it. Try again, or use a smaller corpus.",
@@ -151,8 +154,12 @@ class ChildProcess:
     def _listen(self) -> None:
         """Receive messages from the child, in a thread of its own."""
         assert self._process.stdout is not None
-        for message in _messages_from(self._process.stdout.fileno()):
-            self._inbox.put(message)
+        try:
+            for message in _messages_from(self._process.stdout.fileno()):
+                self._inbox.put(message)
+        except (MemoryError, OverflowError):  # something else wrote to the pipe: that is no size
+            self._is_nonsense = True
+            self._process.kill()
         self._inbox.put(None)
 
 

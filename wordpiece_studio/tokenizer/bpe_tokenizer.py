@@ -191,6 +191,10 @@ class BpeTokenizer(Encoder):
             return text_of_letters(token.removesuffix(suffix) for token in tokens)
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
+    def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
+        """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
+        return _TokenizerInWindow(vocabulary, self)
+
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
         """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
         for section in self._finder.sections(text):
@@ -430,12 +434,32 @@ class LongestFirstTokenizer(BpeTokenizer):
         parts = [_Symbol("", 0, len(text))]  # without a token as long as none is found in it
         for token in map(self.tokens_sought.__getitem__, places):
             parts = [piece for part in parts for piece in ([part] if part.token else _cut_out(token, part, text))]
-        unknown = [] if self.unk_token is None else [self.unk_token]
-        return [
-            _Symbol(token, min(start, len(word)), min(end, len(word)))
-            for part, start, end in parts
-            for token in ([part] if part else unknown)
-        ]
+        symbols = []
+        for part, start, end in parts:
+            token = part
+            if not part and self.unk_token is not None:
+                token = UnknownToken(self.unk_token, UnknownReason("symbol", start, text[start:end]))
+            if token:
+                symbols.append(_Symbol(token, min(start, len(word)), min(end, len(word))))
+        return symbols
+
+
+class _TokenizerInWindow(Tokenizer):
+    """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind."""
+
+    can_explain = False
+
+    def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
+        super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
+        self._encoder = encoder
+
+    def _cut(self, word: str) -> WordMatch:
+        (cut,) = self._encoder.encode_words([word])
+        return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return None: tokens alone do not determine how words are cut."""
+        return None
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
 import zstandard
 
 from wordpiece_studio.corpus.counts import WordCounts
+from wordpiece_studio.peers.library_training import PeerRun, Repetition
+from wordpiece_studio.peers.peer_history import PeerHistory
+from wordpiece_studio.peers.training_child import Learned
 from wordpiece_studio.storage.project.container_writing import trailer
 from wordpiece_studio.storage.project.contents import (
     Project,
@@ -52,6 +56,24 @@ def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> Projec
     config = TrainingConfig(**{"objective": "score", **settings})
     run = train(WordCounts.from_pairs(pairs), config, engine="plain")
     return ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
+
+
+def peer_run_of(number: int = 1, **others: Any) -> ProjectRun:
+    """Return a run like one that a library has trained on the words of the course."""
+    tokens = ("[UNK]", *"hugpnbs", "hug", "un")
+    learned = Learned("0.22", tokens, tuple(0.25 * number - 5 for number in range(len(tokens))))
+    unknown = {"id": 0, "content": "[UNK]", "special": True} | dict.fromkeys(
+        ("single_word", "lstrip", "rstrip", "normalized"), False
+    )
+    model = {"type": "Unigram", "unk_id": 0, "vocab": list(zip(tokens, learned.scores or (), strict=True))}
+    content = json.dumps({"version": "1.0", "added_tokens": [unknown], "model": model}).encode()
+    config = TrainingConfig(vocab_size=10, special_tokens=["[UNK]"], objective="count", continuing_subword_prefix="")
+    counts = WordCounts.from_pairs(COURSE)
+    peer = PeerRun("tokenizers-unigram", config, counts, learned, content, Repetition(2, 1, 0))
+    history = PeerHistory(peer, counts, symbols=67)
+    return ProjectRun(
+        counts=counts, config=config, history=history, stop_reason="peer", number=number, peer=peer, **others
+    )
 
 
 def course_project(text: str = "hug pug pun bun hugs\n", **others: Any) -> Project:

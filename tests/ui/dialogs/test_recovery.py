@@ -8,9 +8,11 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from tests.storage.project.making import peer_run_of
 from tests.ui.conftest import Studio
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.journal import About
+from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
@@ -315,3 +317,24 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     assert found.compared == (found.all[1],)
     assert len(found.all[1].history) == 25
     assert [each.label for each in again.window.session.comparison.beside()] == ["C", "B@5"]
+
+
+def test_the_training_of_a_library_alone_is_kept(start: Callable[..., Studio]) -> None:
+    studio = start()
+    studio.wait_finished()
+    studio.window.session.runs.add(peer_run())
+    studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
+    crash(studio)
+    again = start()
+    window = again.window
+    press(again, "Restore")
+    again.wait(lambda: window.session.runs.all and window.session.runs.current.library is not None, 10_000)
+    run = window.session.runs.current
+    assert run.peer.content == peer_run().peer.content
+    assert run.library.encode("hugs").tokens == ["hug", "s"]
+    again.wait(window.isWindowModified)
+
+
+def peer_run() -> Run:
+    made = peer_run_of()
+    return Run(made.counts, made.config, made.history, origin=RunOrigin(is_wanted=True), peer=made.peer)

@@ -217,7 +217,7 @@ def is_worth_keeping(project: Project) -> bool:
     return bool(
         (corpus.text is not None and corpus.is_edited)
         or corpus.files
-        or any(run.is_wanted and len(run.history) for run in project.runs)
+        or any(run.is_wanted and (len(run.history) or run.peer) for run in project.runs)
         or view.notes
         or view.breakpoints
     )

@@ -12,6 +12,7 @@ from wordpiece_studio.system.printable import decodable
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusReference
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
@@ -96,6 +97,8 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Two steps that programs before format 1.3 marked; they are left out.
     tabs, current
         The runs in the order of their tabs, and the number of the one that is shown.
+    is_longest_first
+        Whether texts are also cut by the longest token first.
     """
 
     step: _Step = msgspec.field(default=0, name="moment")
@@ -107,6 +110,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
     tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0
+    is_longest_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +164,8 @@ class ProjectRun:
         Tells the runs of a project apart.
     text
         The text that it was trained on; None if it was trained on files, or that is not known any more.
+    peer
+        What another library trained; None for our own trainings.
     """
 
     counts: WordCounts
@@ -172,6 +178,7 @@ class ProjectRun:
     merges: int | None = None
     number: int = 0
     text: str | None = None
+    peer: PeerRun | None = None
 
     @property
     def merge_count(self) -> int:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -32,20 +33,22 @@ from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, damage
 from wordpiece_studio.storage.project.records import (
     CorpusHead,
     CountsHead,
+    PeerHead,
     RunHead,
     checked_settings,
     from_json,
     read_corpus,
+    read_heads,
     read_record,
-    read_run_heads,
     to_json,
     write_corpus,
 )
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
     NAMES,
-    TEXT_NAME,
+    PEER_NAMES,
     LaterReads,
+    StoredPeers,
     StoredRuns,
     WrittenRun,
     head_of_counts,
@@ -53,6 +56,7 @@ from wordpiece_studio.storage.project.stored_run import (
     part_names,
     prefix_of,
     read_corpus_counts,
+    text_name,
     words_parts,
     words_work,
 )
@@ -73,9 +77,11 @@ if TYPE_CHECKING:
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
 _RUNS = "runs"
-"""The record of all runs but the first."""
+"""The record of all our runs but the first."""
+_PEERS = "peers"
+"""The record of the runs of other libraries. A program before format 1.4 keeps them without showing them."""
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
-_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _COUNTS])
+_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _PEERS, _COUNTS])
 _PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | {*part_names(CORPUS_WORDS)}
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -112,9 +118,8 @@ def save_project(
     StudioError
         If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
-    texts = _texts(project)
-    runs = _written(project.runs, texts)
-    image, parts = _image(path, project, (runs, texts), report, should_stop)
+    runs = [*_written(project.runs), *_written(project.runs, is_peer=True)]
+    image, parts = _image(path, project, runs, report, should_stop)
     _check_opens(path, image)
     end = trailer(image)
 
@@ -165,7 +170,9 @@ def check_project(path: str | os.PathLike[str]) -> None:
     if project.counts is not None:
         _ = project.counts.words
     for run in project.runs:
-        _ = run.counts.words, run.history.places
+        _ = run.counts.words
+        if run.history.has_steps:  # else its library would have to cut the words again
+            _ = run.history.places
     check_every_byte(path)
 
 
@@ -181,14 +188,15 @@ def is_project(path: str | os.PathLike[str]) -> bool:
 # Saving.
 
 
-def _texts(project: Project) -> list[str]:
+def _texts(runs: Sequence[ProjectRun]) -> list[str]:
     """Return the texts that runs were trained on, each once."""
-    return list(dict.fromkeys(run.text for run in project.runs if run.text is not None))
+    return list(dict.fromkeys(run.text for run in runs if run.text is not None))
 
 
-def _written(runs: Sequence[ProjectRun], texts: Sequence[str]) -> list[WrittenRun]:
-    """Return the runs to be written; those of the same words share them."""
-    words = [run.counts for run in runs]
+def _written(all_runs: Sequence[ProjectRun], *, is_peer: bool = False) -> list[WrittenRun]:
+    """Return our runs, or those of libraries, to be written; those of the same words share them."""
+    runs = [run for run in all_runs if (run.peer is not None) is is_peer]
+    texts, words = _texts(runs), [run.counts for run in runs]
     first = [next(place for place, each in enumerate(words) if each is own) for own in words]
     numbers = [None if run.text is None else texts.index(run.text) for run in runs]
     return [WrittenRun(run, place, first[place], numbers[place]) for place, run in enumerate(runs)]
@@ -197,12 +205,14 @@ def _written(runs: Sequence[ProjectRun], texts: Sequence[str]) -> list[WrittenRu
 def _image(
     path: str | os.PathLike[str],
     project: Project,
-    content: tuple[Sequence[WrittenRun], Sequence[str]],
+    runs: Sequence[WrittenRun],
     report: Callable[[int, int], None] | None,
     should_stop: Callable[[], bool] | None,
 ) -> tuple[bytes, dict[str, Part]]:
-    (runs, texts), unknown, counts = content, project.unknown, project.counts
-    contents = [*_small_parts(project), *(text_part(TEXT_NAME.format(n), text) for n, text in enumerate(texts))]
+    unknown, counts = project.unknown, project.counts
+    ours = [run for run in runs if run.run.peer is None]
+    peers = runs[len(ours) :]
+    contents = [*_small_parts(project), *_texts_parts(ours), *_texts_parts(peers, is_peer=True)]
     work = sum(len(part.data) for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
@@ -216,17 +226,24 @@ def _image(
         }
         folder = os.path.dirname(os.path.realpath(path))
         records[_CORPUS], sources = write_corpus(project.corpus, folder)
-        heads = [run.shares_words(image.parts) for run in runs]
+        heads = [run.shares_words(image.parts) for run in ours]
         if heads:
             records[_RUN] = heads[0]
         if len(heads) > 1:
             records[_RUNS] = heads[1:]
+        if peers:
+            records[_PEERS] = [run.peer_head(image.parts, project.corpus, project.settings) for run in peers]
         if counts is not None:
             records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
         fields = unknown.fields if unknown else {}
         meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
         program = {PROGRAM: f"WordPiece Studio {__version__}"}
         return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
+
+
+def _texts_parts(runs: Sequence[WrittenRun], *, is_peer: bool = False) -> list[PartContent]:
+    texts = _texts([run.run for run in runs])
+    return [text_part(text_name(number, is_peer=is_peer), text) for number, text in enumerate(texts)]
 
 
 def _small_parts(project: Project) -> Iterator[PartContent]:
@@ -281,14 +298,20 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     folder = os.path.dirname(os.path.realpath(container.path))
     corpus = read_corpus(head, container.sources, text, folder)
     counts, later = None, LaterReads(container)
+    is_newer = container.minor > MINOR
     heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
     if heads and _RUNS in records:
-        heads += read_run_heads(records[_RUNS], drops_unknown=container.minor > MINOR)
-    stored, runs = StoredRuns(later, heads), []
-    if with_merges:
-        runs = stored.all()
-    else:
-        stored.check()
+        heads += read_heads(records[_RUNS], RunHead, drops_unknown=is_newer)
+    peers = read_heads(records[_PEERS], PeerHead, drops_unknown=is_newer) if _PEERS in records else []
+    all_stored = (StoredRuns(later, heads), StoredPeers(later, peers, corpus, settings))
+    runs: list[ProjectRun] = []
+    for stored in all_stored:
+        if with_merges:
+            runs += stored.all()
+        else:
+            stored.check()
+    if peers:
+        runs = sorted(_numbered(runs), key=lambda run: run.number != view.current)
     if _COUNTS in records:
         counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
         counts = read_corpus_counts(later, counts_head, corpus, settings)
@@ -299,13 +322,31 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         run=runs[0] if runs else None,
         others=tuple(runs[1:]),
         counts=counts,
-        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads)),
+        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads, peers)),
     )
 
 
-def _known_parts(heads: Sequence[RunHead]) -> set[str]:
-    texts = {TEXT_NAME.format(head.text) for head in heads if head.text is not None}
-    return {*_PARTS} | texts | {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
+def _numbered(runs: Sequence[ProjectRun]) -> list[ProjectRun]:
+    """Return runs with a number each; a program that does not know the runs of libraries may have given theirs away."""
+    numbered: dict[int, ProjectRun] = {}
+    for run in runs:
+        number = run.number
+        if number in numbered:
+            number = 1 + max(each.number for each in runs) + len(numbered)
+        numbered[number] = replace(run, number=number)
+    return list(numbered.values())
+
+
+def _known_parts(heads: Sequence[RunHead], peers: Sequence[PeerHead]) -> set[str]:
+    texts = {text_name(head.text) for head in heads if head.text is not None}
+    texts |= {text_name(head.run.text, is_peer=True) for head in peers if head.run.text is not None}
+    ours = {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
+    return (
+        {*_PARTS}
+        | texts
+        | ours
+        | {prefix_of(place, is_peer=True) + name for place in range(len(peers)) for name in PEER_NAMES}
+    )
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:

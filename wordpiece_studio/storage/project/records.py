@@ -102,6 +102,32 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 @decodable
+class PeerHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What another library trained.
+
+    Attributes
+    ----------
+    run
+        The run; its `words` is a place among the runs of libraries, whose words no other program replaces.
+    trainer, config
+        See `PeerRun`.
+    has_steps
+        Whether the run has the merges of our training.
+    repetition
+        The numbers of a `Repetition`; None if it was not trained twice.
+    corpus
+        A hash of what the words were counted from, if that was the corpus of the project; else empty.
+    """
+
+    run: RunHead
+    trainer: Annotated[str, msgspec.Meta(max_length=100)]
+    config: dict[str, Any]
+    has_steps: bool
+    repetition: tuple[_Count, _Count, _Count] | None = None
+    corpus: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+
+@decodable
 class CountsHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Word counts of the corpus without the words; `corpus`: a hash of what they were counted from."""
 
@@ -147,7 +173,7 @@ def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None =
     return msgspec.convert(values, kind)
 
 
-def read_run_heads(text: str, *, drops_unknown: bool) -> list[RunHead]:
+def read_heads(text: str, kind: type[_Record], *, drops_unknown: bool) -> list[_Record]:
     """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields.
 
     Raises
@@ -157,9 +183,15 @@ def read_run_heads(text: str, *, drops_unknown: bool) -> list[RunHead]:
     """
     values = from_json(text)
     if drops_unknown and isinstance(values, list):
-        known = _fields(RunHead)
-        values = [{k: each[k] for k in each.keys() & known} if isinstance(each, dict) else each for each in values]
-    return msgspec.convert(values, list[RunHead])
+        values = [_known(each, kind) for each in values]
+    return msgspec.convert(values, list[kind])  # type: ignore[valid-type]
+
+
+def _known(values: Any, kind: type[msgspec.Struct]) -> Any:
+    if not isinstance(values, dict):
+        return values
+    kept = {name: values[name] for name in values.keys() & _fields(kind)}
+    return {**kept, "run": _known(kept["run"], RunHead)} if kind is PeerHead and "run" in kept else kept
 
 
 def _fields(kind: type[msgspec.Struct]) -> set[str]:

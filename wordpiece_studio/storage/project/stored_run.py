@@ -13,19 +13,22 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
 import numpy as np
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_training import PeerRun, Repetition, check_peer_settings
+from wordpiece_studio.peers.peer_history import PeerHistory
+from wordpiece_studio.peers.training_child import Learned
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import array_part, renamed, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.layout import damaged
-from wordpiece_studio.storage.project.records import CountsHead, RunHead, from_json
+from wordpiece_studio.storage.project.records import CountsHead, PeerHead, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from wordpiece_studio.peers.library_training import PeerName
     from wordpiece_studio.storage.project.container_writing import PartContent
     from wordpiece_studio.storage.project.contents import PackedPart, ProjectCorpus, ProjectSettings
     from wordpiece_studio.storage.project.layout import Part
@@ -209,25 +213,34 @@ NAMES = frozenset(
 )
 """The names of all parts that a run has."""
 _WORD_NAMES = frozenset(part_names(_RUN_WORDS))
-TEXT_NAME = "runs/text/{}"
-"""The name of a part that is a text which runs were trained on."""
+_FILE, _LEARNED = "file", "learned"
+PEER_NAMES = NAMES | {_FILE, _LEARNED}
+"""The names of all parts that a run of another library may have."""
 _PLACES = "places"
 _USER = "user"
-_REASONS = (None, _USER, *get_args(StopReason))  # a newer program may have more; the training has ended all the same
+_REASONS = (None, _USER, "peer", *get_args(StopReason))
+"""Why a training ended; of others, which a newer program may have, only that it did."""
 
 
-def prefix_of(place: int) -> str:
-    """Return what the names of the parts of a run begin with; `place`: its place among the runs of the file.
+def prefix_of(place: int, *, is_peer: bool = False) -> str:
+    """Return what the names of the parts of a run begin with; `place`: its place among our runs, or those of libraries.
 
-    >>> prefix_of(0), prefix_of(2)
-    ('', 'runs/2/')
+    >>> prefix_of(0), prefix_of(2), prefix_of(0, is_peer=True)
+    ('', 'runs/2/', 'peers/0/')
     """
+    if is_peer:
+        return f"peers/{place}/"
     return f"runs/{place}/" if place else ""
 
 
-def part_name(name: str, place: int, words: int) -> str:
+def part_name(name: str, place: int, words: int, *, is_peer: bool = False) -> str:
     """Return the full name of a part of the run at `place`, whose words are those of the run at `words`."""
-    return prefix_of(words if name in _WORD_NAMES else place) + name
+    return prefix_of(words if name in _WORD_NAMES else place, is_peer=is_peer) + name
+
+
+def text_name(number: int, *, is_peer: bool = False) -> str:
+    """Return the name of a part that is a text which runs were trained on."""
+    return f"{'peers' if is_peer else 'runs'}/text/{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +276,8 @@ def note_copy(
     path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int = 0, words: int = 0
 ) -> None:
     """Remember that the file at `path` holds a run at `place`, with the words of the run at `words`, in these parts."""
-    names = {name: part_name(name, place, words) for name in NAMES}
+    is_peer = run.peer is not None
+    names = {name: part_name(name, place, words, is_peer=is_peer) for name in (PEER_NAMES if is_peer else NAMES)}
     hashes = _hashes(parts, names)
     _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), names, hashes)
 
@@ -320,6 +334,8 @@ class WrittenRun:
     def __init__(self, run: ProjectRun, place: int = 0, words: int = 0, text: int | None = None) -> None:
         self.run = replace(run, merges=run.merge_count)
         self.place, self.words = place, words
+        self._is_peer = run.peer is not None
+        self._prefix = prefix_of(place, is_peer=self._is_peer)
         self._table = table = table_of(run.history, self.run.merges)
         copy = None if run.history.is_damaged else _copy_of(self.run)
         self._copy = None if copy is None else copy.opened(copy.path)
@@ -346,8 +362,22 @@ class WrittenRun:
         """Return the record with the hash of the words that it shares; `parts`: those of the file."""
         if self.words == self.place:
             return self.head
-        found = parts[part_name(_COUNTS.format(_RUN_WORDS), self.place, self.words)]
+        found = parts[self._name(_COUNTS.format(_RUN_WORDS))]
         return msgspec.structs.replace(self.head, words_hash=found.hash.hex())
+
+    def peer_head(self, parts: Mapping[str, Part], corpus: ProjectCorpus, settings: ProjectSettings) -> PeerHead:
+        """Return the record of a run of another library; `corpus`, `settings`: those of the project."""
+        peer = self.run.peer
+        assert peer is not None
+        repetition = peer.repetition
+        return PeerHead(
+            run=self.shares_words(parts),
+            trainer=peer.trainer,
+            config=peer.config.to_dict(),
+            has_steps=self.run.history.has_steps,
+            repetition=None if repetition is None else (repetition.tokens, repetition.ids, repetition.scores),
+            corpus=_digest(corpus, settings.max_word_length) if self.run.is_of_corpus else "",
+        )
 
     @cached_property
     def _places(self) -> HistoryPlaces:
@@ -356,26 +386,38 @@ class WrittenRun:
     @property
     def work(self) -> int:
         """The approximate size of the parts in bytes."""
+        own = words_work(self.run.counts) if self.words == self.place else 0
+        own += 0 if self.run.peer is None else len(self.run.peer.content)
+        if not self.run.history.has_steps:
+            return own
         held = None if self._copy is None else self._copy.parts.get(self._held_name(_POSITIONS))
         places = len(self._places.positions) if held is None else held.n
-        own_words = words_work(self.run.counts) if self.words == self.place else 0
-        return 45 * self.run.merge_count + 4 * places + own_words
+        return 45 * self.run.merge_count + 4 * places + own
 
     def parts(self) -> Iterator[PartContent | PackedPart]:
         """Yield the parts, copied from the file that has them, or created on demand."""
-        columns, prefix = self._table.columns, prefix_of(self.place)
-        for name in COLUMNS:
-            part = _COLUMN.format(name)
-            yield from self._copied(part) or (array_part(prefix + part, columns[name]),)
-        yield from self._copied(*_TOKEN_PARTS) or strings_parts(prefix + _TOKENS, self._table.tokens)
+        columns, prefix = self._table.columns, self._prefix
+        has_steps = self.run.history.has_steps
+        for part in COLUMNS if has_steps else ():
+            name = _COLUMN.format(part)
+            yield from self._copied(name) or (array_part(prefix + name, columns[part]),)
+        if has_steps:
+            yield from self._copied(*_TOKEN_PARTS) or strings_parts(prefix + _TOKENS, self._table.tokens)
         if self.words == self.place:
             yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(prefix + _RUN_WORDS, self.run.counts)
-        yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
+        if has_steps:
+            yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
+        if self.run.peer is not None:
+            yield from self._copied(_FILE, _LEARNED) or self._peer_parts(self.run.peer)
         if self._copy is not None:
             self._copy.close()  # on Windows, no file can be replaced while it is open
 
+    def _peer_parts(self, peer: PeerRun) -> Iterator[PartContent]:
+        for name, content in ((_FILE, peer.content), (_LEARNED, msgspec.msgpack.encode(peer.learned))):
+            yield array_part(self._prefix + name, np.frombuffer(content, dtype=np.int8))
+
     def _places_parts(self) -> Iterator[PartContent]:
-        prefix = prefix_of(self.place)
+        prefix = self._prefix
         yield array_part(prefix + _PLACE_COUNTS, np.asarray(self._places.position_counts))
         yield array_part(prefix + _LEFT_LENGTHS, np.asarray(self._places.left_lengths))
         yield array_part(prefix + _POSITIONS, self._places.positions)
@@ -383,6 +425,9 @@ class WrittenRun:
     def _held_name(self, name: str) -> str:
         """Return the full name of a part in the file that has this run already."""
         return self._held[name]
+
+    def _name(self, name: str) -> str:
+        return part_name(name, self.place, self.words, is_peer=self._is_peer)
 
     def _copied(self, *names: str) -> list[PackedPart]:
         """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
@@ -393,11 +438,11 @@ class WrittenRun:
             packed = [(name, self._copy.packed(full)) for name, full in held.items()]
         except StudioError:
             return []
-        return [renamed(part, part_name(name, self.place, self.words)) for name, part in packed]
+        return [renamed(part, self._name(name)) for name, part in packed]
 
 
 class StoredRuns:
-    """Reads the runs of a project; its file stays open until words and places of all are in memory.
+    """Reads our runs in a project; its file stays open until words and places of all are in memory.
 
     Parameters
     ----------
@@ -406,6 +451,8 @@ class StoredRuns:
     heads
         The records of all runs, in the order of their places.
     """
+
+    is_peer = False
 
     def __init__(self, later: LaterReads, heads: Sequence[RunHead]) -> None:
         self._later = later
@@ -431,8 +478,11 @@ class StoredRuns:
             If something is damaged.
         """
         for place, head in enumerate(self._heads):
-            self._counts(place, head)
-            _config(self._later.container, head)
+            self._check(place, head)
+
+    def _check(self, place: int, head: RunHead) -> None:
+        self._counts(place, head)
+        _config(self._later.container, head)
 
     def _has_words(self, place: int) -> bool:
         """Return whether the words of a run are those that it was saved with.
@@ -442,31 +492,108 @@ class StoredRuns:
         head = self._heads[place]
         if head.words == place:
             return True
-        part = self._later.container.parts.get(part_name(_COUNTS.format(_RUN_WORDS), place, head.words))
+        part = self._later.container.parts.get(self._counts_name(head.words))
         return head.words < place and part is not None and part.hash.hex() == head.words_hash
 
     def _counts(self, place: int, head: RunHead) -> WordCounts:
         if head.words not in self._words:
-            words = prefix_of(head.words) + _RUN_WORDS
+            words = prefix_of(head.words, is_peer=self.is_peer) + _RUN_WORDS
             self._words[head.words] = read_counts(self._later, words, head.normalizer, head.pre_tokenizer)
         counts = self._words[head.words]
         if head.word_count > len(counts) or head.total_words > counts.total:
-            name = part_name(_COUNTS.format(_RUN_WORDS), place, head.words)
+            name = self._counts_name(head.words)
             raise damaged(self._later.container.path, name, "there are too few words")
         return counts
 
+    def _counts_name(self, words: int) -> str:
+        return part_name(_COUNTS.format(_RUN_WORDS), words, words, is_peer=self.is_peer)
+
     def _run(self, place: int, head: RunHead) -> ProjectRun:
-        counts = self._counts(place, head)
-        run = _read_run(self._later, head, counts, prefix_of(place), _text(self._later.container, head))
+        run = self._read(place, head, self._counts(place, head))
         note_copy(self._later.container.path, run, self._later.container.parts, place, head.words)
         return run
 
+    def _read(self, place: int, head: RunHead, counts: WordCounts) -> ProjectRun:
+        return self._run_of(head, counts, _read_history(self._later, head, counts, prefix_of(place)))
 
-def _text(container: Container, head: RunHead) -> str | None:
-    return None if head.text is None else container.text(TEXT_NAME.format(head.text))
+    def _run_of(self, head: RunHead, counts: WordCounts, history: MergeHistory) -> ProjectRun:
+        container = self._later.container
+        return ProjectRun(
+            counts=counts,
+            config=_config(container, head),
+            history=history,
+            stop_reason=head.stop_reason if head.stop_reason in _REASONS else _USER,
+            corpus_name=head.corpus_name,
+            is_of_corpus=head.is_of_corpus,
+            is_wanted=head.is_wanted,
+            number=head.number,
+            text=None if head.text is None else container.text(text_name(head.text, is_peer=self.is_peer)),
+        )
 
 
-def _read_run(later: LaterReads, head: RunHead, counts: WordCounts, prefix: str, text: str | None) -> ProjectRun:
+class StoredPeers(StoredRuns):
+    """Reads the runs of other libraries in a project.
+
+    Parameters
+    ----------
+    later, heads
+        As for `StoredRuns`.
+    corpus, settings
+        Those of the project.
+    """
+
+    is_peer = True
+
+    def __init__(
+        self, later: LaterReads, heads: Sequence[PeerHead], corpus: ProjectCorpus, settings: ProjectSettings
+    ) -> None:
+        super().__init__(later, [head.run for head in heads])
+        self._peers = heads
+        self._pipeline = settings.normalizer, settings.pre_tokenizer
+        self._digest = _digest(corpus, settings.max_word_length)
+
+    def _check(self, place: int, head: RunHead) -> None:
+        super()._check(place, head)
+        self._peer(place, self._counts(place, head))
+
+    def _read(self, place: int, head: RunHead, counts: WordCounts) -> ProjectRun:
+        more, prefix = self._peers[place], prefix_of(place, is_peer=True)
+        peer = self._peer(place, counts)
+        history: MergeHistory = PeerHistory(peer, counts, None, head.symbols_after, partial(_without_words, peer))
+        if more.has_steps:
+            history = _read_history(self._later, head, counts, prefix)
+        if history.vocabulary(len(history)).tokens != list(peer.tokens):
+            raise damaged(self._later.container.path, prefix + _LEARNED)
+        is_of_corpus = (more.corpus, head.normalizer, head.pre_tokenizer) == (self._digest, *self._pipeline)
+        return replace(self._run_of(head, counts, history), is_of_corpus=is_of_corpus, peer=peer)
+
+    def _peer(self, place: int, counts: WordCounts) -> PeerRun:
+        return _read_peer(self._later.container, self._peers[place], prefix_of(place, is_peer=True), counts)
+
+
+def _read_peer(container: Container, head: PeerHead, prefix: str, counts: WordCounts) -> PeerRun:
+    content, learned_bytes = (container.array(prefix + name, "i") for name in (_FILE, _LEARNED))
+    learned = msgspec.msgpack.decode(learned_bytes.tobytes(), type=Learned)
+    config, tokens = TrainingConfig.from_dict(head.config), learned.tokens
+    trainer = cast("PeerName", head.trainer)  # which is checked
+    check_peer_settings(trainer, config)
+    if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
+        raise damaged(container.path, prefix + _LEARNED)
+    repetition = None if head.repetition is None else Repetition(*head.repetition)
+    return PeerRun(trainer, config, counts, learned, content.tobytes(), repetition)
+
+
+def _without_words(peer: PeerRun, error: StudioError) -> StudioError:
+    """Return the error for a run of a library that cannot run what it trained."""
+    return StudioError(
+        "What was trained by {trainer} is shown without words: {reason}",
+        "It stays in the project. Install the library if it is missing, else train again.",
+        trainer=peer.trainer,
+        reason=error.what,
+    )
+
+
+def _read_history(later: LaterReads, head: RunHead, counts: WordCounts, prefix: str) -> MergeHistory:
     later.expect(prefix + _PLACES)
 
     def explained(error: StudioError) -> StudioError:
@@ -474,20 +601,9 @@ def _read_run(later: LaterReads, head: RunHead, counts: WordCounts, prefix: str,
 
     try:
         table = _read_table(later.container, head, prefix)
-        history = restored_history(table, lambda: (counts, _places(later, prefix)), explained)
+        return restored_history(table, lambda: (counts, _places(later, prefix)), explained)
     except StudioError as error:
         raise explained(error) from error
-    return ProjectRun(
-        counts=counts,
-        config=_config(later.container, head),
-        history=history,
-        stop_reason=head.stop_reason if head.stop_reason in _REASONS else _USER,
-        corpus_name=head.corpus_name,
-        is_of_corpus=head.is_of_corpus,
-        is_wanted=head.is_wanted,
-        number=head.number,
-        text=text,
-    )
 
 
 def _config(container: Container, head: RunHead) -> TrainingConfig:

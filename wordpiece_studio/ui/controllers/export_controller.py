@@ -29,7 +29,9 @@ from wordpiece_studio.ui.dialogs.export_work import (
     ExportOrder,
     InspectionOrder,
     InTheWay,
+    PeerExport,
     export,
+    export_peer,
     inspect,
     usage_lines,
 )
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
@@ -105,6 +106,9 @@ class VocabularyExport(QObject):
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
         self._exporting.running_changed.connect(self._enable)
+        self._exporting_peer = BackgroundJob(export_peer, self.tr("The export"), self)
+        self._exporting_peer.finished.connect(self._on_exporting_peer_finished)
+        self._exporting_peer.failed.connect(window.messages.show_error)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._action.triggered.connect(self.ask)
         self._model.run_reset.connect(self._enable)
@@ -118,35 +122,36 @@ class VocabularyExport(QObject):
 
     def ask(self) -> None:
         """Ask what to export and where; the project is taken as it is now."""
-        run = self._model.run
-        if run is not None and run.peer is not None:
-            self._ask_where(run.peer)
-            return
         project = self._window.project.capture()
         if project.run is None:
+            return
+        if project.run.peer is not None:
+            self._ask_where(project, project.run.peer.file_name)
             return
         shown, last = self._model.step, self._model.merge_count
         history = project.run.history
         steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((last, shown))]
         self._open(_Question(project, tuple(steps)))
 
-    def _ask_where(self, peer: PeerRun) -> None:
+    def _ask_where(self, project: Project, name: str) -> None:
         """Ask where to write the file of another library, and write it."""
         title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
-        dialog = place_dialog(self._window, title, mode, self._proposed_folder(), peer.file_name)
-        dialog.fileSelected.connect(partial(self.write_peer, peer))
+        dialog = place_dialog(self._window, title, mode, self._proposed_folder(), name)
+        dialog.fileSelected.connect(partial(self.write_peer, project))
         dialog.open()
 
-    def write_peer(self, peer: PeerRun, place: str) -> None:
-        """Write the file of another library."""
-        try:
-            atomic_write(Path(place), peer.content)
-        except StudioError as error:
-            self._window.messages.show_error(error)
-            return
-        self._folder = Path(place).parent
-        text = self.tr("Exported {size:,} tokens to {path}")
-        self._banner.show_message(text.format(size=len(peer.tokens), path=display_name(place)))
+    def write_peer(self, project: Project, place: str) -> None:
+        """Write the file of another library, whose run the project shows, and its manifest."""
+        if project.run is not None:
+            self._exporting_peer.begin(PeerExport(project, project.run, Path(place)))
+
+    def _on_exporting_peer_finished(self, order: PeerExport) -> None:
+        self._folder = order.place.parent
+        size, path = order.run.history.vocabulary_size(order.run.merge_count), display_name(order.place)
+        text = self.tr("Exported {size:,} tokens to {path}").format(size=size, path=path)
+        self._banner.show_message(text)
+        if order.run.history is self._model.history:
+            self.saved.emit(text)
 
     def _open(self, question: _Question, before: ExportChoice | None = None, trouble: str = "") -> None:
         self._asked = question
@@ -169,6 +174,7 @@ class VocabularyExport(QObject):
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self._inspecting.close()
         self._exporting.close()
+        self._exporting_peer.close()
 
     def _proposed_folder(self) -> Path:
         if self._folder is not None:
@@ -346,7 +352,7 @@ class HistoryExport(QObject):
         is_whole = self._choice.all_merges
         rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
         self._pane.export_bar.begin(path.name)
-        project = self._window.project.capture(with_peers=True)
+        project = self._window.project.capture()
         self._job.begin(_Table(path, history, rows + 1, project, is_whole))
 
     def _on_job_reported(self, progress: tuple[int, int]) -> None:

@@ -14,10 +14,12 @@ from wordpiece_studio.ui.widgets.run_names import peer_name, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.library_training import PeerName, PeerProgress
+    from wordpiece_studio.peers.library_training import PeerName, PeerProgress, PeerRun
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -108,18 +110,31 @@ class PeerController(QObject):
             words = self.tr("Training {name}: {done} of {total}…")
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=peer_name(self._trainer), done=done, total=total)
+        if progress.is_second:
+            text = self.tr("{text} (the second time)").format(text=text)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"))
 
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)
         self._session.runs.add(run)
-        if not run.history.has_steps and run.peer is not None and is_replayable(run.peer.trainer):
+        notes = " ".join(self._notes(run, run.peer)) if run.peer is not None else ""
+        if notes:
+            self._banner.show_message(notes)
+
+    def _notes(self, run: Run, peer: PeerRun) -> Iterator[str]:
+        """Yield what is to be said about a run that is trained."""
+        if run is not self._session.runs.current:
+            yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
+        if is_replayable(peer.trainer) and not run.history.has_steps:
             words = self.tr("Run {letter} has no steps: our training gives another vocabulary, even in the same order.")
-            self._banner.show_message(words.format(letter=run.letter), "warning")
-        elif run is not self._session.runs.current:
-            words = self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
-            self._banner.show_message(words)
+            yield words.format(letter=run.letter)
+        if len(peer.tokens) < (peer.config.vocab_size or 0):
+            words = self.tr("Run {letter} has {size} tokens: the library finds no more in this corpus.")
+            yield words.format(letter=run.letter, size=number_text(len(peer.tokens)))
+        if peer.left_out:
+            words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
+            yield words.format(number=number_text(peer.left_out))
 
     def _on_training_failed(self, error: StudioError) -> None:
         self._show(None)

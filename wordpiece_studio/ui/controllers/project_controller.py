@@ -39,7 +39,6 @@ from wordpiece_studio.ui.dialogs.file_questions import (
     with_suffix,
 )
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
-from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
     import threading
@@ -264,14 +263,7 @@ class ProjectController(QObject):
         self._signature = signature_of(str(file.path))
         self._state.note_saved(file.path, file.project)
         self._show_title()
-        peers = [run for run in self._session.runs.all if run.peer is not None]
-        if peers:
-            words = self.tr(
-                "Saved, but a project cannot hold what other libraries trained: {runs}. Export it to keep it."
-            )
-            names = (f"{run.letter} {name}" for run, name in zip(peers, run_names(peers), strict=True))
-            self._banner.show_message(words.format(runs=", ".join(names)), "warning")
-        elif is_new:
+        if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
         self._window.remember_files(file.path)
         self._session.runs.note_saved()

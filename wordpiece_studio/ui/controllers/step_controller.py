@@ -264,7 +264,10 @@ class StepController(QObject):
         for action in (actions.last_merge, actions.ten_on):
             set_reason(action, at_end)
         follows = model.is_at_head and model.state is TrainerState.TRAINING
-        set_reason(actions.next_merge, self.tr("The step follows the training") if follows else "")
+        no_steps = model.history is not None and not model.history.has_steps
+        set_reason(
+            actions.next_merge, at_end if no_steps else self.tr("The step follows the training") if follows else ""
+        )
         set_reason(actions.play, "" if model.merge_count else self.tr("Nothing has been trained yet"))
         set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.step), at_end))
         set_reason(actions.previous_change, self._why_no_change(self._changes.previous_before(model.step), at_start))

@@ -26,8 +26,14 @@ from wordpiece_studio.storage.exports import (
     why_not,
     write_export,
 )
-from wordpiece_studio.storage.manifest import Origin, manifest_bytes
-from wordpiece_studio.system.atomic_write import make_folder
+from wordpiece_studio.storage.manifest import (
+    Origin,
+    make_peer_manifest,
+    manifest_bytes,
+    side_manifest,
+    with_manifest,
+)
+from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
@@ -36,7 +42,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.storage.manifest import Manifest
-    from wordpiece_studio.storage.project.contents import Project
+    from wordpiece_studio.storage.project.contents import Project, ProjectRun
 
 _HASH_LETTERS = 16  # enough to compare by eye; the manifest holds all 64
 KINDS: tuple[ExportKind, ...] = get_args(ExportKind)
@@ -259,6 +265,33 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
         write_export("word-counts", exported, table)
     written: ExportOrder = order
     return written
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PeerExport:
+    """What another library trained, and the file that it is written to; `run`: that of the project."""
+
+    project: Project
+    run: ProjectRun
+    place: Path
+
+
+def export_peer(order: PeerExport, stop: threading.Event, _report: Report) -> PeerExport | None:
+    """Write the file of another library and its manifest; the work of a `BackgroundJob`.
+
+    Raises
+    ------
+    StudioError
+        If they cannot be written.
+    """
+    place, peer = order.place, order.run.peer
+    record = record_of_project(order.project, stop.is_set)
+    if stop.is_set() or peer is None:
+        return None
+    manifest = make_peer_manifest(peer, order.run.counts, record, place)
+    files = with_manifest(manifest, {place.name: peer.content}, side_manifest(place).name)
+    atomic_write_all({place.with_name(name): data for name, data in files.items()})
+    return order
 
 
 def files_of(kind: ExportKind, place: Path) -> list[Path]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, Segmentation
     from wordpiece_studio.session.background_job import Report
-    from wordpiece_studio.session.run import Candidates, Run
+    from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
@@ -49,7 +49,7 @@ class TokenDetailsPane(Pane):
         self._state = DetailsState(model, usage)
         self._subject: Subject | None = None
         self._asked: object = None
-        self._asked_library: tuple[Run, str] | None = None
+        self._asked_library: tuple[ImportedTokenizer, str] | None = None
         self._best = BackgroundJob(_best_of, "The search for segmentations", self)
         self._best.finished.connect(self._on_best_finished)
         self._best.failed.connect(self._on_best_failed)
@@ -165,15 +165,16 @@ class TokenDetailsPane(Pane):
         """Request the best segmentations by the library that trained the run, if it is one by probabilities."""
         run, wanted = self._model.run, None
         is_special = 0 <= subject.token_id < self._state.number_of_special
-        if run is not None and run.peer is not None and run.peer.trainer.endswith("unigram") and not is_special:
-            wanted = (run, subject.text)
+        is_unigram = run is not None and run.peer is not None and run.peer.trainer.endswith("unigram")
+        if run is not None and run.library is not None and is_unigram and not is_special:
+            wanted = (run.library, subject.text)
         if wanted == self._asked_library:
             return
         self._asked_library, self._state.best = wanted, ("", ())
         if wanted is None:
             self._best.stop()
         else:
-            self._best.begin((wanted[0].library, subject.text))
+            self._best.begin(wanted)
 
     def close_jobs(self) -> None:
         """Wait for the thread to end."""
