@@ -268,9 +268,7 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    order = _number(alpha)
-    if not 0 < order < math.inf:
-        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    alpha = _checked_order(alpha)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
     common = common_reading([each.reading for each in named.values()])
@@ -278,7 +276,7 @@ def evaluate(
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
     parts = {
-        part: tuple(_figures(name, named[name], size, usage, order) for name, usage in usages.items())
+        part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
         for part, (size, usages) in measured.items()
     }
     if is_parallel:
@@ -287,7 +285,7 @@ def evaluate(
     sizes = np.array([size for size, _ in measured.values()])
     total = tuple(
         _figures(
-            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), order
+            name, each, _Size(*sizes.sum(0).tolist()), _summed([found[name] for _, found in measured.values()]), alpha
         )
         for name, each in named.items()
     )
@@ -296,14 +294,10 @@ def evaluate(
     return Evaluation(total, {} if "" in parts else parts, words_of)
 
 
-def _number(value: Any) -> float:
-    """Return a number, be it NumPy's; not a number for anything else."""
-    if isinstance(value, bool | str | bytes):
-        return math.nan
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return math.nan
+def _checked_order(alpha: Any) -> float:
+    if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
+        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    return float(alpha)
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:

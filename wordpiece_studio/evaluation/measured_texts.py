@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     CountedWord = tuple[str, tuple[int, ...], int]
     """A word with its ids and its count."""
 
+WORD_MARKS = ("▁", "Ġ")
+"""What tokens of other libraries have in place of the blank before a word."""
 _FEW = 8  # words; takes a fraction of a millisecond
 WORD_MARKS = ("▁", "Ġ")
 """What tokens of other libraries have in place of the blank before a word."""
