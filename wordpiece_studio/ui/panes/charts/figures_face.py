@@ -355,17 +355,15 @@ class FiguresFace(QWidget):
         head.addWidget(self.parts, 2)
         head.addWidget(self.parallel)
         head.addWidget(self.stop)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(8, 0, 6, 0)
-        foot.addWidget(self.note, 1)
         for button in (self.add, self.remove, self.copy):
-            foot.addWidget(button)
+            head.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout.setSpacing(0)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.empty, 1)
-        layout.addLayout(foot)
+        self.note.setContentsMargins(8, 0, 0, 0)
+        layout.addWidget(self.note)
 
     def _connect(self) -> None:
         self._figures.changed.connect(self.refresh)
