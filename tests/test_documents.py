@@ -36,6 +36,8 @@ from wordpiece_studio.training.reference import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from wordpiece_studio.peers.library_training import PeerName
+
 PRINTED: dict[str, dict[str, str]] = json.loads((Path(__file__).parent / "data" / "documents.json").read_text("utf-8"))
 OUTPUTS = {"spanish": 30, "english": 13, "traditional chinese": 22, "simplified chinese": 7, "korean": 10}
 
@@ -352,6 +354,30 @@ def test_train_new_from_iterator_of_a_cased_tokenizer_and_ours_in_its_order_of_t
     new = old.train_new_from_iterator(COURSE, 70)
     assert str(new.tokenize(TEXT)) == PRINTED["english"]["train_new_from_iterator"]  # in whatever order
     assert_replayed(new.backend_tokenizer, counts, wps.TrainingConfig().special_tokens)
+
+
+def test_of_the_notebooks_pre_tokenizers_only_white_space_alone_finds_other_words() -> None:
+    words = {
+        (normalizer, pre_tokenizer): tuple(wps.count_texts(COURSE, normalizer, pre_tokenizer).items())
+        for normalizer in NORMALIZERS
+        for pre_tokenizer in PRE_TOKENIZERS
+    }
+    alone = {found for (_, pre_tokenizer), found in words.items() if pre_tokenizer == "whitespace-split"}
+    assert len(alone) == 1
+    assert len(set(words.values()) - alone) == 1
+    assert "course." in dict(*alone)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tokens"),
+    [("tokenizers-unigram", "e low w"), ("sentencepiece-bpe", "▁low est"), ("sentencepiece-unigram", "▁low est")],
+)
+@pytest.mark.slow
+def test_what_the_article_only_names_is_trained_on_its_words_by_the_libraries(trainer: PeerName, tokens: str) -> None:
+    config = wps.TrainingConfig(vocab_size=22, special_tokens=("</u>",), unk_token="</u>")
+    peer = wps.train_peer(trainer, wps.WordCounts.from_pairs(dict.fromkeys(LOW, 1), "none", "whitespace-split"), config)
+    assert peer.tokens[0] == "</u>"
+    assert {*tokens.split()} <= {*peer.tokens}
 
 
 def assert_replayed(library: Tokenizer, counts: wps.WordCounts, special_tokens: tuple[str, ...]) -> None:

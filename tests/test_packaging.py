@@ -143,6 +143,7 @@ def test_the_command_lines_are_found() -> None:
 
 def test_the_options_that_the_pages_name_exist() -> None:
     others = {"--quiet", "--editable", "--help", "--install-completion", "--show-completion"}  # pip's and typer's
+    others |= {"--table"}  # of a benchmark
     known = {
         spelling
         for command in cli._COMMANDS

@@ -4,25 +4,37 @@
 prints each figure's largest difference from an independent computation: `tokenizers` and `sentencepiece` read the same
 files and tokenize every line. With ``--scorer PYTHON``, an interpreter that has the package `tokenization-scorer`, the
 Rényi efficiencies are also compared with that package's. It exits with 1 if anything differs.
+
+``python -m tests.benchmarks.figures --table FILES...`` trains on the part of each text that is not held out, by each
+objective and by other libraries, at two sizes, and prints the figures of what is held out, and what they show: the
+tables of the help. For Chinese there is a second one, without BERT's normalizer, which splits between its characters.
+What is trained is kept in a folder, ``--kept``: a run that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import lzma
 import subprocess
 import sys
 import tempfile
 import time
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
 from tests.evaluation.test_figures import independent
+from tests.evaluation.test_held_out import divided
+from wordpiece_studio.peers.library_training import PeerName, file_of, peer_settings
 from wordpiece_studio.text.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _SCORE = """
 import sys
@@ -33,6 +45,16 @@ print(get_metric("renyi")([line.split() for line in lines], power=2.5))
 _UNKNOWN = {"wordpiece": "[UNK]", "merges": "[UNK]", "unigram.json": "<unk>"}
 # On the long words that spaces alone leave, the library's Unigram trainer panics.
 _SPLIT = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokenizers.Metaspace()])
+_OURS: dict[str, dict[str, Any]] = {
+    "likelihood": {"objective": "likelihood"},
+    "score": {"objective": "score"},
+    "score, floor 20": {"objective": "score", "min_frequency": 20},
+    "count": {"objective": "count"},
+}
+_PEERS: tuple[PeerName, ...] = ("tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-unigram")
+_SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
+_USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
+Figures = dict[str, wps.TokenizerFigures]
 Lines = list[tuple[list[int], list[int | None]]]
 
 
@@ -46,7 +68,7 @@ def write_tokenizers(folder: Path, text: Path, size: int) -> None:
     """Write five tokenizers that are trained on a text."""
     counts = wps.count_words(text)
     wps.train(counts, wps.TrainingConfig(vocab_size=size)).tokenizer().save(folder / "wordpiece")
-    bare = {"objective": "count", "continuing_subword_prefix": "", "special_tokens": ["[UNK]"]}
+    bare: dict[str, Any] = {"objective": "count", "continuing_subword_prefix": "", "special_tokens": ["[UNK]"]}
     wps.write_bpe_files(folder / "merges", wps.train(counts, wps.TrainingConfig(vocab_size=size, **bare)).history)
     lines = text.read_bytes().decode("utf-8").split("\n")
     for name, model, trainer, pre_tokenizer in (
@@ -55,7 +77,7 @@ def write_tokenizers(folder: Path, text: Path, size: int) -> None:
     ):
         made = Tokenizer(model)
         made.pre_tokenizer = pre_tokenizer
-        unknown = {"unk_token": "<unk>"} if trainer is trainers.UnigramTrainer else {}
+        unknown: dict[str, Any] = {"unk_token": "<unk>"} if trainer is trainers.UnigramTrainer else {}
         made.train_from_iterator(
             lines, trainer(vocab_size=size, special_tokens=["<unk>"], show_progress=False, **unknown)
         )
@@ -129,6 +151,99 @@ def are_equal(text: str, size: int, scorer: str | None) -> bool:
         return is_equal
 
 
+def versions() -> str:
+    """Return what trains, with versions."""
+    libraries = (f"{name} {version(name)}" for name in ("tokenizers", "sentencepiece"))
+    return ", ".join([f"WordPiece Studio {wps.__version__}", *libraries])
+
+
+def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, size: int) -> Any:
+    """Return a tokenizer trained on a text of which these are the words, from the folder if it is there."""
+    file = folder / (file_of(name) if name in _PEERS else "tokenizer.json")
+    if not file.exists():
+        started = time.perf_counter()
+        folder.mkdir(parents=True, exist_ok=True)
+        if name in _OURS:
+            run = wps.train(counts, wps.TrainingConfig(vocab_size=size, **_OURS[name]))
+            run.tokenizer().save(folder, only="tokenizer.json")
+        else:
+            settings = peer_settings(name, wps.TrainingConfig(vocab_size=size))
+            peer = wps.train_peer(name, [text] if name.startswith("sentencepiece") else counts, settings)
+            unfinished = file.with_suffix(".unfinished")
+            unfinished.write_bytes(peer.content)
+            unfinished.replace(file)
+        sys.stderr.write(f"{name} {size:,}: {time.perf_counter() - started:.1f} s\n")
+    return wps.load_tokenizer(file)
+
+
+def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
+    """Print and return the figures of what is held out of a text, by size, for tokenizers trained on the rest."""
+    text = text_of(path, 1 << 40)
+    rest, held_out = divided(text)
+    counts = wps.count_texts([rest], normalizer)
+    digest = hashlib.sha256(f"{versions()}\n{normalizer}\n{text}".encode()).hexdigest()[:16]
+    stem = path.name.partition(".")[0]
+    sizes = _SIZES.get(stem, _USUAL_SIZES)
+    lines: list[str] = []
+    tables = []
+    for size in sizes:
+        folder = kept / f"{stem}-{digest}" / str(size)
+        named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_PEERS)}
+        found = wps.evaluate(named, texts=[held_out])
+        tables.append({each.name: each for each in found.figures})
+        head, *rows = ([*row[:4], *row[5:]] for row in dict(found.tables())[""])  # without bytes a token
+        if not lines:
+            of = found.figures[0]
+            held = f"{of.words:,} words held out, {of.bytes / of.characters:.3f} bytes a character"
+            trained = f"trained on {counts.total:,} words, for {sizes[0]:,} and {sizes[1]:,} tokens"
+            lines += [f"## {stem}, normalizer {normalizer}", "", f"{held}; {trained}.", ""]
+            lines += [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+    sys.stdout.write("\n".join([*lines, "", ""]))
+    sys.stdout.flush()
+    return tables
+
+
+def span(values: list[float], form: str) -> str:
+    """Return the least and the greatest value, or one if both look the same."""
+    ends = dict.fromkeys(form.format(value) for value in (min(values), max(values)))
+    return " to ".join(ends)
+
+
+def conclusions(usual: list[list[Figures]], unsplit: list[tuple[list[Figures], list[Figures]]]) -> str:
+    """Return three sentences on tables, and on those of texts whose characters BERT splits, with what is unsplit."""
+    small, large = zip(*usual, strict=True)
+
+    def times(name: str, other: str, tables: Iterable[Figures]) -> list[float]:
+        return [each[name].tokens_per_word / each[other].tokens_per_word for each in tables]
+
+    alike = ("likelihood", "count", "tokenizers-wordpiece")
+    more = [
+        span([value - 1 for name in alike for value in times(name, "tokenizers-bpe", tables)], "{:.0%}")
+        for tables in (large, small)
+    ]
+    saved = [1 - after[name].tokens / before[name].tokens for before, after in usual for name in alike]
+    others = {
+        name: span(times(name, "likelihood", [*small, *large]), "{:.2f}")
+        for name in (*_OURS, *_PEERS)
+        if name not in alike
+    }
+    fewer = [1 - none[1][name].tokens / split[1][name].tokens for split, none in unsplit for name in alike]
+    sentences = [
+        f"Likelihood, count and the WordPiece of tokenizers need {more[0]} more tokens a word than its BPE at the "
+        f"larger size, {more[1]} at the smaller; the larger size saves {span(saved, '{:.0%}')}.",
+        f"The score needs {others['score']} times the tokens of likelihood, with a floor of 20 "
+        f"{others['score, floor 20']} times, the Unigram of tokenizers {others['tokenizers-unigram']} times, and that "
+        f"of SentencePiece {others['sentencepiece-unigram']} times.",
+    ]
+    if fewer:
+        sentences.append(
+            f"Where Chinese characters are not split, likelihood, count and the WordPiece of tokenizers need "
+            f"{span(fewer, '{:.0%}')} fewer tokens at the larger size."
+        )
+    return "\n".join(f"{number}. {sentence}" for number, sentence in enumerate(sentences, start=1))
+
+
 def main() -> int:
     """Print a table, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -136,7 +251,20 @@ def main() -> int:
     parser.add_argument("--size", type=int, default=4000, help="of the vocabularies")
     parser.add_argument("--bytes", type=int, default=2_000_000, help="of each text")
     parser.add_argument("--scorer", help="an interpreter that has tokenization-scorer")
+    parser.add_argument("--table", action="store_true", help="print the table of the help instead")
+    kept = Path(tempfile.gettempdir()) / "wordpiece-studio-table"
+    parser.add_argument("--kept", type=Path, default=kept, help="where the tokenizers of the table are (%(default)s)")
     options = parser.parse_args()
+    if options.table:
+        sys.stdout.write(f"{versions()}\n\n")
+        usual = [print_table(path, options.kept, "bert-cased") for path in options.files]
+        unsplit = [
+            (table, print_table(path, options.kept, "none"))
+            for path, table in zip(options.files, usual, strict=True)
+            if "zh" in path.name
+        ]
+        sys.stdout.write(f"{conclusions(usual, unsplit)}\n")
+        return 0
     wrong = False
     for path in options.files:
         sys.stdout.write(f"{path.name}\n")

@@ -28,6 +28,15 @@ def test_findings_say_where_they_are_and_what_helps(tmp_path: Path, capsys: pyte
     assert lines[-1] == "2 warnings and 0 notes about 1 file"
 
 
+def test_a_token_of_ones_own_is_not_spoiled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, tokens = tmp_path / "a.txt", tmp_path / "tokens.txt"
+    path.write_text("one niño", encoding="utf-8")
+    tokens.write_text("niño\n", encoding="utf-8")
+    options = ("lint", path, "--normalizer", "bert-uncased")
+    assert "Accents are lost" in run(capsys, *options)[1]
+    assert run(capsys, *options, "--user-tokens", tokens)[:2] == (0, "0 warnings and 0 notes about 1 file\n")
+
+
 def test_findings_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.txt"
     path.write_text(SPOILED, encoding="utf-8")

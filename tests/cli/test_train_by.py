@@ -10,7 +10,9 @@ import tokenizers
 
 import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
+from tests.evaluation.test_held_out import divided
 from wordpiece_studio.peers import library_training
+from wordpiece_studio.peers.training_child import Learned
 from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_replay_with_another_vocabulary_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learned = library_training.Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
+    learned = Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
     monkeypatch.setattr(library_training, "_trained", lambda *_: (b"", learned))
     options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--replay", "-o", tmp_path / "out"]
     assert "The vocabularies differ from id 5 on" in fails(capsys, "train", COURSE, *options)
@@ -75,8 +77,38 @@ def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: py
         assert (code, "was read as words and their counts" in err) == (0, name == "table")
         assert out.startswith(f"{size} tokens in ")
         assert out.endswith("Trained twice, with the same result\n")
-        tokenizer = wps.load_tokenizer(tmp_path / name / "sentencepiece.model")
+        tokenizer = wps.load_tokenizer(tmp_path / name)
         assert len(tokenizer.encode(word).tokens) <= len(word)  # with the mark it has a character more
+
+
+def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, rest, other = (tmp_path / name for name in ("corpus.txt", "rest.txt", "other.txt"))
+    text = "### the hug and the pug\nthe bun\nthey hug the pugs\n" * 50 + "a mug hums\n" * 20
+    corpus.write_text(text, encoding="utf-8", newline="")
+    rest.write_text(divided(text)[0], encoding="utf-8", newline="")
+    other.write_text("they hug buns\n", encoding="utf-8")
+    for by, file in (("tokenizers-bpe", "tokenizer.json"), ("sentencepiece-bpe", "sentencepiece.model")):
+        options = ["--by", by, "--vocab-size", 30, "--special-tokens", "[UNK]"]
+        judged, alone, out = (tmp_path / f"{by}-{name}" for name in ("judged", "alone", "out"))
+        code, printed, err = run(
+            capsys, "train", corpus, *options, "--held-out", "--held-out-model", judged, "-o", out, "--json"
+        )
+        assert (code, err) == (0, "")
+        figures = wps.evaluate(wps.load_tokenizer(judged), corpus, is_held_out=True).figures[0]
+        expected = {"words": figures.words, "tokens_per_word": {by: figures.tokens_per_word}}
+        assert json.loads(printed)["held_out"] == expected
+        by_other = run(capsys, "train", rest, *options, "--held-out-file", other, "-o", alone)[1]
+        value = wps.evaluate(wps.load_tokenizer(alone), other).figures[0].tokens_per_word
+        assert by_other.endswith(f"\n{value:.2f} tokens a word on held-out text\n")
+        assert (judged / file).read_bytes() == (alone / file).read_bytes() != (out / file).read_bytes()
+        record = read_manifest(judged / f"{file}.card.json").corpus
+        assert record is not None
+        assert (record.files, record.sha256_missing) == ((), "a part of the corpus was held out")
+    warned = run(capsys, "evaluate", out, judged, "--on", corpus, "--held-out")[2]
+    assert warned.count("was trained on all of") == 1
+    assert f"{out} was trained on all of {corpus}" in warned
 
 
 def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -64,6 +64,8 @@ class Driver:
             return False
         if _waits(window.session.usage):  # the words of a token are sought once its use is counted
             return False
+        if window.session.figures.is_running:
+            return False
         if self.model.history is None:
             return True
         scoreboard = window.scoreboard_pane

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import QApplication
 
 from tests.end_to_end.driver import Driver
 from tests.event_loop import wait
+from wordpiece_studio.session.document_samples import document_titles
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.main_window import MainWindow
@@ -115,6 +117,7 @@ def take_for_the_readme() -> None:
 def open_sample(window: MainWindow, name: str) -> None:
     """Open a sample, which trains it."""
     window.corpus_controller.open_sample(name)
+    wait(lambda: not window.project.is_reading)
     wait(lambda: window.model.state is TrainerState.FINISHED and window.session.counting.counts is not None)
 
 
@@ -215,7 +218,15 @@ def demo(window: MainWindow) -> None:
     window.actions_.layout_demo.trigger()
 
 
-_SCENES: tuple[Callable[[MainWindow], None], ...] = (first, hug, four, many_words, dark, contrast, demo)
+def document_in_the_dark(window: MainWindow) -> None:
+    """Show the document with most to see in the dark."""
+    open_sample(window, "traditional-chinese-article")
+    window.theme.set_choice("dark")
+
+
+_SCENES: tuple[Callable[[MainWindow], None], ...] = (
+    first, hug, four, many_words, dark, contrast, demo, document_in_the_dark,
+)  # fmt: skip
 _CORPORA: dict[str, tuple[str, Callable[[MainWindow, Path], None]]] = {
     "shakespeare": ("shakespeare.txt", shakespeare),
     **{name: (file, language) for name, file in _LANGUAGES.items()},
@@ -231,6 +242,7 @@ def of_corpus(scene: Callable[[MainWindow, Path], None], path: Path) -> Callable
 def scenes(corpora: Path | None) -> dict[str, Callable[[MainWindow], None]]:
     """Return the scenes whose corpus is there, and say which are left out."""
     found = {scene.__name__: scene for scene in _SCENES}
+    found |= {name: partial(open_sample, name=name) for name in document_titles()}
     for name, (file, scene) in _CORPORA.items():
         path = None if corpora is None else corpora / file
         if path is not None and path.is_file():

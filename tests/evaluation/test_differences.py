@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import wordpiece_studio as wps
-from tests.peers.foreign import STRUCTURES
+from tests.peers.foreign import STRUCTURES, sentencepiece_model
 from wordpiece_studio.evaluation.differences import overlap
 
 if TYPE_CHECKING:
@@ -65,8 +65,9 @@ def test_tokenizers_that_find_words_otherwise_read_each_word_as_a_text(tmp_path:
     for word in ("hugging", "pug", "buns", ","):
         text = word if word == "," else before + word
         theirs, ours = other.encode(text), run.tokenizer().encode(word)
+        starts = [start for start, _ in theirs.offsets][len(theirs) > 1 and theirs.tokens[0] in "▁Ġ" :]
         places = [
-            [max(start - len(text) + len(word), 0) for start, _ in theirs.offsets],
+            [max(start - len(text) + len(word), 0) for start in starts],
             [start for start, _ in ours.offsets],
         ]
         shown = [(each.first, each.second) for each in found.words if each.word == word]
@@ -74,6 +75,16 @@ def test_tokenizers_that_find_words_otherwise_read_each_word_as_a_text(tmp_path:
             places[0] != places[1] or "[UNK]" in ours.tokens
         )
     assert wps.compare(other, other, texts=[TEXT]).differences.words == ()  # type: ignore[union-attr]
+
+
+def test_the_mark_before_a_word_is_no_cut(tmp_path: Path) -> None:
+    (tmp_path / "pieces.model").write_bytes(sentencepiece_model())
+    pieces = wps.load_tokenizer(tmp_path / "pieces.model")
+    assert (pieces.encode("x").tokens, pieces.encode("ex").tokens) == (["▁", "x"], ["▁", "e", "x"])
+    whole = wps.Tokenizer(wps.Vocabulary(["[UNK]", "x", "ex"], ["[UNK]"]))
+    found = wps.compare(whole, pieces, texts=["x ex"]).differences
+    assert found is not None
+    assert found.words == (wps.WordDifference("ex", 1, ("ex",), ("▁", "e", "x")),)
 
 
 def test_words_of_bytes_are_shown_as_text() -> None:
@@ -99,6 +110,12 @@ def test_the_first_merge_that_differs() -> None:
     assert parting is not None
     assert parting.is_tie
     assert by_count.history[parting.step - 1].ties > 1
+
+
+@pytest.mark.parametrize("history", [None, "hug", [("h",)], [1], wps.Tokenizer(wps.Vocabulary(["h"]))])
+def test_what_has_no_merges(history: object) -> None:
+    with pytest.raises(wps.StudioError, match="has no merges"):
+        wps.divergence([], history)
 
 
 def test_merges_of_byte_pair_encoding_are_compared() -> None:

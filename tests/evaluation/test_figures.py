@@ -9,6 +9,7 @@ from itertools import count, groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from sentencepiece import SentencePieceProcessor
 from tokenizers import Tokenizer, models, pre_tokenizers
@@ -16,6 +17,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 import wordpiece_studio as wps
 from tests.evaluation.test_held_out import divided
 from tests.peers.foreign import STRUCTURES, sentencepiece_model, texts
+from wordpiece_studio.evaluation.figures import renyi_efficiency
 from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -200,11 +202,23 @@ def test_parity_is_tokens_for_each_of_the_first_text() -> None:
     assert ["parity" in rows[0] for _, rows in found.tables()] == [False, True, True]
 
 
+def test_trainings_are_measured_as_their_users_tokenize() -> None:
+    counts = wps.count_texts(["hug pug hugs pugs"] * 4, pre_tokenizer="whitespace")
+    bare = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", max_merges=3)
+    by_merges = wps.train(counts, bare)
+    peer = wps.train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=9))
+    given = {"merges": by_merges, "peer": peer}
+    made = {"merges": by_merges.bpe_tokenizer(), "peer": peer.tokenizer()}
+    found = wps.evaluate(given, texts=["shug pugs"])
+    assert found == wps.evaluate(made, texts=["shug pugs"])
+    assert found.figures[0] != wps.evaluate({"merges": by_merges.tokenizer()}, texts=["shug pugs"]).figures[0]
+
+
 def test_figures_that_are_no_numbers() -> None:
     tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]"]))
     (figures,) = wps.evaluate(tokenizer, texts=["hug pug"]).figures
     assert math.isnan(figures.renyi_efficiency)
-    assert (figures.code_length, figures.unknown_share, figures.whole_share) == (0, 1, 0)
+    assert (str(figures.code_length), figures.unknown_share, figures.whole_share) == ("0.0", 1, 0)
     assert json.loads(json.dumps(figures.to_dict(), allow_nan=False))["renyi_efficiency"] is None
     without = wps.Tokenizer(wps.Vocabulary(["a"]))
     (figures,) = wps.evaluate(without, texts=["a b"]).figures
@@ -218,7 +232,7 @@ def test_figures_that_are_no_numbers() -> None:
         (([], ()), "no tokenizer"),
         (([None], ()), "None is not a tokenizer"),
         ((HUG, {}), "There is no text"),
-        ((HUG, []), "There is no file to read"),
+        ((HUG, []), "There is no text"),
         ((HUG, wps.WordCounts.from_pairs([])), "There are no words"),
         ((HUG, "no such file"), "no such file does not exist"),
     ],
@@ -231,8 +245,34 @@ def test_what_cannot_be_measured(arguments: tuple[Any, Any], message: str) -> No
 def test_options_that_cannot_be() -> None:
     with pytest.raises(wps.StudioError, match="order of the Rényi entropy is 0"):
         wps.evaluate(HUG, texts=["hug"], alpha=0)
+    with pytest.raises(wps.StudioError, match="order of the Rényi entropy is 1000"):
+        wps.evaluate(HUG, texts=["hug"], alpha=10**400)
     with pytest.raises(wps.StudioError, match="only one text"):
         wps.evaluate(HUG, texts=["hug"], is_parallel=True)
+    with pytest.raises(wps.StudioError, match="cannot be held out"):
+        wps.evaluate(HUG, wps.count_texts(["hug"] * 50), is_held_out=True)
+    with pytest.raises(wps.StudioError, match="texts too, are too much"):
+        wps.evaluate(HUG, "a file that is not read", texts=["hug"])
+
+
+def test_orders_of_entropy_that_are_large_or_nearly_1() -> None:
+    shares = np.array([0.5, 0.25, 0.25])
+    assert renyi_efficiency(shares, 1e300) == pytest.approx(1 / math.log2(3))  # the share of the most frequent alone
+    assert renyi_efficiency(shares, 1 + 1e-12) == renyi_efficiency(shares, 1)
+
+
+@pytest.mark.parametrize("empty", [[], ["", " \n"]])
+def test_the_text_without_words_is_named(empty: list[str]) -> None:
+    with pytest.raises(wps.StudioError, match="second: There are no words in the text"):
+        wps.evaluate(HUG, texts={"first": ["hug"], "second": empty})
+
+
+def test_texts_may_be_a_column_or_an_array() -> None:
+    import pandas
+
+    for column in (pandas.Series(["hug", "hugs"]), np.array(["hug", "hugs"])):
+        assert wps.evaluate(HUG, texts=column).figures[0].tokens == 3
+        assert wps.compare(HUG, HUG, texts=column).differences is not None
 
 
 def test_it_reports_what_it_does_and_can_be_stopped(tmp_path: Path, files: dict[str, Path]) -> None:

@@ -251,6 +251,11 @@ def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
     assert len({each.tokens for each in found}) == 3
     with pytest.raises(StudioError, match="half a character"):
         ours.best_segmentations("\ud800")
+    for wrong in (0, 513, 2.5, "3", None):
+        with pytest.raises(StudioError, match="number of segmentations is"):
+            ours.best_segmentations("the", wrong)
+    with pytest.raises(StudioError, match="None is not a text"):
+        ours.best_segmentations(None)
 
 
 @pytest.mark.expects_log

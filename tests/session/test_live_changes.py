@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.session.test_live_text import COURSE, tokenizer_at
@@ -95,6 +95,7 @@ words = st.text("abc", min_size=1, max_size=8)
     texts=st.lists(words | st.just("dab")),
     special_tokens=st.sampled_from([(), ("[UNK]",)]),
 )
+@example(counts={"bb": 1}, texts=["bab"], special_tokens=())  # the letters of a new token are not side by side
 def test_byte_pair_encoding_is_followed_by_its_merges(
     end_of_word: EndOfWord, counts: dict[str, int], texts: list[str], special_tokens: tuple[str, ...]
 ) -> None:

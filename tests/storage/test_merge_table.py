@@ -113,8 +113,15 @@ def test_a_missing_folder_is_reported(tmp_path: Path, kind: str) -> None:
         write_merge_table(tmp_path / "none" / f"merges.{kind}", sample())
     with pytest.raises(StudioError, match="does not exist"):
         merge_table.check_merge_table_place(tmp_path / "none" / f"merges.{kind}")
-    with pytest.raises(StudioError, match="cannot be read"):
+    with pytest.raises(StudioError, match="does not exist"):
         read_merge_table(tmp_path / f"none.{kind}")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX files")
+def test_a_pipe_is_refused_unopened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    with pytest.raises(StudioError, match="is not a regular file"):
+        read_merge_table(tmp_path / "pipe.csv")
 
 
 def test_without_pyarrow_parquet_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ import wordpiece_studio as wps
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import tokenizer_at
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
-from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 
 VOCAB = {
     "h": 0,
@@ -55,6 +56,28 @@ def test_without_an_unknown_token_unknown_symbols_are_left_out() -> None:
 def test_ids_without_a_token() -> None:
     with pytest.raises(StudioError, match="No token has the id 99"):
         made().decode([0, 99])
+
+
+@pytest.mark.parametrize(
+    ("parts", "options", "message"),
+    [
+        ((["h"], []), {}, "is not a vocabulary"),
+        (({"h": 0}, None), {}, "Merges are pairs"),
+        (({"h": 0}, [("h",)]), {}, "Merges are pairs"),
+        (({"h": 0, "u": 1}, [("h", "u")]), {}, "The token 'hu' is not in the vocabulary"),
+        (({"h": 0}, []), {"unk_token": "[UNK]"}, r"'\[UNK\]' is not in the vocabulary"),
+        (({"h": 0}, []), {"end_of_word_suffix": "</w>", "end_of_word": "symbol"}, "'</w>' is not in the vocabulary"),
+        (({"h": 0}, []), {"end_of_word": "other"}, "The end of a word is 'other'"),
+    ],
+)
+def test_what_makes_no_tokenizer(parts: tuple[Any, Any], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(StudioError, match=message):
+        BpeTokenizer(*parts, "none", "bert", **options)
+
+
+def test_frequencies_of_other_tokens() -> None:
+    with pytest.raises(StudioError, match="The token 'u' is not in the vocabulary"):
+        LongestFirstTokenizer({"h": 0}, {"u": 1}, "none", "bert")
 
 
 @pytest.mark.parametrize("seed", range(20))

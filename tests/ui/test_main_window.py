@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QSpinBox, QTool
 from wordpiece_studio.session.document_samples import document_project, document_titles
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
 if TYPE_CHECKING:
@@ -391,6 +393,47 @@ def test_a_document_opens_with_its_runs_its_text_and_its_notes(studio: Studio, n
     assert window.model.run is runs[-1]
     window.corpus_controller.open_sample("hug.txt")  # nothing is asked about
     studio.wait(lambda: window.session.runs.all == (window.model.run,) and window.model.merge_count == 9)
+
+
+def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: Path) -> None:
+    window = studio.window
+    comparison, rows = window.session.comparison, window.tokenization_pane._compared
+
+    def cuts() -> list[str]:
+        studio.wait(lambda: not window.tokenization_pane.is_stale)
+        assert rows is not None
+        return [" ".join(line.live.tokens()) for line in rows._lines] if not rows.isHidden() else []
+
+    window.corpus_controller.open_sample("traditional-chinese-article")
+    studio.wait(lambda: not window.project.is_reading)
+    window.model.last()
+    assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
+    assert rows is not None
+    assert rows.texts[1].startswith("longest token first at step 10")
+    assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
+    save_project(tmp_path / "a.wpstudio", window.project.capture())
+    longest_first = window.tokenization_pane._options._longest_first
+    longest_first.trigger()
+    assert cuts() == ["newe ##st [UNK]"]
+    window.project.restore(open_project(tmp_path / "a.wpstudio"))
+    assert comparison.is_longest_first
+    window.session.runs.show(window.session.runs.all[-1])
+    assert len(cuts()) == 1  # WordPiece has no merges to cut by
+    assert not longest_first.isVisible()
+
+
+def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:
+    window = studio.window
+    window.corpus_controller.open_sample("english-notebook")
+    studio.wait(lambda: not window.project.is_reading and not window.tokenization_pane.is_stale)
+    window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
+    assert window.tokenization_pane._why.isVisible()
+    window.corpus_controller.open_sample("simplified-chinese-notebook")
+    assert not window.tokenization_pane._why.isVisible()
+    window.corpus_controller.open_sample("spanish-course")
+    assert [item.text for item in window.tokenization_pane._field.offer.items] == [
+        "Try: This is the Hugging Face course!"
+    ]
 
 
 # -- another corpus

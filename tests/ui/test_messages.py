@@ -7,7 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 
@@ -107,7 +107,7 @@ def test_diagnostics_show_any_settings(qapp: object) -> None:
 # -- notices
 
 
-def test_a_notice_lies_over_the_foot_and_moves_nothing(studio: Studio) -> None:
+def test_a_notice_lies_above_the_timeline_and_moves_nothing(studio: Studio) -> None:
     window = studio.window
     before = [panel.geometry() for panel in window.docks.panels]
     window.banner.show_message("Something was done. " * 20)
@@ -116,7 +116,10 @@ def test_a_notice_lies_over_the_foot_and_moves_nothing(studio: Studio) -> None:
     assert [panel.geometry() for panel in window.docks.panels] == before
     notices, content = window.notices, window.centralWidget()
     assert content.rect().contains(notices.geometry())
-    assert notices.geometry().bottom() > content.height() - 30
+    timeline = window.docks.panel("timeline")
+    assert (
+        timeline.mapTo(content, QPoint()).y() - 30 < notices.geometry().bottom() < timeline.mapTo(content, QPoint()).y()
+    )
     for banner in (window.banner, window.disk_banner):
         assert notices.rect().contains(banner.geometry())
         assert banner.height() >= banner.heightForWidth(banner.width())

@@ -62,7 +62,12 @@ def encode_command(
         str | None, option("A .npy file for the index in the ids where each line begins.", _IDS, metavar="FILE")
     ] = None,
     add_special_tokens: Annotated[
-        bool, Option("--add-special-tokens", help="[CLS] and [SEP] around every line.", rich_help_panel=_IDS)
+        bool,
+        Option(
+            "--add-special-tokens",
+            help="Those of the template around every line, such as [CLS] and [SEP].",
+            rich_help_panel=_IDS,
+        ),
     ] = False,
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,

@@ -18,6 +18,8 @@ from wordpiece_studio.cli.options import (
 )
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.corpus_record import noted_files, recorded_files
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest, side_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.figures import Evaluation
+    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
 TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
@@ -55,11 +58,13 @@ def evaluate_command(
     """Compare tokenizers by what they make of a text: tokens a word, unknown ones, words kept whole and more."""
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
-    named = loaded(tokenizers)
+    named, texts = loaded(tokenizers), texts_of(options)
+    if held_out:
+        _warn_of_known_text(tokenizers, texts)
     with progress() as report:
         found = evaluate(
             named,
-            texts_of(options),
+            texts,
             is_parallel=parallel,
             is_held_out=held_out,
             progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
@@ -99,6 +104,33 @@ def texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
             raise StudioError("--on needs a text that can be read twice", "Write it to a file.")
         listed[name] = sources
     return listed
+
+
+def _warn_of_known_text(paths: Sequence[str], texts: Mapping[str, Listing]) -> None:
+    """Warn of each tokenizer whose manifest says that it was trained on all of a text, of which a part is held out."""
+    manifests = [_manifest(Path(path)) for path in paths]
+    if not any(manifests):
+        return
+    files = recorded_files(noted_files([file for listed in texts.values() for file in listed.files]))
+    for path, manifest in zip(paths, manifests, strict=True):
+        trained_on = [] if manifest is None or manifest.corpus is None else manifest.corpus.files
+        digests = {file.sha256 for file in trained_on} - {None}
+        if known := next((file for file in files if file.sha256 in digests), None):
+            warn(
+                f"{display_name(path)} was trained on all of {display_name(known.path)}, also on what is held out of "
+                "it: give the tokenizer that train --held-out-model writes."
+            )
+
+
+def _manifest(path: Path) -> Manifest | None:
+    """Return the manifest of the tokenizer in a folder or file, if it has one."""
+    from wordpiece_studio.storage.tokenizer_loading import KNOWN_FILES
+
+    places = [side_manifest(path), path.parent / MANIFEST_FILE]
+    if path.is_dir():
+        places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
+    found = next((place for place in places if place.is_file()), None)
+    return None if found is None else read_manifest(found)
 
 
 def _by_name(paths: Sequence[str]) -> dict[str, str]:

@@ -16,9 +16,11 @@ from wordpiece_studio.cli.options import (
     NormalizerOption,
     PreTokenizerOption,
     RemoveOption,
+    UserTokensOption,
     WordCountsOption,
     listed_sources,
     opened_stdin,
+    tokens_in,
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument
@@ -50,6 +52,7 @@ def lint_command(
     normalizer: NormalizerOption = "bert-cased",
     pre_tokenizer: PreTokenizerOption = "bert",
     remove: RemoveOption = "",
+    user_tokens: UserTokensOption = None,
 ) -> int:
     """Look for what would spoil a vocabulary, and name the option that helps. The exit code is 1 if there are warnings.
 
@@ -58,14 +61,14 @@ def lint_command(
     started = time.monotonic()
     normalizing = with_removal(resolve_normalizer(normalizer), remove)
     options["errors"] = "replace"  # what cannot be decoded is a finding
-    sources = listed_sources(options)
+    sources, own = listed_sources(options), tokens_in(user_tokens)
     if sources is None:
         text = _beginning_of_stdin(options)
         _check_any(text, options)
-        found = lint((), normalizing, pre_tokenizer, texts=[text])
+        found = lint((), normalizing, pre_tokenizer, texts=[text], user_tokens=own)
     else:
         _check(sources.files[:_MOST_CHECKED], options)
-        found = lint(sources, normalizing, pre_tokenizer)
+        found = lint(sources, normalizing, pre_tokenizer, user_tokens=own)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
     if as_json:

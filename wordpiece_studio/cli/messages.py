@@ -56,6 +56,7 @@ _OPTIONS = {
     "No word is left": "--alphabet-limit",
     "No word occurs": "--min-count",
     "The corpus has too few lines": "--held-out",
+    "{text}: The corpus has too few lines": "--held-out",
     "The ids of": "--dtype",
     "The longest word": "--max-word-length",
     "The pattern": "--pre-tokenizer",

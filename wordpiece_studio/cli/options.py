@@ -11,9 +11,9 @@ import sys
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
-from wordpiece_studio.cli.messages import STDIN, no_words
+from wordpiece_studio.cli.messages import STDIN, no_words, progress
 from wordpiece_studio.cli.parameters import Option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
@@ -32,7 +32,7 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from io import BufferedIOBase
 
@@ -44,8 +44,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
+    from wordpiece_studio.training.config import TrainingConfig
 
 
+_Text = TypeVar("_Text")
 _NORMALIZERS = (
     "bert-cased, bert-uncased, language-friendly, nfc, nfd, nfkc, nfkd, lowercase, strip-accents, remove:CHARACTERS,"
     " none; joined by +; corpus:NAME changes the corpus only."
@@ -272,6 +274,42 @@ def listed_sources(options: Mapping[str, Any]) -> Listing | None:
     if is_stream(options["files"]):
         return None
     return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
+
+
+def held_out_source(options: Mapping[str, Any]) -> Listing:
+    """Return the file to judge by, which is text even where the corpus is words with their counts.
+
+    Raises
+    ------
+    StudioError
+        If there is none.
+    """
+    file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
+    column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
+    sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
+    if sources is None:
+        raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
+    return sources
+
+
+def read_held_out(
+    read: Callable[..., _Text],
+    sources: Listing,
+    options: Mapping[str, Any],
+    counts: WordCounts,
+    config: TrainingConfig,
+) -> _Text:
+    """Return what `divided_corpus` or `held_out_text` makes of files, reading them as the corpus was read."""
+    with progress(of_bytes=True) as report:
+        return read(
+            sources,
+            counts.normalizer,
+            counts.pre_tokenizer,
+            special_tokens=config.special_tokens,
+            user_tokens=config.user_tokens,
+            max_word_length=options["max_word_length"],
+            progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
+        )
 
 
 @contextmanager

@@ -8,9 +8,7 @@ import os
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
-
-import msgspec
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from wordpiece_studio.cli.messages import (
     detected_encodings,
@@ -48,9 +46,11 @@ from wordpiece_studio.cli.options import (
     WordCountsOption,
     check_results,
     counted_words,
+    held_out_source,
     is_stream,
     listed_sources,
     option,
+    read_held_out,
     results,
     table_warnings,
     tokens_in,
@@ -59,11 +59,12 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
 from wordpiece_studio.compiled.kernel_cache import load_kernels
-from wordpiece_studio.corpus.files import FileOnDisk, kind_of_name
+from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
 from wordpiece_studio.peers.library_training import PeerName
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
+from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import (
     BPE_FILES,
     COUNTS_FILE,
@@ -88,15 +89,13 @@ from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import HeldOutFigures
     from wordpiece_studio.text.pipeline import Normalizer
 
 
-_Text = TypeVar("_Text")
 ObjectiveOption = Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE, Objective)]
 OverflowOption = Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET, AlphabetOverflow)]
 SpecialTokensOption = Annotated[
@@ -132,7 +131,6 @@ _ADVICE_WITH_OPTION = {
     "beside it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
 }
-HELD_OUT = "a part of the corpus was held out"
 _SLICE = 1000  # merges between two updates of the progress bar
 _BERTS_FIVE = " ".join(BERT_SPECIAL_TOKENS)
 _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably be needed
@@ -205,11 +203,12 @@ def _train(options: Mapping[str, Any]) -> None:
     """Do what `train_command` does; the options are its parameters, but for the user tokens, which have been read."""
     started, config, chosen = time.monotonic(), _config(options), checked_only(options["only"])
     check_by(options, config)
+    _check_held_out(options)
     options = {**options, **read_by(options)}
     bpe = config if options["bpe"] else None
     normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
     if options["by"] is not None and not options["replay"]:
-        noticed = dataclasses.replace(config, continuing_subword_prefix="##")  # most of them have no use for one
+        noticed = dataclasses.replace(config, objective="count")  # which needs no prefix, and most of them have none
         return write_by(options, config, *_counted(options, normalizing, noticed), started)
     _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
@@ -319,7 +318,6 @@ def _check_results(
     StudioError
         If something could not, or options contradict each other.
     """
-    _check_held_out(options)
     output, model, force = (options[name] for name in ("output", "held_out_model", "force"))
     with_counts = options["with_counts"]
     _check_places(output, options["history"], only, bpe=bpe is not None, with_counts=with_counts, force=force)
@@ -462,23 +460,7 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
     if options["held_out"] and is_stream(options["files"]):
         raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
     if file is not None:
-        _held_out_source(options)
-
-
-def _held_out_source(options: Mapping[str, Any]) -> Listing:
-    """Return the file to judge by, which is text even where the corpus is words with their counts.
-
-    Raises
-    ------
-    StudioError
-        If there is none.
-    """
-    file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
-    column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
-    sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
-    if sources is None:
-        raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
-    return sources
+        held_out_source(options)
 
 
 def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFigures | None:
@@ -493,9 +475,9 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
     run = None
     if options["held_out_file"] is not None:
         run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
-        text = _read(held_out_text, _held_out_source(options), options, trainer)
+        text = read_held_out(held_out_text, held_out_source(options), options, counts, config)
     elif options["held_out"] and (sources := listed_sources(options)) is not None:
-        corpus = _read(divided_corpus, sources, options, trainer)
+        corpus = read_held_out(divided_corpus, sources, options, counts, config)
         counts, text = corpus.rest.at_least(options["min_count"]), corpus.held_out
     else:
         return None
@@ -505,21 +487,6 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
             report(f"Training by {objective} to compare", tokens, config.vocab_size)
 
         return held_out_figures(counts, text, config, run=run, progress=report_training)
-
-
-def _read(read: Callable[..., _Text], sources: Listing, options: Mapping[str, Any], trainer: Trainer) -> _Text:
-    """Return what `divided_corpus` or `held_out_text` makes of files, reading them as the corpus was read."""
-    counts = trainer.counts
-    with progress(of_bytes=True) as report:
-        return read(
-            sources,
-            counts.normalizer,
-            counts.pre_tokenizer,
-            special_tokens=trainer.config.special_tokens,
-            user_tokens=trainer.config.user_tokens,
-            max_word_length=options["max_word_length"],
-            progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
-        )
 
 
 def _write_judged(
@@ -536,7 +503,6 @@ def _write_judged(
     if folder is None or figures is None:
         return
     run = figures.run
-    record = msgspec.structs.replace(origin.corpus, sha256=None, sha256_of="", sha256_missing=HELD_OUT, files=())
     save_directory(
         folder,
         run.vocabulary,
@@ -545,6 +511,6 @@ def _write_judged(
         model_max_length=options["model_max_length"],
         config=run.config,
         counts=run.counts,
-        origin=Origin(merges=len(run.history), corpus=record),
+        origin=Origin(merges=len(run.history), corpus=record_of_rest(origin.corpus)),
         only=only,
     )

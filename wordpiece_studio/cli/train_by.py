@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.cli.messages import print_line, progress, warn
-from wordpiece_studio.cli.options import check_results, is_stream, listed_sources, results
+from wordpiece_studio.cli.options import (
+    check_results,
+    held_out_source,
+    is_stream,
+    listed_sources,
+    read_held_out,
+    results,
+)
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import evaluate
+from wordpiece_studio.evaluation.held_out import divided_corpus, divided_pieces
 from wordpiece_studio.peers.library_training import (
+    PeerName,
     PeerProgress,
     PeerRun,
     check_peer_settings,
@@ -18,6 +28,7 @@ from wordpiece_studio.peers.library_training import (
     file_of,
     train_peer,
 )
+from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
@@ -30,11 +41,13 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.cli.options import CorpusNotes
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.figures import TokenizerFigures
+    from wordpiece_studio.storage.corpus_record import CorpusRecord
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
 
 # What only our own training writes or uses, and what only word counts have, each with its default.
-_OURS = {"bpe": False, "only": None, "history": None, "with_counts": False, "held_out": False, "held_out_file": None}
+_OURS = {"bpe": False, "only": None, "history": None, "with_counts": False}
 _OF_WORDS = {
     "normalizer": "bert-cased",
     "pre_tokenizer": "bert",
@@ -72,9 +85,15 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         raise StudioError(
             "--{name} and --by {by} cannot be combined", "Omit one of them.", name=wrong.replace("_", "-"), by=by
         )
-    check_folder(options["output"])
-    output, own = Path(options["output"]), file_of(by)
-    check_results([output / own], force=options["force"])
+    for name in ("output", "held_out_model"):
+        if options[name] is not None:
+            _check_place(options[name], by, force=options["force"])
+
+
+def _check_place(folder: str, by: PeerName, *, force: bool) -> None:
+    check_folder(folder)
+    output, own = Path(folder), file_of(by)
+    check_results([output / own], force=force)
     for other in (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES):
         if own == TOKENIZER_FILE != other and (output / other).exists():
             raise StudioError(
@@ -97,14 +116,50 @@ def write_by(
 ) -> None:
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
     run = trained_by(options, config, _texts(options) or counts)
-    folder = Path(options["output"])
-    manifest = make_peer_manifest(run, counts, notes.record(), folder / run.file_name)
-    files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
+    judged = _judged(options, config, run, counts)
+    record = notes.record()
     with results(force=options["force"]):
-        target = make_folder(folder)
-        atomic_write_all({target / name: data for name, data in files.items()})
+        _write(options["output"], run, counts, record)
+        if options["held_out_model"] is not None and judged is not None:
+            _write(options["held_out_model"], judged.run, judged.counts, record_of_rest(record))
     seconds, output = time.monotonic() - started, options["output"]
-    print_line(_summary(run, counts, output, seconds) if options["as_json"] else _said(run, output, seconds))
+    figures = None if judged is None else judged.figures
+    if options["as_json"]:
+        print_line(_summary(run, counts, output, seconds, figures))
+    else:
+        print_line(_said(run, output, seconds, figures))
+
+
+def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) -> None:
+    """Write the file of the library, and its manifest."""
+    manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
+    files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
+    target = make_folder(Path(output))
+    atomic_write_all({target / name: data for name, data in files.items()})
+
+
+class _Judged(NamedTuple):
+    """A training, the words it was made from, and the figures of text that is not among them."""
+
+    run: PeerRun
+    counts: WordCounts
+    figures: TokenizerFigures
+
+
+def _judged(options: Mapping[str, Any], config: TrainingConfig, run: PeerRun, counts: WordCounts) -> _Judged | None:
+    """Judge a training by another text, or one on the rest of the corpus by what is held out; None if neither."""
+    is_held_out = options["held_out"]
+    sources = listed_sources(options) if is_held_out else None
+    if sources is not None:
+        counts = read_held_out(divided_corpus, sources, options, counts, config).rest.at_least(options["min_count"])
+        run = trained_by({**options, "twice": False}, config, _texts(options, is_rest=True) or counts)
+    elif options["held_out_file"] is not None:
+        sources = held_out_source(options)
+    else:
+        return None
+    with progress() as report:
+        found = evaluate(run.tokenizer(), sources, is_held_out=is_held_out, progress=report)
+    return _Judged(run, counts, found.figures[0])
 
 
 def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordCounts | Iterable[str]) -> PeerRun:
@@ -153,12 +208,15 @@ def check_replayed(run: PeerRun, trainer: Trainer) -> None:
         )
 
 
-def _texts(options: Mapping[str, Any]) -> Iterator[str] | None:
-    """Return the texts, if they are what the library reads."""
+def _texts(options: Mapping[str, Any], *, is_rest: bool = False) -> Iterator[str] | None:
+    """Return the texts, or what is not held out of them, if they are what the library reads."""
     sources = listed_sources(options) if options["by"].startswith("sentencepiece") else None
     if sources is None or any(file.kind == "word-counts" for file in sources.files):
         return None
-    return (piece.text for file in sources.files for piece in opened(file).pieces())
+    pieces = (piece for file in sources.files for piece in opened(file).pieces())
+    if is_rest:
+        pieces = (piece for is_held_out, piece in divided_pieces(pieces) if not is_held_out)
+    return (piece.text for piece in pieces)
 
 
 def repetition_words(run: PeerRun) -> str:
@@ -173,29 +231,35 @@ def repetition_words(run: PeerRun) -> str:
     )
 
 
-def _said(run: PeerRun, output: str, seconds: float) -> str:
+def _said(run: PeerRun, output: str, seconds: float, figures: TokenizerFigures | None) -> str:
     library = run.trainer.partition("-")[0]
-    figures = f"{len(run.tokens):,} tokens in {seconds:.1f} s by {library} {run.learned.version}"
-    lines = [f"{figures}, written to {display_name(Path(output) / run.file_name)}"]
-    if len(run.tokens) < (run.config.vocab_size or 0):
-        lines.append("The library finds no more tokens in this corpus")
-    return "\n".join(lines if run.repetition is None else [*lines, repetition_words(run)])
+    size = run.config.vocab_size or 0
+    fewer = f", of {size:,} requested," if len(run.tokens) < size else ""
+    trained = f"{len(run.tokens):,} tokens{fewer} in {seconds:.1f} s by {library} {run.learned.version}"
+    lines = [f"{trained}, written to {display_name(Path(output) / run.file_name)}"]
+    lines += [] if run.repetition is None else [repetition_words(run)]
+    lines += [] if figures is None else [f"{figures.tokens_per_word:.2f} tokens a word on held-out text"]
+    return "\n".join(lines)
 
 
-def _summary(run: PeerRun, counts: WordCounts, output: str, seconds: float) -> str:
+def _summary(
+    run: PeerRun, counts: WordCounts, output: str, seconds: float, figures: TokenizerFigures | None
+) -> str:  # fmt: skip
     differing = run.repetition
-    return printable_json(
-        {
-            "output": output,
-            "file": run.file_name,
-            "by": run.trainer,
-            "version": run.learned.version,
-            "tokens": len(run.tokens),
-            "merges": None if run.merges is None else len(run.merges),
-            "words": counts.total,
-            "repetition": None
-            if differing is None
-            else {"tokens": differing.tokens, "ids": differing.ids, "scores": differing.scores},
-            "seconds": round(seconds, 3),
-        }
-    )
+    summary: dict[str, Any] = {
+        "output": output,
+        "file": run.file_name,
+        "by": run.trainer,
+        "version": run.learned.version,
+        "tokens": len(run.tokens),
+        "merges": None if run.merges is None else len(run.merges),
+        "words": counts.total,
+        "repetition": None
+        if differing is None
+        else {"tokens": differing.tokens, "ids": differing.ids, "scores": differing.scores},
+        "seconds": round(seconds, 3),
+    }
+    if figures is not None:
+        judged = {run.trainer: figures.tokens_per_word}
+        summary["held_out"] = {"words": figures.words, "tokens_per_word": judged}
+    return printable_json(summary)

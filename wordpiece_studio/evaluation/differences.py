@@ -14,9 +14,7 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import common_reading, named_tokenizers
 from wordpiece_studio.evaluation.measured_texts import Watch, as_text, texts_by_name
-from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.pre_tokenizers import text_of_letters
-from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.trainer import TrainingRun
@@ -24,6 +22,7 @@ from wordpiece_studio.training.trainer import TrainingRun
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from wordpiece_studio.evaluation.figures import Measurable
     from wordpiece_studio.evaluation.measured_texts import Report, Text
     from wordpiece_studio.tokenizer.encoding import Encoder, Encoding
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 _DEPTHS = tuple(factor * 10**power for power in range(2, 8) for factor in (1, 2, 5))
 _WORD_MARKS = ("▁", "Ġ")
 _FEW_MARKED = 0.01  # of the tokens: in fewer such a mark is a character like others
+_AT_ONCE = 128  # words
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +155,8 @@ class TokenizerComparison:
 
 
 def compare(
-    first: Encoder | TrainingRun,
-    second: Encoder | TrainingRun,
+    first: Measurable,
+    second: Measurable,
     on: Text = (),
     *,
     texts: Iterable[str] = (),
@@ -189,17 +189,15 @@ def compare(
     """
     histories = _merges_of(first), _merges_of(second)
     both = list(named_tokenizers([first, second]).values())
-    has_text = not (isinstance(on, tuple | list) and not on) or bool(texts)
+    has_text = not all(isinstance(given, tuple | list) and not given for given in (on, texts))
     differences = _differences(both[0], both[1], on, texts, Watch(progress, should_stop)) if has_text else None
     has_merges = None not in histories
     parting = divergence(*histories) if has_merges else None
     return TokenizerComparison(overlap(*both), parting, has_merges, differences)
 
 
-def _merges_of(tokenizer: Any) -> MergeHistory | list[Pair] | None:
-    if isinstance(tokenizer, TrainingRun):
-        return tokenizer.history
-    return tokenizer.merges if isinstance(tokenizer, BpeTokenizer) else None
+def _merges_of(tokenizer: Any) -> MergeHistory | Sequence[Pair] | None:
+    return tokenizer.history if isinstance(tokenizer, TrainingRun) else getattr(tokenizer, "merges", None)
 
 
 # ---- histories -------------------------------------------------------------------------------------------------------
@@ -211,7 +209,12 @@ def divergence(first: Any, second: Any) -> Divergence | None:
     Parameters
     ----------
     first, second
-        Histories, trainings, or lists of pairs.
+        Histories, trainings, byte pair encodings, or lists of pairs.
+
+    Raises
+    ------
+    StudioError
+        If one of them has no merges.
 
     >>> divergence([("h", "u"), ("hu", "g")], [("h", "u"), ("u", "g")])
     Divergence(step=2, first=('hu', 'g'), second=('u', 'g'), is_tie=False)
@@ -227,7 +230,11 @@ def _pairs(history: Any) -> Iterable[Pair]:
     if isinstance(history, TrainingRun):
         history = history.history
     if not isinstance(history, MergeHistory):
-        return [(left, right) for left, right in history]
+        try:
+            return [(left, right) for left, right in getattr(history, "merges", history)]
+        except (TypeError, ValueError):
+            advice = "Give trainings, their histories or lists of pairs."
+            raise StudioError("{value} has no merges", advice, value=repr(history)[:100]) from None
     ids = (history.column(name).tolist() for name in ("left_id", "right_id"))
     return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
 
@@ -288,13 +295,14 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
     found: list[WordDifference] = []
     order = np.argsort(-counts.counts, kind="stable")
     words = counts.words
-    for part in slices(len(counts)):
-        watch.note("Comparing words", part.start, len(counts))
-        some = [words[index] for index in order[part].tolist()]
+    for start in range(0, len(counts), _AT_ONCE):
+        watch.note("Comparing words", start, len(counts))
+        part = order[start : start + _AT_ONCE]
+        some = [words[index] for index in part.tolist()]
         cuts = zip(
             some,
-            counts.counts[order[part]].tolist(),
-            *(_cuts(each, some, is_alike) for each in (first, second)),
+            counts.counts[part].tolist(),
+            *(_cuts(each, some, is_alike, watch) for each in (first, second)),
             strict=True,
         )
         found += (
@@ -315,11 +323,11 @@ class _Cut(NamedTuple):
     places: list[tuple[int, bool]]
 
 
-def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut]:
+def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch) -> list[_Cut]:
     """Return how words are cut: as they are if `is_alike`, else each as a text."""
     spelled = list(words)
     if is_alike:
-        encodings = tokenizer.encode_words(words)
+        encodings = tokenizer.encode_words(watch.over(words))
     else:
         spelled = [word if tokenizer.reading is None else as_text(word) for word in words]
         encodings = tokenizer.encode(spelled)
@@ -330,6 +338,8 @@ def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool) -> list[_Cut
 
 def _cut(encoding: Encoding, before: int, unknown: int | None) -> _Cut:
     """Return the cut of a word that stands after some characters."""
-    found = zip(encoding.ids, encoding.offsets, strict=True)
+    tokens = tuple(encoding.tokens)
+    is_marked = len(tokens) > 1 and tokens[0] in _WORD_MARKS  # which takes a token more, but cuts nothing
+    found = zip(encoding.ids[is_marked:], encoding.offsets[is_marked:], strict=True)
     places = [(max(start - before, 0), token_id in (unknown, NO_ID)) for token_id, (start, _) in found]
-    return _Cut(tuple(encoding.tokens), places)
+    return _Cut(tokens, places)

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -29,6 +31,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.added_tokens import TextReading
+from wordpiece_studio.tokenizer.encoding import Encoder
 from wordpiece_studio.training.trainer import TrainingRun
 
 if TYPE_CHECKING:
@@ -39,10 +42,19 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutText
     from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
-    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+
+    class LibraryTraining(Protocol):
+        """A training by another library, as `wordpiece_studio.PeerRun`."""
+
+        def tokenizer(self) -> Encoder:
+            """Return the tokenizer."""
+
+    Measurable = Encoder | TrainingRun | LibraryTraining
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
+_AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
 
 
@@ -141,7 +153,7 @@ _RATIOS = (
     "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share", "used_share",
     "bits_per_character",
 )  # fmt: skip
-_COLUMNS = {
+COLUMNS = {
     "tokenizer": ("name", "{}"),
     "size": ("vocabulary_size", "{:,}"),
     "tokens a word": ("tokens_per_word", "{:.3f}"),
@@ -154,6 +166,7 @@ _COLUMNS = {
     "bits a character": ("bits_per_character", "{:.3f}"),
     "parity": ("parity", "{:.3f}"),
 }
+"""Of a table: for each title the figure, and how it is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +201,7 @@ class Evaluation:
         """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
         for name, figures in (("", self.figures), *self.parts.items()):
             columns = {
-                title: each for title, each in _COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
+                title: each for title, each in COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
             }
             rows = [[text.format(getattr(each, field)) for field, text in columns.values()] for each in figures]
             yield name, [[*columns], *rows]
@@ -203,7 +216,7 @@ class Evaluation:
 
 
 def evaluate(
-    tokenizers: Mapping[str, Encoder | TrainingRun] | Iterable[Encoder | TrainingRun] | Encoder | TrainingRun,
+    tokenizers: Mapping[str, Measurable] | Iterable[Measurable] | Measurable,
     on: Text | Mapping[str, Text] = (),
     *,
     texts: Iterable[str] | Mapping[str, Iterable[str]] = (),
@@ -218,8 +231,8 @@ def evaluate(
     Parameters
     ----------
     tokenizers
-        One or several, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings; without names they are called A,
-        B and so on.
+        One or several, as from :func:`~wordpiece_studio.load_tokenizer`, or trainings, ours and by other libraries;
+        without names they are called A, B and so on.
     on
         The text: files, as for :func:`~wordpiece_studio.count_words`, words with their counts, or what was held out; or
         several texts by name, such as languages. Words with their counts are measured as they are by tokenizers that
@@ -257,8 +270,9 @@ def evaluate(
     """
     named = named_tokenizers(tokenizers)
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
-    if not isinstance(alpha, int | float) or not 0 < alpha < math.inf:
+    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0 < alpha <= sys.float_info.max:
         raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+    alpha = float(alpha)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
     common = common_reading([each.reading for each in named.values()])
@@ -292,26 +306,27 @@ def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
     StudioError
         If there are none, or something else is among them.
     """
-    if isinstance(tokenizers, TrainingRun) or hasattr(tokenizers, "encode_words"):
-        tokenizers = [tokenizers]
     if not isinstance(tokenizers, Iterable) or isinstance(tokenizers, str | bytes):
         tokenizers = [tokenizers]
     if not is_mapping(tokenizers):
         names = (chr(65 + number) if number < 26 else str(number + 1) for number in range(1 << 30))
         tokenizers = dict(zip(names, tokenizers, strict=False))
-    found = {
-        str(name): each.tokenizer() if isinstance(each, TrainingRun) else each for name, each in tokenizers.items()
-    }
-    for each in found.values():
-        if not hasattr(each, "encode_words"):
-            raise StudioError(
-                "{value} is not a tokenizer",
-                "Give what load_tokenizer returns, or a training.",
-                value=repr(each)[:100],
-            )
-    if not found:
+    if not tokenizers:
         raise StudioError("There is no tokenizer to measure", "Give at least one.")
-    return found
+    return {str(name): _tokenizer_of(each) for name, each in tokenizers.items()}
+
+
+def _tokenizer_of(given: Any) -> Encoder:
+    if isinstance(given, Encoder):
+        return given
+    if isinstance(given, TrainingRun):
+        return given.bpe_tokenizer() if given.config.is_byte_pair_encoding else given.tokenizer()
+    made = getattr(given, "tokenizer", None)  # by another library
+    if not callable(made):
+        advice = "Give what load_tokenizer returns, or a training."
+        raise StudioError("{value} is not a tokenizer", advice, value=repr(given)[:100])
+    tokenizer: Encoder = made()
+    return tokenizer
 
 
 def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
@@ -430,7 +445,7 @@ def _figures(name: str, tokenizer: Encoder, size: _Size, usage: Usage, alpha: fl
         usage.unknown_occurrences if unknown is None else int(usage.frequencies[unknown]),
         len(frequencies),
         renyi_efficiency(shares, alpha),
-        -usage.tokens * float((shares * np.log2(shares)).sum()),
+        usage.tokens * float((shares * np.log2(1 / shares)).sum()),
     )
 
 
@@ -449,10 +464,11 @@ def renyi_efficiency(shares: NDArray[np.float64], alpha: float = ALPHA) -> float
     """
     if len(shares) < 2:
         return math.nan
-    if alpha == 1:
-        entropy = -(shares * np.log2(shares)).sum()
+    if abs(alpha - 1) < _AS_GOOD_AS_1:
+        entropy = (shares * np.log2(1 / shares)).sum()
     else:
-        entropy = np.log2((shares**alpha).sum()) / (1 - alpha)
+        largest = shares.max()  # so that no power of it becomes 0
+        entropy = (np.log2(((shares / largest) ** alpha).sum()) / alpha + np.log2(largest)) * (alpha / (1 - alpha))
     return float(entropy / np.log2(len(shares)))
 
 

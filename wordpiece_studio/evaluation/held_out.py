@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     Place = str | bytes | os.PathLike[str] | CorpusFile
 
 HOLD_OUT_ADVICE = "Judge by another file."
+NO_WORDS = "There are no words in the text to judge by"
+TOO_FEW_LINES = "The corpus has too few lines for a part of it to be held out"
+NO_LINES = "Words with their counts have no lines and cannot be held out"
 SMALL_BYTES = 1_000_000
 STRETCH_BYTES = 64 << 10
 EVERY = 10  # one part in ten is held out
@@ -178,7 +181,7 @@ def held_out_text(
         count.add(piece, is_held_out=True)
     _, held_out = count.result()
     if not held_out.words:
-        raise StudioError("There are no words in the text to judge by", "Choose another text.")
+        raise StudioError(NO_WORDS, "Choose another text.")
     return held_out
 
 
@@ -323,7 +326,7 @@ class _PartsCount:
             self.add(piece, is_held_out=is_held_out)
         rest, held_out = self.result()
         if not rest or not held_out.counts:
-            raise StudioError("The corpus has too few lines for a part of it to be held out", HOLD_OUT_ADVICE)
+            raise StudioError(TOO_FEW_LINES, HOLD_OUT_ADVICE)
         return DividedCorpus(rest, held_out)
 
     def add(self, piece: TextPiece, *, is_held_out: bool) -> None:
@@ -389,7 +392,7 @@ def _reading(
 def _files(paths: Place | Iterable[Place] | Listing) -> tuple[CorpusFile, ...]:
     files = listing(paths).files
     if any(file.kind == "word-counts" for file in files):
-        raise StudioError("Words with their counts have no lines and cannot be held out", HOLD_OUT_ADVICE)
+        raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
     return files
 
 

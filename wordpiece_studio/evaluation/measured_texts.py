@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingStopped, WordCounts, is_mapping
@@ -15,7 +16,16 @@ from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.corpus.texts import checked_texts, text_pieces
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.evaluation.held_out import HeldOutText, divided_corpus, divided_pieces, held_out_text
+from wordpiece_studio.evaluation.held_out import (
+    HOLD_OUT_ADVICE,
+    NO_LINES,
+    NO_WORDS,
+    TOO_FEW_LINES,
+    HeldOutText,
+    divided_corpus,
+    divided_pieces,
+    held_out_text,
+)
 from wordpiece_studio.system.arrays import SLICE, slices
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedTokenFinder
@@ -36,6 +46,7 @@ if TYPE_CHECKING:
     CountedWord = tuple[str, tuple[int, ...], int]
     """A word with its ids and its count."""
 
+_FEW = 8  # words; takes a fraction of a millisecond
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 
 
@@ -50,6 +61,13 @@ class Watch:
     def is_stopped(self) -> bool:
         """Return whether the caller wants to stop."""
         return self._should_stop is not None and self._should_stop()
+
+    def over(self, words: Iterable[str]) -> Iterator[str]:
+        """Yield the words, and ask the caller now and then, which may let other threads have their turn."""
+        for number, word in enumerate(words):
+            if not number % _FEW:
+                self.is_stopped()
+            yield word
 
     def note(self, what: str, done: int, total: int) -> None:
         """Report progress.
@@ -74,6 +92,8 @@ class TextInFiles:
 
     Parameters
     ----------
+    name
+        Of the text, for messages; may be empty.
     listed, texts
         The files, or the texts.
     is_held_out
@@ -85,7 +105,8 @@ class TextInFiles:
         What decides what its words are.
     """
 
-    def __init__(self, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
+    def __init__(self, name: str, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
+        self._name = name
         self._listed = listed
         self._texts = texts
         self._is_held_out = is_held_out
@@ -114,9 +135,14 @@ class TextInFiles:
             "progress": watch.note_reading,
             "should_stop": watch.is_stopped,
         }
-        if self._is_held_out:
-            return divided_corpus(listed, *steps, texts=self._texts, **options).held_out
-        return held_out_text(listed, *steps, texts=self._texts, **options)
+        try:
+            if self._is_held_out:
+                return divided_corpus(listed, *steps, texts=self._texts, **options).held_out
+            return held_out_text(listed, *steps, texts=self._texts, **options)
+        except StudioError as error:
+            if self._name and error.what_template in (NO_WORDS, TOO_FEW_LINES):
+                raise _of_text(self._name, error) from None
+            raise
 
     def _lines(self, note: Callable[[int, int], None]) -> Iterator[str]:
         pieces, done = self._pieces(), 0
@@ -207,27 +233,37 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
     StudioError
         If there is none, or one cannot be read.
     """
-    is_named = is_mapping(on) and not isinstance(on, WordCounts)
-    found: dict[str, TextInFiles | TextInWords]
-    if is_mapping(texts):
+    of_texts: Mapping[Any, Any] = texts if isinstance(texts, Mapping) else {"": texts}  # not a column of pandas
+    in_memory = {str(name): list(checked_texts(each)) for name, each in of_texts.items()}
+    is_on_given = not isinstance(on, tuple | list) or bool(on)
+    found: dict[str, TextInFiles | TextInWords] = {}
+    if is_on_given and any(in_memory.values()):
+        raise StudioError("Files or words, and texts too, are too much to measure on", "Give either of them.")
+    if not is_on_given:
         found = {
-            str(name): TextInFiles(None, list(checked_texts(each)), is_held_out=is_held_out)
-            for name, each in texts.items()
+            name: TextInFiles(name, None, given or [""], is_held_out=is_held_out)
+            for name, given in in_memory.items()
+            if given or name
         }
-    elif is_named:
-        found = {str(name): _source(each, is_held_out) for name, each in on.items()}
+    elif is_mapping(on) and not isinstance(on, WordCounts):
+        found = {str(name): _source(str(name), each, is_held_out) for name, each in on.items()}
     else:
-        given = list(checked_texts(texts))
-        found = {"": TextInFiles(None, given, is_held_out=is_held_out) if given else _source(on, is_held_out)}
+        found = {"": _source("", on, is_held_out)}
     if not found:
         raise StudioError("There is no text to measure on", "Give files, texts, or words with their counts.")
     return found
 
 
-def _source(on: Any, is_held_out: bool) -> TextInFiles | TextInWords:
+def _of_text(name: str, error: StudioError) -> StudioError:
+    return StudioError("{text}: " + error.what_template, error.advice_template, text=name, **error.values)
+
+
+def _source(name: str, on: Any, is_held_out: bool) -> TextInFiles | TextInWords:
+    if is_held_out and isinstance(on, WordCounts):
+        raise StudioError(NO_LINES, HOLD_OUT_ADVICE)
     if isinstance(on, WordCounts | HeldOutText):
         return TextInWords(HeldOutText(on) if isinstance(on, WordCounts) else on)
     listed = listing(on)
     if not is_held_out and all(file.kind == "word-counts" for file in listed.files):
         return TextInWords(HeldOutText(read_word_counts(listed.files)), is_table=True)
-    return TextInFiles(listed, [], is_held_out=is_held_out)
+    return TextInFiles(name, listed, [], is_held_out=is_held_out)

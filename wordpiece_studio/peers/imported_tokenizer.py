@@ -22,7 +22,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryTokenizer, checked_ids
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryTokenizer, checked_ids, checked_text
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
@@ -37,6 +37,7 @@ _Cut = tuple[list[int], list[tuple[int, int]]]
 _Encoded = tuple[list[str], list[int], list[tuple[int, int]], list[int]]  # the fields of an `Encoding`
 
 _CHARACTERS_AT_ONCE = 1 << 18
+_MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
 _LARGEST_ID = (1 << 32) - 1
 _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
 
@@ -176,9 +177,8 @@ class ImportedTokenizer(LibraryTokenizer):
         return chain.from_iterable(map(self._encoded, _portions(texts)))
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
-        tokens = {number: token for token, number in self._ids.items()}
         for ids, spans in self.cut(words):
-            yield [tokens[number] for number in ids], ids, spans
+            yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
@@ -231,9 +231,13 @@ class ImportedTokenizer(LibraryTokenizer):
         Raises
         ------
         StudioError
-            If the model is not a Unigram model, so that each text has one segmentation; or the library cannot tokenize
-            the text, or crashes.
+            If the model is not a Unigram model, so that each text has one segmentation; `count` is not from 1 to 512,
+            or the library cannot tokenize the text, or crashes.
         """
+        checked_text(text)
+        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_SEGMENTATIONS:
+            advice = f"Give a whole number from 1 to {_MOST_SEGMENTATIONS}."
+            raise StudioError("The number of segmentations is {value}", advice, value=repr(count)[:30])
         try:
             found = self._ask("best", (text, count), len(text) * count, list[tuple[list[str], float]])
         except UnicodeEncodeError as error:
@@ -243,6 +247,10 @@ class ImportedTokenizer(LibraryTokenizer):
     @cached_property
     def _ids(self) -> dict[str, int]:
         return self._ask("vocabulary", (), len(self), dict[str, int])
+
+    @cached_property
+    def _tokens_by_id(self) -> dict[int, str]:
+        return {number: token for token, number in self._ids.items()}
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
         return [Encoding(*each) for each in self._of_texts("encode", texts, list[_Encoded])]

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 VOCAB_JSON_FILE = "vocab.json"
 MERGES_FILE = "merges.txt"
 MODEL_SUFFIX = ".model"
+MODEL_FILE = "sentencepiece" + MODEL_SUFFIX
 END_OF_TEXT, END_OF_WORD = "<|endoftext|>", "</w>"
 WORD_MARK = "▁"
 """Before a word, in the pieces of SentencePiece."""

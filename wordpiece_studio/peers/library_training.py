@@ -20,6 +20,7 @@ from wordpiece_studio.corpus.counts import WordCounts, parts_of
 from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.peers.training_child import END, FILE, LEARNED, PROGRESS, TEXT, Learned, train_in_child
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
@@ -43,14 +44,6 @@ _SETTINGS: dict[PeerName, set[str]] = {
     "sentencepiece-bpe": _ALWAYS,
     "sentencepiece-unigram": _ALWAYS,
 }
-_AS_HUGGING_FACE: dict[str, Any] = {
-    "objective": "count",
-    "tie": "ids",
-    "alphabet": "huggingface",
-    "alphabet_overflow": "remove",
-    "end_of_word": "attached",
-}
-"""What our settings call what that library always does."""
 _LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
 _LONGEST_SENTENCE = 1 << 30  # bytes: the most that SentencePiece can be told; by default it is 4,192
 _MOST_MEMORY = 1 << 62  # no less than there is
@@ -180,14 +173,7 @@ class PeerRun:
             If it was not trained by merges of `tokenizers`.
         """
         check_replayable(self.trainer)
-        prefix, suffix = self.config.continuing_subword_prefix, self.config.end_of_word_suffix or ""
-        reserved = len(self.config.reserved_tokens)
-        order = [
-            token
-            for token in self.tokens[reserved:]
-            if len(token) > 1 and len(token.removeprefix(prefix).removesuffix(suffix)) == 1
-        ]
-        return dataclasses.replace(self.config, continuing_order=tuple(order), **_AS_HUGGING_FACE)
+        return self.config.replaying(self.tokens[len(self.config.reserved_tokens) :])
 
 
 def peer_settings(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
@@ -218,10 +204,10 @@ def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
         raise StudioError(
             "The setting {name} must be a whole number for {trainer}", "", name="vocab_size", trainer=trainer
         )
-    usual = TrainingConfig()
+    usual, theirs = TrainingConfig(), TrainingConfig().replaying(())
     known = _SETTINGS[trainer]
     for name, value in config.to_dict().items():
-        is_said = value in (getattr(usual, name), _AS_HUGGING_FACE.get(name)) or value in ([], "")
+        is_said = value in (getattr(usual, name), getattr(theirs, name)) or value in ([], "")
         if name not in known and not is_said:
             raise StudioError(
                 "The setting {name} must be left out for {trainer}, which has none like it",
@@ -254,7 +240,7 @@ def check_replayable(trainer: str) -> None:
 
 def file_of(trainer: str) -> str:
     """Return what the file of a trainer's library is usually called."""
-    return "sentencepiece.model" if trainer.startswith("sentencepiece") else "tokenizer.json"
+    return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
 def train_peer(
@@ -292,7 +278,8 @@ def train_peer(
 
     >>> import wordpiece_studio as wps
     >>> counts = wps.count_texts(["hug pug hugs", "hug"])
-    >>> config = wps.TrainingConfig(vocab_size=12, special_tokens=["[UNK]"], continuing_subword_prefix="")
+    >>> settings = {"special_tokens": ["[UNK]"], "continuing_subword_prefix": ""}
+    >>> config = wps.TrainingConfig(vocab_size=8, **settings)
     >>> run = wps.train_peer("tokenizers-bpe", counts, config)
     >>> run.merges
     (('u', 'g'), ('h', 'ug'))

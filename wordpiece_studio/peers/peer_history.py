@@ -19,13 +19,14 @@ from wordpiece_studio.training.segmentation import MergePlaces
 from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, StoredHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.training.history import MergeHistory
 
 _log = logging.getLogger(__name__)
@@ -160,6 +161,13 @@ class PeerTokenizer(Tokenizer):
             _log.warning("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
         return WordMatch(tuple(self.vocabulary[each] for each in ids), tuple(ids), tuple(spans), None)
+
+    def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
+        """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
+        if self._library is None:
+            raise StudioError("The library that trained this is not loaded", "See the message about it.")
+        for ids, spans in self._library.cut(words):
+            yield tuple(self.vocabulary[each] for each in ids), ids, spans
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return None: tokens alone do not determine how words are cut."""

@@ -1,4 +1,4 @@
-"""Work on the corpus in a child process: counting its words, finding problems, repairing its text, holding out a part.
+"""Work on texts in a child process: counting words, finding problems, repairing, holding out a part, figures on them.
 
 The result of a count comes in blocks of long byte strings, because receiving millions of small objects, or one very
 long string, would stall the window. This module is imported by the child, which has no window: it must not import Qt.
@@ -7,6 +7,7 @@ long string, would stall the window. This module is imported by the child, which
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import json
@@ -19,7 +20,7 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import written_file
-from wordpiece_studio.system.child_process import lower_priority
+from wordpiece_studio.system.child_process import lower_priority, written_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
+    from wordpiece_studio.evaluation.figures import Evaluation, Measurable
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -263,6 +266,192 @@ class _JudgingProgress:
         if now >= self._next:
             self._next = now + PROGRESS_INTERVAL_SECONDS
             self._connection.send_bytes(b"p" + json.dumps(part).encode())
+
+
+FAILURES = b"x"
+"""The kind of the message with the error of each tokenizer that failed, by name."""
+
+
+def measure_in_child(connection: ParentConnection, order: str) -> None:
+    """Send the figures of tokenizers on the text or the words received, on files, or on what is held out of a corpus.
+
+    Messages: ``?`` ready for the tokenizers, see `written_tokenizer`, and the text or the words; ``p`` what is being
+    done, how much of it is done, and how much there is; `FAILURES`, and unless all failed, `FIGURES`.
+    """
+    wanted = json.loads(order)
+    lower_priority()  # the window comes first
+    connection.send_bytes(READY)
+    contents = {name: connection.recv_bytes() for name in wanted["tokenizers"]}
+    reader = None
+    if wanted["normalizer"]:
+        reader = PartsReader(*_pipeline(wanted))
+    text, report = _received(connection, reader), _MeasuringProgress(connection)
+    corpus = [CorpusFile(**file) for file in wanted["corpus"] or ()]
+    rest = _Rest(corpus, text, wanted["max_word_length"], report)
+    failures: dict[str, str] = {}
+    named: dict[str, Measurable] = {}
+    for name, file_name in wanted["tokenizers"].items():
+        with _noting(failures, name):
+            named[name] = _read_tokenizer(contents[name], file_name, name, rest)
+    on: dict[str, Any] = {"on": reader.counts()} if reader is not None else {"texts": [text]}
+    if wanted["files"]:
+        on = {"on": wanted["files"], "is_parallel": wanted["is_parallel"]}
+    elif wanted["corpus"] is not None:
+        on = {"on": corpus, "texts": () if corpus else [text], "is_held_out": True}
+    found = _figures(named, {**on, "progress": report}, failures)
+    connection.send_bytes(FAILURES + json.dumps(failures).encode())
+    if found is not None:
+        parts = {"": found.figures, **found.parts}
+        figures = {name: [dataclasses.asdict(each) for each in part] for name, part in parts.items()}
+        connection.send_bytes(FIGURES + json.dumps({"figures": figures, "words_of": found.words_of}).encode())
+
+
+def written_tokenizer(run: Run, step: int) -> bytes:
+    """Return what makes the tokenizer of a run at a step; for one that a library runs, the content of its file.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    if run.peer is not None and run.is_run_by_library(step):
+        return run.peer.content
+    history = run.history
+    pairs = history.pair_steps() if history.config.is_byte_pair_encoding else {}
+    described = {
+        "config": history.config.to_dict(),
+        "tokens": history.vocabulary(step).tokens,
+        "normalizer": normalizers.to_spec(run.counts.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+        "merges": [pair for pair, first in pairs.items() if first <= step],
+    }
+    return json.dumps(described).encode()
+
+
+def written_training(run: Run, config: TrainingConfig) -> bytes:
+    """Return what trains a run anew on a part of its corpus, with these settings.
+
+    Raises
+    ------
+    StudioError
+        If the pipeline is not built in, so that it cannot be described.
+    """
+    described = {
+        "trainer": "" if run.peer is None else run.peer.trainer,
+        "config": config.to_dict(),
+        "normalizer": normalizers.to_spec(run.counts.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+    }
+    return json.dumps(described).encode()
+
+
+class _Rest:
+    """What is not held out of a corpus, as words to train on."""
+
+    def __init__(self, files: list[CorpusFile], text: str, max_word_length: int, report: _MeasuringProgress) -> None:
+        self._files = files
+        self._text = text
+        self._max_word_length = max_word_length
+        self._report = report
+        self._known: dict[tuple[object, ...], WordCounts] = {}
+
+    def trained(self, name: str, order: dict[str, Any], config: TrainingConfig) -> Measurable:
+        """Return what one learns from it, see `written_training`."""
+        from wordpiece_studio.peers.library_training import train_peer
+        from wordpiece_studio.training.trainer import train
+
+        counts = self._counts(*_pipeline(order), config)
+        if order["trainer"]:
+            self._report(f"Training {name}", 0, 1)
+            return train_peer(order["trainer"], counts, config)
+        return train(counts, config, progress=lambda done, size: self._report(f"Training {name}", done, size or done))
+
+    def _counts(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> WordCounts:
+        from wordpiece_studio.evaluation.held_out import divided_corpus
+
+        key = normalizer, pre_tokenizer, config.special_tokens, config.user_tokens
+        if key not in self._known:
+            divided = divided_corpus(
+                self._files, normalizer, pre_tokenizer, texts=() if self._files else [self._text],
+                special_tokens=config.special_tokens, user_tokens=config.user_tokens,
+                max_word_length=self._max_word_length,
+                progress=lambda read: self._report("Reading", read.bytes_done, read.bytes_total),
+            )  # fmt: skip
+            self._known[key] = divided.rest
+        return self._known[key]
+
+
+def _pipeline(described: dict[str, Any]) -> tuple[Normalizer, PreTokenizer]:
+    return normalizers.from_spec(described["normalizer"]), pre_tokenizers.from_spec(described["pre_tokenizer"])
+
+
+def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> Measurable:
+    """Return what was written; with a file name, that of a library, or without content that file's."""
+    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import TokenList
+    from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.trainer import by_merges
+
+    if file_name:
+        return ImportedTokenizer(file_name, content=content) if content else load_tokenizer(file_name)
+    read = json.loads(content)
+    config = TrainingConfig.from_dict(read["config"])
+    if "trainer" in read:
+        return rest.trained(name, read, config)
+    vocabulary = config.vocabulary(TokenList(read["tokens"]))
+    if config.is_byte_pair_encoding:
+        return by_merges(vocabulary, map(tuple, read["merges"]), *_pipeline(read), config)
+    return Tokenizer(vocabulary, *_pipeline(read))
+
+
+def _figures(named: dict[str, Measurable], on: dict[str, Any], failures: dict[str, str]) -> Evaluation | None:
+    """Return the figures; where a tokenizer fails, those of the others. None if there is none.
+
+    Raises
+    ------
+    StudioError
+        If all fail: then it is the text.
+    """
+    from wordpiece_studio.evaluation.figures import evaluate
+
+    try:
+        return evaluate(named, **on) if named else None
+    except StudioError:
+        failing: dict[str, str] = {}
+        for name, each in named.items():
+            with _noting(failing, name):
+                evaluate({name: each}, **on)
+        if len(failing) == len(named):
+            raise
+        failures |= failing
+        return evaluate({name: each for name, each in named.items() if name not in failing}, **on)
+
+
+@contextlib.contextmanager
+def _noting(failures: dict[str, str], name: str) -> Iterator[None]:
+    """Note an error in place of raising it."""
+    try:
+        yield
+    except StudioError as error:
+        failures[name] = written_error(error).decode()
+    except OSError as error:
+        failures[name] = written_error(StudioError("{reason}", reason=error)).decode()
+
+
+class _MeasuringProgress:
+    """Reports to the parent what is being done."""
+
+    def __init__(self, connection: ParentConnection) -> None:
+        self._connection = connection
+        self._next = 0.0
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + PROGRESS_INTERVAL_SECONDS
+            self._connection.send_bytes(b"p" + json.dumps([what, done, total]).encode())
 
 
 def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:

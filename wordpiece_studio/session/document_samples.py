@@ -38,8 +38,9 @@ _SCORE = TrainingConfig(objective="score", vocab_size=70)
 _ALONE = TrainingConfig(objective="score", special_tokens=())
 _BYTE_PAIRS = TrainingConfig(
     objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", special_tokens=("</u>",),
-    unk_token="</u>", max_merges=10,
+    unk_token="</u>", vocab_size=22,
 )  # fmt: skip
+"""That is, ten merges; a size is what other libraries are trained to, too."""
 _LIBRARY = TrainingConfig(vocab_size=70).replaying(())
 _LIBRARY_TOKENS = ("[UNK]", "[PAD]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -51,17 +52,23 @@ class _Run(NamedTuple):
     pre_tokenizer: str = "bert"
     text: str = ""
     """Where it is not the corpus."""
+    is_compared: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Document:
-    """A document. The first run is shown, at `step`, None for the last one; `notes` are steps of it with a note."""
+    """A document. The first run is shown, at `step`, None for the last one; `notes` are steps of it with a note.
+
+    `offered` is a text that suits another of its runs.
+    """
 
     corpus: str
     runs: tuple[_Run, ...]
     text: str = TEXT
     step: int | None = None
     notes: tuple[tuple[int, str], ...] = ()
+    offered: str = ""
+    is_longest_first: bool = False
 
 
 def _course() -> str:
@@ -72,10 +79,11 @@ def _spanish() -> _Document:
     return _Document(
         corpus=resource_path("samples/hug.txt").read_text(encoding="utf-8"),
         runs=(
-            _Run(_tr("The walk, step by step"), _ALONE),
-            _Run(_tr("The 70 tokens of its program"), _SCORE, text=_course()),
+            _Run(_tr("The walk, step by step"), _ALONE, is_compared=False),
+            _Run(_tr("The 70 tokens of its program"), _SCORE, text=_course(), is_compared=False),
         ),
         text="hugs bugs mug bum pugs",
+        offered=TEXT,
         step=2,
         notes=(
             (
@@ -104,12 +112,20 @@ def _english() -> _Document:
     return _Document(
         corpus=_course(),
         runs=(
-            _Run(_tr("Step by step"), _SCORE),
+            _Run(_tr("The class"), _SCORE),
             _Run("train_new_from_iterator", _LIBRARY),
             _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
-            _Run("WordPieceTrainer, WhitespaceSplit", low, "nfd+lowercase+strip-accents", "whitespace-split"),
+            _Run(_tr("Spaces only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
         notes=(
+            (
+                1,
+                _tr(
+                    "WordPieceTrainer learns by counts. Of the notebook's normalizers and pre-tokenizers only "
+                    "WhitespaceSplit finds other words, such as “course.”; the last run has it, with NFD, Lowercase "
+                    "and StripAccents."
+                ),
+            ),
             (
                 25,
                 _tr(
@@ -125,39 +141,40 @@ def _traditional_chinese() -> _Document:
     times = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
     counted = " ".join(" ".join([word] * n) for word, n in times.items())
     plain = ("none", "whitespace-split")
-    encoder = train(_counted(ARTICLE, *plain), _BYTE_PAIRS).bpe_tokenizer(longest_first=True)
-    cut = {word: " ".join(encoder.encode(word).tokens) for word in TEXT_OF_ARTICLE.split()}
     return _Document(
         corpus=ARTICLE,
         runs=(
             _Run(_tr("Byte pair encoding"), _BYTE_PAIRS, *plain),
-            _Run(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted),
+            _Run(_tr("Low 5 times, lower 2, newest 6, widest 3"), _BYTE_PAIRS, *plain, counted, is_compared=False),
             _Run("WordPiece", _ALONE, *plain),
         ),
         text=TEXT_OF_ARTICLE,
         step=3,
+        is_longest_first=True,
         notes=(
             (
                 1,
                 _tr(
                     "The article calls p(ab) / (p(a) × p(b)) mutual information. For l o it is (2/24) / (2/24 × 2/24) "
-                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm."
+                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm. "
+                    "The run WordPiece goes by that score, with ## in place of </w>."
                 ),
             ),
             (
                 3,
                 _tr(
-                    "The article's table of tokens after each merge is under Vocabulary: how often each occurs. How "
-                    "many are in use, with the change, is under Charts, and in the title of Vocabulary if it has room."
+                    "The article's table of tokens after each merge is Vocabulary: how often each occurs, and in the "
+                    "title how many are in use, with the change. Charts draws that number (In use); among so few words "
+                    "it falls at once."
                 ),
             ),
             (
                 10,
                 _tr(
-                    "The live text is cut by the merges, in their order. The article's own encoder leaves a word of "
-                    "the corpus as it was merged; in any other it takes the longest token, wherever it stands, and "
-                    "</u> for what remains: {tokens}."
-                ).format(tokens="; ".join(f"{word} → {tokens}" for word, tokens in cut.items())),
+                    "Below the merges in their order is the article's own encoder: a word of the corpus stays as it "
+                    "was merged; in any other the longest token is taken, wherever it stands, even the w in </w>, and "
+                    "</u> is what remains. For Unigram and SentencePiece: Training, Train by another library."
+                ),
             ),
         ),
     )
@@ -169,6 +186,15 @@ def _simplified_chinese() -> _Document:
         runs=(
             _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
             _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
+        ),
+        notes=(
+            (
+                25,
+                _tr(
+                    "The notebook's list of merges is the merge history, left and right. It keeps them, but cuts words "
+                    "by the longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
+                ),
+            ),
         ),
     )
 
@@ -187,6 +213,13 @@ def _korean() -> _Document:
                 _tr(
                     "The notebook says that WordPiece goes by the likelihood, but computes the score, which for a ##b "
                     "is 2/(5 × 2) = 1/5. A run beside this one goes by the likelihood."
+                ),
+            ),
+            (
+                30,
+                _tr(
+                    "The notebook cleans the corpus, not the text: so This, Hugging, Face and ! are [UNK]. The second "
+                    "run keeps the cleaning in its normalizer, and cuts them."
                 ),
             ),
         ),
@@ -213,13 +246,18 @@ def document_titles() -> dict[str, str]:
     }
 
 
+def text_offered(name: str) -> str:
+    """Return a text that suits another run of a document than the one that is shown, or nothing."""
+    return _DOCUMENTS[name]().offered
+
+
 def document_project(name: str) -> Project:
     """Return a document as a project, with all its runs trained, which takes a few milliseconds."""
     document, title = _DOCUMENTS[name](), document_titles()[name]
     runs = tuple(_trained(run, number, document, title) for number, run in enumerate(document.runs))
     shown, first = runs[0], document.runs[0]
     tabs = tuple(
-        ProjectTab(number, run.name, number, is_compared=not run.text, step=len(trained.history))
+        ProjectTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
     notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes)
@@ -236,6 +274,7 @@ def document_project(name: str) -> Project:
             notes=notes,
             note_runs=(None,) * len(notes),
             tabs=tabs,
+            is_longest_first=document.is_longest_first,
         ),
         run=shown,
         others=runs[1:],

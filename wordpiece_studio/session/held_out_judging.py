@@ -133,14 +133,15 @@ class HeldOutJudging(QObject):
 
     def _order_for(self, run: Run | None) -> JudgingOrder | None:
         """Return what is to be judged; None if that makes no sense."""
-        if run is None or run.peer is not None or run.origin.corpus is None or not len(run.history):
+        if run is None or run.peer is not None or not len(run.history):
             return None
-        counts, corpus = run.counts, run.origin.corpus
-        has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
-        has_lines = has_lines and not is_typed_counts(corpus.text or "")
-        if not has_lines or counts.total < LEAST_WORDS or counts.statistics.is_partial:
+        corpus = corpus_to_divide(run)
+        if corpus is None:
             return None
-        return JudgingOrder(counts, _settings(run), corpus, self._counting.max_word_length)
+        config = settings_at(run, run.config, len(run.history))
+        if config.min_value is None:  # all objectives are trained: it does not matter which one the run has
+            config = dataclasses.replace(config, objective="likelihood")
+        return JudgingOrder(run.counts, config, corpus, self._counting.max_word_length)
 
     def _on_timer_timeout(self) -> None:
         if self._order is not None:
@@ -164,16 +165,20 @@ class HeldOutJudging(QObject):
         self.changed.emit()
 
 
-def _settings(run: Run) -> TrainingConfig:
-    """Return the settings for a part of the corpus: a training that was stopped is not trained further there.
+def corpus_to_divide(run: Run) -> ProjectCorpus | None:
+    """Return the corpus of a run, of which a part can be held out; None if it has no lines, few words, or is gone."""
+    corpus, counts = run.origin.corpus, run.counts
+    if corpus is None or counts.total < LEAST_WORDS or counts.statistics.is_partial:
+        return None
+    has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
+    return corpus if has_lines and not is_typed_counts(corpus.text or "") else None
 
-    All objectives are trained, so it matters only for a least value which one the run has.
-    """
-    config = run.config
-    if run.stop_reason not in _RULES:
-        config = dataclasses.replace(config, vocab_size=run.history.vocabulary_size(len(run.history)))
-    config = dataclasses.replace(config, max_seconds=None)
-    return config if config.min_value is not None else dataclasses.replace(config, objective="likelihood")
+
+def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
+    """Return settings for a part of the corpus, by which a training ends where that of the run was at a step."""
+    if step < len(run.history) or run.stop_reason not in (*_RULES, "peer"):
+        config = dataclasses.replace(config, vocab_size=run.history.vocabulary_size(step))
+    return dataclasses.replace(config, max_seconds=None)
 
 
 def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figures | None:

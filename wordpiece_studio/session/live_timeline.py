@@ -94,7 +94,8 @@ class TextTimeline:
         is_new = self._history.column("is_new")[self._merges : merges]
         if isinstance(self._tokenizer, TokenizerByMerges):
             self._history.pair_steps()
-            if not is_new.all():  # then no new token tells which words change
+            has_unknown = self._tokenizer.unk_token in self._tokenizer.vocabulary  # else symbols are left out of words
+            if not (has_unknown and is_new.all()):  # then no new token tells which words change
                 self._waiting.update(dict.fromkeys(self._known))
         self._births += (np.flatnonzero(is_new) + self._merges + 1).tolist()
         self._merges = merges

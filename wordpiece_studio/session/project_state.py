@@ -315,6 +315,7 @@ class ProjectState(QObject):
             ),
             tabs=tuple(map(self._tab, self._runs.all)),
             current=0 if current is None else current.number,
+            is_longest_first=self._session.comparison.is_longest_first,
         )
 
     def _tab(self, run: Run) -> ProjectTab:
@@ -429,6 +430,7 @@ class ProjectState(QObject):
             None if selection is None else Selection(selection.kind, selection.left, selection.right, selection.text)
         )
         self._session.set_live_text(view.live_text)
+        self._session.comparison.set_longest_first(view.is_longest_first)
 
     def _on_reading_run_read(self, read: ReadRun) -> None:
         for run in self._runs.all:

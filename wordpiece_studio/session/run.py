@@ -48,6 +48,8 @@ class RunOrigin:
 
 
 _TOKENIZERS_KEPT = 16
+_QUICK_WORDS = 50_000
+"""Distinct words; for more, it takes too long to count at each step the tokens that they consist of."""
 
 
 @dataclass(slots=True, eq=False)
@@ -101,7 +103,7 @@ class Run:
     step: int = 0
     peer: PeerRun | None = None
     library: ImportedTokenizer | None = None
-    _tokenizers: OrderedDict[int, Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
+    _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
     def letter(self) -> str:
@@ -118,24 +120,44 @@ class Run:
         """Whether it is, or has merges, that the user asked for and did not save."""
         return self.origin.is_wanted and len(self.history) > self.saved_merges
 
-    def tokenizer_at(self, step: int) -> Tokenizer:
+    @property
+    def can_cut_longest_first(self) -> bool:
+        """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
+        return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
+
+    def is_run_by_library(self, step: int) -> bool:
+        """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
+        return self.peer is not None and self.peer.trainer != "tokenizers-wordpiece" and step == len(self.history)
+
+    def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
+
+        `longest_first`: a `LongestFirstTokenizer` rather than the merges.
+        """
+        found = self._tokenizers.pop((step, longest_first), None)
+        if found is None:
+            if longest_first:
+                from wordpiece_studio.training.trainer import bpe_tokenizer
+
+                encoder = bpe_tokenizer(self.history, self.counts, step, longest_first=True)
+                found = encoder.in_window(self.history.vocabulary(step))
+            else:
+                found = self.new_tokenizer(step)
+            while len(self._tokenizers) >= _TOKENIZERS_KEPT:
+                self._tokenizers.popitem(last=False)
+        self._tokenizers[step, longest_first] = found
+        return found
+
+    def new_tokenizer(self, step: int) -> Tokenizer:
+        """Return a tokenizer after `step` merges that is nobody else's, for a thread.
 
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         """
-        found = self._tokenizers.pop(step, None)
-        if found is None:
-            is_by_library = self.peer is not None and self.peer.trainer != "tokenizers-wordpiece"
-            if is_by_library and step == len(self.history):
-                from wordpiece_studio.peers.peer_history import PeerTokenizer
+        if self.is_run_by_library(step):
+            from wordpiece_studio.peers.peer_history import PeerTokenizer
 
-                found = PeerTokenizer(self.history, self.counts, self.library)
-            else:
-                found = tokenizer_at(self.history, self.counts, step)
-            while len(self._tokenizers) >= _TOKENIZERS_KEPT:
-                self._tokenizers.popitem(last=False)
-        self._tokenizers[step] = found
-        return found
+            return PeerTokenizer(self.history, self.counts, self.library)
+        return tokenizer_at(self.history, self.counts, step)
 
     def set_library(self, library: ImportedTokenizer) -> None:
         """Set what runs the tokenizer."""
@@ -166,7 +188,7 @@ def tokenizer_at(history: MergeHistory, counts: WordCounts, step: int) -> Tokeni
 
     config = history.config
     parts = history.vocabulary(step), counts.normalizer, counts.pre_tokenizer
-    if config.objective == "count" and config.end_of_word_suffix and not config.continuing_subword_prefix:
+    if config.is_byte_pair_encoding:
         return TokenizerByMerges(*parts, steps=history.pair_steps(), step=step, end_of_word=config.end_of_word)
     return Tokenizer(*parts)
 

@@ -284,13 +284,15 @@ def _with_places(history: MergeHistory, _stop: threading.Event, _report: Report)
 class ComparedStep:
     """A run at the step that belongs to the one that is shown, or at that of a bookmark.
 
-    `is_at_end`: its vocabulary never gets as large as the one that is shown.
+    `is_at_end`: its vocabulary never gets as large as the one that is shown. `is_longest_first`: it cuts words by the
+    longest token first, not by its merges.
     """
 
     run: Run
     step: int
     is_at_end: bool = False
     bookmark: Bookmark | None = None
+    is_longest_first: bool = False
 
     @property
     def label(self) -> str:
@@ -300,7 +302,7 @@ class ComparedStep:
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer of the run at the step, with the pipeline of its words."""
-        return self.run.tokenizer_at(self.step)
+        return self.run.tokenizer_at(self.step, longest_first=self.is_longest_first)
 
 
 class Comparison(QObject):
@@ -319,6 +321,7 @@ class Comparison(QObject):
         self._model = model
         self._runs = runs
         self._bookmarks = bookmarks
+        self._is_longest_first = False
         runs.changed.connect(self.changed)
         bookmarks.changed.connect(self.changed)
         bookmarks.run_compared.connect(runs.keep)
@@ -327,6 +330,17 @@ class Comparison(QObject):
     def runs(self) -> Runs:
         """All runs."""
         return self._runs
+
+    @property
+    def is_longest_first(self) -> bool:
+        """Whether texts are also cut by the longest token first, where the run shown goes by merges."""
+        return self._is_longest_first
+
+    def set_longest_first(self, is_wanted: bool) -> None:
+        """Cut texts by the longest token first, too, or no longer."""
+        if is_wanted != self._is_longest_first:
+            self._is_longest_first = is_wanted
+            self.changed.emit()
 
     @property
     def others(self) -> tuple[Run, ...]:
@@ -354,6 +368,13 @@ class Comparison(QObject):
     def beside(self) -> list[ComparedStep]:
         """Return all that the step shown is compared with."""
         return [*self.aligned(), *self.bookmarked()]
+
+    def texts(self) -> list[ComparedStep]:
+        """Return what cuts a text otherwise than the step shown: `beside`, and that step by the longest token first."""
+        run = self._runs.current
+        if run is None or not (self._is_longest_first and run.can_cut_longest_first):
+            return self.beside()
+        return [ComparedStep(run, self._model.step, is_longest_first=True), *self.beside()]
 
     def lanes(self) -> list[ComparedStep]:
         """Return the run that is shown and the first ones beside it in the order of tabs; nothing without others."""

@@ -27,10 +27,12 @@ from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.peer_training import trained_by_library
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
+from wordpiece_studio.session.run_differences import DifferenceSearch, overlaps
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
+from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 
@@ -71,12 +73,12 @@ class Session(QObject):
         The corpus; reading another one; what its files were like when they were read, and whether they change.
     counting, settings
         The word counts of the corpus, and the settings of the next training.
-    model, runs, comparison, warm_up
-        The observable trainer with the run that is shown; all runs, and those that are compared; loading the fast
-        engine beforehand.
-    marks, player, usage, peers, judging, changes
+    model, runs, comparison, overlaps, warm_up
+        The observable trainer with the run that is shown; all runs, those that are compared, and what their
+        vocabularies have in common; loading the fast engine beforehand.
+    marks, player, usage, peers, judging, figures, changes
         Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
-        objectives make of text that was held out; the steps that changed the live text.
+        objectives make of text that was held out; what all runs make of a text; the steps that changed the live text.
 
     Signals
     -------
@@ -102,10 +104,13 @@ class Session(QObject):
         self.runs = Runs(self.model, self.document.undo_stack, self)
         self.marks = StepMarks(self.model, self)
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
+        self.overlaps = DifferenceSearch(overlaps, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
         self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
+        self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
+        self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)
         self.given_name = self.tr("new")
@@ -122,9 +127,11 @@ class Session(QObject):
         self.warm_up.close()
         self.counting.close()
         self.usage.close()
+        self.overlaps.close()
         self.peers.close()
         end_libraries()
         self.judging.close()
+        self.figures.close()
         self.opening.close()
         self.references.close()
         self.watch.close()

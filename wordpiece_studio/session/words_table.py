@@ -2,6 +2,7 @@
 
 Each word has its count and its split at the step shown, made only for the rows in view. The words that this step
 changed come first, in the order of the others. Before a training, they are those of the corpus, split into symbols.
+In their place, the table can show the words that two tokenizers cut differently, with both cuts.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from wordpiece_studio.training.history import MergeHistory
 from wordpiece_studio.training.initial_state import prepare
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
     from PySide6.QtCore import QLocale, QObject
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.evaluation.differences import WordDifferences
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.config import TrainingConfig
@@ -38,6 +42,8 @@ class WordColumn(IntEnum):
     WORD = 0
     COUNT = 1
     SPLIT = 2
+    OTHER = 3
+    """How another run cuts the word, where two are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +64,162 @@ class WordsFilter:
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class RunWords(SortedItems):
+class ListedWords(SortedItems):
+    """Words with their counts and splits; those of a history, unless a subclass has others.
+
+    Attributes
+    ----------
+    step
+        How many merges have split them.
+    labels
+        What the two are called that cut them; empty if there is one split of each.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.step = 0
+        self.labels: tuple[str, ...] = ()
+        self._ranks = _NONE
+        self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words."""
+        raise NotImplementedError
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How often each occurs: int64."""
+        raise NotImplementedError
+
+    @property
+    def word_count(self) -> int:
+        """The number of words."""
+        return len(self.words)
+
+    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
+        chosen = wanted.filter
+        mask = self._with_token(chosen) if chosen.token else np.ones(len(self.words), dtype=np.bool_)
+        if chosen.text and mask.any():
+            if self._found[0] != chosen.text:
+                found = tokens_found(self.words, text_finder(chosen.text), should_stop)
+                self._found = (chosen.text, found)
+            mask &= self._found[1]
+        return mask
+
+    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
+        raise NotImplementedError
+
+    def index_of(self, word: str) -> int:
+        """Return the index of a word; -1 if it is not there."""
+        raise NotImplementedError
+
+    def changed(self) -> NDArray[np.int64]:
+        """Return the words that the last merge changed, ascending: int64."""
+        return _NONE
+
+    def made(self) -> str:
+        """Return the token that the last merge made; empty before the first one."""
+        return ""
+
+    def largest_count(self) -> int:
+        """Return how often the most frequent word occurs."""
+        return int(self.weights.max(initial=0))
+
+    # Values of a word.
+
+    def word(self, index: int) -> str:
+        """Return a word."""
+        return self.words[index]
+
+    def count(self, index: int) -> int:
+        """Return how often a word occurs."""
+        return int(self.weights[index])
+
+    def split(self, index: int) -> tuple[str, ...]:
+        """Return the tokens of a word."""
+        raise NotImplementedError
+
+    def other_split(self, index: int) -> tuple[str, ...]:
+        """Return the tokens of a word as the other one cuts it."""
+        return ()
+
+    # Keys to sort by.
+
+    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return the places of the words in code point order."""
+        if not len(self._ranks):
+            self._ranks = token_ranks(self.words)
+        return self._ranks
+
+    def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        """Return how often the words occur."""
+        return self.weights
+
+    def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
+        """Return how many tokens the words have."""
+        raise NotImplementedError
+
+
+class WordsApart(ListedWords):
+    """The words that two tokenizers cut differently, the most frequent first.
+
+    Parameters
+    ----------
+    found
+        These words.
+    labels
+        What the two are called.
+    """
+
+    def __init__(self, found: WordDifferences, labels: tuple[str, str]) -> None:
+        super().__init__()
+        self.found = found
+        self.labels = labels
+        self._words = [each.word for each in found.words]
+        self._weights = np.array([each.count for each in found.words], dtype=np.int64)
+        self._index = {word: index for index, word in enumerate(self._words)}
+
+    @property
+    def words(self) -> Sequence[str]:
+        return self._words
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        return self._weights
+
+    def is_quick(self, wanted: RowsWanted) -> bool:
+        return True
+
+    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
+        return np.array([chosen.token in (*each.first, *each.second) for each in self.found.words], dtype=np.bool_)
+
+    def index_of(self, word: str) -> int:
+        return self._index.get(word, -1)
+
+    def split(self, index: int) -> tuple[str, ...]:
+        return self.found.words[index].first
+
+    def other_split(self, index: int) -> tuple[str, ...]:
+        return self.found.words[index].second
+
+    def split_lengths(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
+        return np.array([len(each.first) for each in self.found.words], dtype=np.int64)
+
+
+class RunWords(ListedWords):
     """The words of one history, at one step; or, without one, those counted.
 
     Attributes
     ----------
     counted
         The words with settings that say which symbols they consist of; None if they are those of a training.
-    step
-        How many merges have split them.
     """
 
     def __init__(self, history: MergeHistory | None, counted: Counted | None = None) -> None:
         super().__init__()
         self.counted = counted
-        self.step = 0
         self._trained = history
-        self._ranks = _NONE
-        self._found: tuple[str, NDArray[np.bool_]] = ("", np.empty(0, dtype=np.bool_))
 
     def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
         """Return whether these are the words of a history, or those counted."""
@@ -92,6 +236,14 @@ class RunWords(SortedItems):
         return self._trained
 
     @property
+    def words(self) -> Sequence[str]:
+        return self.history.input.words
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        return self.history.input.weights
+
+    @property
     def word_count(self) -> int:
         """The number of words; before a training, those that are beyond an alphabet limit too."""
         return len(self.counted[0]) if self.counted is not None else self.history.word_count
@@ -99,64 +251,35 @@ class RunWords(SortedItems):
     def is_quick(self, wanted: RowsWanted) -> bool:
         return self._trained is not None and self._trained.is_whole
 
-    def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
-        chosen, history = wanted.filter, self.history
-        mask = np.ones(history.word_count, dtype=np.bool_)
-        if chosen.token:
-            token_id = history.vocabulary(chosen.step).id_of(chosen.token)
-            if token_id is None:
-                return ~mask
-            mask &= history.holds_token(token_id, chosen.step)
-        if chosen.text:
-            if self._found[0] != chosen.text:
-                found = tokens_found(history.input.words, text_finder(chosen.text), should_stop)
-                self._found = (chosen.text, found)
-            mask &= self._found[1]
-        return mask
+    def _with_token(self, chosen: WordsFilter) -> NDArray[np.bool_]:
+        history = self.history
+        token_id = history.vocabulary(chosen.step).id_of(chosen.token)
+        if token_id is None:
+            return np.zeros(history.word_count, dtype=np.bool_)
+        return history.holds_token(token_id, chosen.step)
+
+    def index_of(self, word: str) -> int:
+        try:
+            return self.history.segmentations.index_of(word)
+        except StudioError:
+            return -1
 
     def changed(self) -> NDArray[np.int64]:
-        """Return the words that the last merge changed, ascending: int64."""
         if not self.step:
             return _NONE
         return self.history.segmentations.distinct_words_at(self.history.positions(self.step - 1))
 
     def made(self) -> str:
-        """Return the token that the last merge made; empty before the first one."""
         return self.history.token(int(self.history.column("new_id")[self.step - 1])) if self.step else ""
 
-    def largest_count(self) -> int:
-        """Return how often the most frequent word occurs."""
-        return int(self.history.input.weights.max())
-
-    # Values of a word.
-
-    def word(self, index: int) -> str:
-        """Return a word."""
-        return self.history.input.words[index]
-
-    def count(self, index: int) -> int:
-        """Return how often a word occurs."""
-        return int(self.history.input.weights[index])
-
     def split(self, index: int) -> tuple[str, ...]:
-        """Return the tokens of a word."""
         return tuple(self.history.segmentations.tokens(index, self.step))
 
-    # Keys to sort by.
-
-    def word_ranks(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the places of the words in code point order."""
-        if not len(self._ranks):
-            self._ranks = token_ranks(self.history.input.words)
-        return self._ranks
-
-    def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how often the words occur."""
+    def counts(self, count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
         self.history.segmentations.prepare()  # here, because it would hold up the window when a word is looked up
-        return self.history.input.weights
+        return super().counts(count, should_stop)
 
     def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how many tokens the words have."""
         parts = [_NONE]
         for block in self.history.segmentations.blocks_at(self.step):
             if should_stop():
@@ -165,10 +288,10 @@ class RunWords(SortedItems):
         return np.concatenate(parts)
 
 
-class RunWordsModel(SortedTableModel[RunWords]):
+class RunWordsModel(SortedTableModel[ListedWords]):
     """One row per word; the columns are those of `WordColumn`.
 
-    It changes only by `show_step`, `forget`, `set_filter` and `sort`.
+    It changes only by `show_step`, `show_apart`, `forget`, `set_filter` and `sort`.
     """
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
@@ -178,28 +301,46 @@ class RunWordsModel(SortedTableModel[RunWords]):
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step
         self._first = 0
         self._columns = (
-            TableColumn(self.tr("word"), RunWords.word, keys=RunWords.word_ranks, align=LEFT, spoken=self._spoken_word),
+            TableColumn(
+                self.tr("word"),
+                lambda words, item: words.word(item),
+                keys=lambda words, count, stop: words.word_ranks(count, stop),
+                align=LEFT,
+                spoken=self._spoken_word,
+            ),
             TableColumn(
                 self.tr("count"),
-                RunWords.count,
-                keys=RunWords.counts,
+                lambda words, item: words.count(item),
+                keys=lambda words, count, stop: words.counts(count, stop),
                 explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
                 self.tr("split"),
-                RunWords.split,
+                lambda words, item: words.split(item),
                 text=lambda words, item: " ".join(words.split(item)),
-                keys=RunWords.split_lengths,
+                keys=lambda words, count, stop: words.split_lengths(count, stop),
                 align=LEFT,
                 explanation=self.tr("The tokens of the word at this step; sorted by how many there are"),
+                spoken=self._spoken_split,
+            ),
+            TableColumn(
+                self.tr("other split"),
+                lambda words, item: words.other_split(item),
+                text=lambda words, item: " ".join(words.other_split(item)),
+                align=LEFT,
             ),
         )
         self._column, self._descending = WordColumn.COUNT, True
 
     @property
-    def words(self) -> RunWords | None:
+    def words(self) -> ListedWords | None:
         """The words; None before a training."""
         return self._source
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether these are words that two tokenizers cut differently."""
+        return isinstance(self._source, WordsApart)
 
     @property
     def changed_rows(self) -> int:
@@ -211,6 +352,14 @@ class RunWordsModel(SortedTableModel[RunWords]):
         if self._source is not None:
             self._places, self._changed = (None, _NONE), None
             self._set_source(None)
+
+    def show_apart(self, words: WordsApart) -> None:
+        """Show the words that two tokenizers cut differently, as long as nothing else is shown."""
+        if words is not self._source:
+            self.forget()
+            self._set_source(words)
+            self._set_count(words.word_count)
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, WordColumn.SPLIT, WordColumn.SPLIT)
 
     def show_step(self, counted: Counted | None = None) -> None:
         """Show the words as they are split at the step of the run shown; before a training, those counted."""
@@ -240,32 +389,40 @@ class RunWordsModel(SortedTableModel[RunWords]):
             counted = None
         if history.is_damaged if history is not None else counted is None or not len(counted[0]):
             return None
-        is_same = shown is not None and shown.is_of(history, counted)
-        return shown if is_same else RunWords(history, counted)
+        is_same = isinstance(shown, RunWords) and shown.is_of(history, counted)
+        return shown if isinstance(shown, RunWords) and is_same else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
         """Return the row of a word; -1 if it is not shown."""
         if self._source is None or not self._known:
             return -1
-        try:
-            return self.row_of_item(self._source.history.segmentations.index_of(word))
-        except StudioError:
-            return -1
+        return self.row_of_item(self._source.index_of(word))
 
     def tooltip(self, item: int) -> str:
         """Return a word, how often it occurs, and its tokens."""
-        return f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}\n" + self.text(
-            item, WordColumn.SPLIT
-        )
+        head = f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}"
+        return "\n".join((head, *self._splits(item)))
+
+    def _splits(self, item: int) -> list[str]:
+        """Return the tokens of a word; if two cut it, each time after what that one is called."""
+        labels = [f"{label}: " for label in self._source.labels] if self._source is not None else []
+        columns = WordColumn.SPLIT, WordColumn.OTHER
+        return [label + self.text(item, column) for label, column in zip(labels or ("",), columns, strict=False)]
+
+    def _spoken_split(self, _words: ListedWords, item: int) -> str:
+        return "; ".join(self._splits(item))
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Name the step above the splits."""
         is_split = section == WordColumn.SPLIT and orientation is Qt.Orientation.Horizontal
         if is_split and role == Qt.ItemDataRole.DisplayRole and self._source is not None:
+            if self._source.labels:
+                first, second = self._source.labels
+                return self.tr("cut by {first} and {second}").format(first=first, second=second)
             return self.tr("at step {step}").format(step=self.value_text(self._source.step))
         return super().headerData(section, orientation, role)
 
-    def _spoken_word(self, words: RunWords, item: int) -> str:
+    def _spoken_word(self, words: ListedWords, item: int) -> str:
         changed = self._changed if self._changed is not None else _NONE
         at = int(changed.searchsorted(item))
         is_changed = at < len(changed) and changed[at] == item

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 ONLY_COUNTS = "only the word counts are known"
 STREAM = "it was read from standard input"
 PARTIAL = "counting was stopped, and only the beginning of the corpus was taken"
+HELD_OUT = "a part of the corpus was held out"
 OTHER_CORPUS = "the corpus was changed or replaced after it was counted"
 _CHANGED = "the file was changed after it was counted"
 _REMOTE = "the file is behind a URL"
@@ -140,6 +141,11 @@ def record_of_text(text: str, *, max_word_length: int) -> CorpusRecord:
     """Return the record of a text without a file."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return CorpusRecord(sha256=digest, sha256_of="text", sha256_missing="", max_word_length=max_word_length)
+
+
+def record_of_rest(record: CorpusRecord) -> CorpusRecord:
+    """Return the record of what is left of a corpus of which a part was held out."""
+    return msgspec.structs.replace(record, sha256=None, sha256_of="", sha256_missing=HELD_OUT, files=())
 
 
 def record_of_project(project: Project, should_stop: Callable[[], bool] = lambda: False) -> CorpusRecord:

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from wordpiece_studio.corpus.count_tables import guarded, unguarded
+from wordpiece_studio.corpus.files import regular_file_status
 from wordpiece_studio.corpus.parquet import load_pyarrow
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import with_side_manifest
@@ -194,6 +195,7 @@ def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
         If the file does not exist, cannot be read, or is not such a table.
     """
     name, kind = display_name(path), kind_of_merge_table(path)
+    regular_file_status(path)
     try:
         columns = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}[kind](Path(path), name)
         return {title: _typed(title, columns[title]) for title in MERGE_COLUMNS}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
+from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
 from wordpiece_studio.storage.huggingface.reading import read_tokenizer_json, stated_normalizer
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
     """The requested normalizer and pre-tokenizer, or None."""
 
-KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE)
+KNOWN_FILES = (TOKENIZER_FILE, VOCABULARY_FILE, VOCAB_JSON_FILE, MODEL_FILE)
 """A folder with any of these is one that a tokenizer can be loaded from."""
 
 _SPECIAL = re.compile(r"\[.+\]|<.+>", re.DOTALL)  # [unused1] too
@@ -150,8 +150,10 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
         return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
     if VOCAB_JSON_FILE in found:
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
+    if MODEL_FILE in found:
+        return load_tokenizer(folder / MODEL_FILE, *steps)
     raise StudioError(
-        "There is no tokenizer in {path}: no tokenizer.json, vocab.txt or vocab.json",
+        "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
         "Choose the folder that a tokenizer was saved in.",
         path=display_name(folder),
     )

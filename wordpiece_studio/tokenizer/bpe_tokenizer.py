@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Mapping
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,7 +31,7 @@ from wordpiece_studio.tokenizer.tokenizer import PositionTrace, Tokenizer, Trial
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
     from typing import Any, Literal
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer, Word
@@ -68,6 +69,11 @@ class BpeTokenizer(Encoder):
     roles
         The special token that has each role, such as ``"pad_token"``. None: those with well-known names.
 
+    Raises
+    ------
+    StudioError
+        If a token or the result of a merge is not in the vocabulary, or something else is wrong.
+
     >>> vocab = {"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}
     >>> BpeTokenizer(vocab, [("u", "g"), ("h", "ug")], "none", "whitespace").encode("hugu gu").tokens
     ['hug', 'u', 'g', 'u']
@@ -89,6 +95,11 @@ class BpeTokenizer(Encoder):
         end_of_word: EndOfWord = "attached",
         roles: Mapping[str, str] | None = None,
     ) -> None:
+        if not isinstance(vocab, Mapping):
+            raise StudioError("{value} is not a vocabulary", "Give the id of each token.", value=repr(vocab)[:100])
+        if end_of_word not in ("symbol", "attached"):
+            advice = "Choose symbol or attached."
+            raise StudioError("The end of a word is {value}", advice, value=repr(end_of_word)[:100])
         self.vocab = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.user_tokens = tuple(user_tokens)
@@ -96,13 +107,22 @@ class BpeTokenizer(Encoder):
         self.end_of_word_suffix = end_of_word_suffix
         self.end_of_word = end_of_word
         self.pipeline = Pipeline(resolve_normalizer(normalizer).kept, resolve_pre_tokenizer(pre_tokenizer))
-        self._ranks = {pair: rank for rank, pair in enumerate(merges)}
+        self._ranks = _ranks_of(merges)
+        suffixes = [end_of_word_suffix] if end_of_word_suffix and end_of_word == "symbol" else []
+        named = [*self.special_tokens, *self.user_tokens, *([] if unk_token is None else [unk_token]), *suffixes]
+        self._check_known([*named, *map("".join, self._ranks)])
         self._tokens = {token_id: token for token, token_id in self.vocab.items()}
         self._known: dict[str, list[_Symbol]] = {}
         self._roles = roles_of(self.vocab, {}) if roles is None else dict(roles)
         added = [AddedToken(token, special=True) for token in self.special_tokens]
         self.reading = TextReading(self.pipeline, (*added, *map(AddedToken, self.user_tokens)))
         self._finder = AddedTokenFinder.of(self.reading.added_tokens)
+
+    def _check_known(self, tokens: Iterable[str]) -> None:
+        missing = next((token for token in tokens if token not in self.vocab), None)
+        if missing is not None:
+            advice = "Add it, or leave out what needs it."
+            raise StudioError("The token {token} is not in the vocabulary", advice, token=repr(missing)[:100])
 
     def __repr__(self) -> str:
         return f"<BpeTokenizer: {len(self.vocab):,} tokens, {len(self._ranks):,} merges>"
@@ -171,6 +191,10 @@ class BpeTokenizer(Encoder):
             return text_of_letters(token.removesuffix(suffix) for token in tokens)
         return "".join(tokens).replace(suffix, " ").rstrip(" ") if suffix else " ".join(tokens)
 
+    def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
+        """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
+        return _TokenizerInWindow(vocabulary, self)
+
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
         """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
         for section in self._finder.sections(text):
@@ -193,6 +217,18 @@ class BpeTokenizer(Encoder):
             symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
             found = self._known[word] = _after_merges(symbols, self._ranks)[0]
         return found
+
+
+def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Return the rank of each pair."""
+    wrong = StudioError("Merges are pairs of tokens, and something else was given", "Give a list of pairs.")
+    try:
+        ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
+    except (TypeError, ValueError):
+        raise wrong from None
+    if not all(isinstance(token, str) for pair in ranks for token in pair):
+        raise wrong
+    return ranks
 
 
 def _symbols(
@@ -365,6 +401,7 @@ class LongestFirstTokenizer(BpeTokenizer):
             unk_token=unk_token,
             end_of_word_suffix=end_of_word_suffix,
         )
+        self._check_known(frequencies)
         self._stored = stored
         suffix = end_of_word_suffix
         lengths = {token: len(token.removesuffix(suffix)) + bool(suffix and token.endswith(suffix)) for token in vocab}
@@ -397,12 +434,32 @@ class LongestFirstTokenizer(BpeTokenizer):
         parts = [_Symbol("", 0, len(text))]  # without a token as long as none is found in it
         for token in map(self.tokens_sought.__getitem__, places):
             parts = [piece for part in parts for piece in ([part] if part.token else _cut_out(token, part, text))]
-        unknown = [] if self.unk_token is None else [self.unk_token]
-        return [
-            _Symbol(token, min(start, len(word)), min(end, len(word)))
-            for part, start, end in parts
-            for token in ([part] if part else unknown)
-        ]
+        symbols = []
+        for part, start, end in parts:
+            token = part
+            if not part and self.unk_token is not None:
+                token = UnknownToken(self.unk_token, UnknownReason("symbol", start, text[start:end]))
+            if token:
+                symbols.append(_Symbol(token, min(start, len(word)), min(end, len(word))))
+        return symbols
+
+
+class _TokenizerInWindow(Tokenizer):
+    """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind."""
+
+    can_explain = False
+
+    def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
+        super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
+        self._encoder = encoder
+
+    def _cut(self, word: str) -> WordMatch:
+        (cut,) = self._encoder.encode_words([word])
+        return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
+
+    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
+        """Return None: tokens alone do not determine how words are cut."""
+        return None
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:

@@ -201,6 +201,11 @@ class TrainingConfig:
         """The tokens that are not learned, in the order of their ids, which are the first."""
         return self.special_tokens + self.user_tokens
 
+    @property
+    def is_byte_pair_encoding(self) -> bool:
+        """Whether text is tokenized by the merges, in their order: learned by counts, with the ends of words marked."""
+        return bool(self.objective == "count" and self.end_of_word_suffix and not self.continuing_subword_prefix)
+
     def replaying(self, tokens: Sequence[str]) -> TrainingConfig:
         """Return these settings with the rules of Hugging Face's trainers, and the order of ties of one training there.
 

@@ -31,13 +31,14 @@ from wordpiece_studio.training.initial_state import PreparationStopped, minimum_
 from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.engine import Candidate, Engine, Merge, MergeBatch, PairList
     from wordpiece_studio.training.initial_state import TrainingInput
 
-__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "minimum_vocab_size", "train"]
+__all__ = ["Trainer", "TrainingRun", "bpe_tokenizer", "by_merges", "minimum_vocab_size", "train"]
 
 EngineName = Literal["auto", "plain", "compiled"]
 
@@ -350,31 +351,48 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
             "The symbols inside words have a prefix, which byte pair encoding does not use",
             'Train with continuing_subword_prefix="".',
         )
-    vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
-    steps = counts.normalizer, counts.pre_tokenizer
-    special = vocabulary.special_tokens
-    unknown = vocabulary.unk_token if vocabulary.unk_token in vocab else None
-    suffix = config.end_of_word_suffix or ""
-    if longest_first:
-        return LongestFirstTokenizer(
-            vocab,
-            history.tokens_in_use(step),
-            *steps,
-            special_tokens=special,
-            unk_token=unknown,
-            end_of_word_suffix=suffix,
-            stored=partial(_stored_tokens, history, step),
-        )
-    # A pair may occur again after it was merged; it keeps the priority of its first merge.
+    if not longest_first:
+        # A pair may occur again after it was merged; it keeps the priority of its first merge.
+        merges = (pair for pair, first in history.pair_steps().items() if first <= step)
+        return by_merges(vocabulary, merges, counts.normalizer, counts.pre_tokenizer, config)
+    vocab, unknown = _ids_of(vocabulary)
+    return LongestFirstTokenizer(
+        vocab,
+        history.tokens_in_use(step),
+        counts.normalizer,
+        counts.pre_tokenizer,
+        special_tokens=vocabulary.special_tokens,
+        unk_token=unknown,
+        end_of_word_suffix=config.end_of_word_suffix or "",
+        stored=partial(_stored_tokens, history, step),
+    )
+
+
+def by_merges(
+    vocabulary: Vocabulary,
+    merges: Iterable[tuple[str, str]],
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    config: TrainingConfig,
+) -> BpeTokenizer:
+    """Return the tokenizer that applies merges in their order, with a vocabulary trained with these settings."""
+    vocab, unknown = _ids_of(vocabulary)
     return BpeTokenizer(
         vocab,
-        [pair for pair, first in history.pair_steps().items() if first <= step],
-        *steps,
-        special_tokens=special,
+        list(merges),
+        normalizer,
+        pre_tokenizer,
+        special_tokens=vocabulary.special_tokens,
         unk_token=unknown,
-        end_of_word_suffix=suffix,
+        end_of_word_suffix=config.end_of_word_suffix or "",
         end_of_word=config.end_of_word,
     )
+
+
+def _ids_of(vocabulary: Vocabulary) -> tuple[dict[str, int], str | None]:
+    """Return the id of each token, and the unknown token if it is one of them."""
+    vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
+    return vocab, vocabulary.unk_token if vocabulary.unk_token in vocab else None
 
 
 def _stored_tokens(history: MergeHistory, step: int, word: str) -> list[str] | None:

@@ -187,8 +187,23 @@ class Actions(QObject):
             self.tr("Show how it tokenizes the live text, beside other runs"),
         )
         self.compare_run.setCheckable(True)
+        self.words_apart = self._action(
+            self.tr("&Words cut differently"),
+            ("Ctrl+Shift+W",),
+            self.tr("List the words that a compared run cuts differently; repeat for the next run, then for all words"),
+        )
+        self.vocabulary_overlap = self._action(
+            self.tr("&Overlap of the vocabularies"),
+            (),
+            self.tr("Show how many tokens compared runs share, in all and among the first 100, 200 and so on"),
+        )
         self.bring_text_back = self._action(
             self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
+        )
+        self.figures = self._action(
+            self.tr("&Figures of all runs"),
+            (),
+            self.tr("Compare runs and other tokenizers by what they make of a text"),
         )
         self.show_run = QActionGroup(self)
         self.show_run.setExclusive(False)
@@ -235,6 +250,10 @@ class Actions(QObject):
         self.previous_change = self._action(
             self.tr("Previous change to the te&xt"), ("Shift+F9", "Ctrl+Left"),
             self.tr("Go to the previous step that changed how the live text is tokenized"), "previous_change",
+        )  # fmt: skip
+        self.go_to_parting = self._action(
+            self.tr("Go to where the r&uns part"), ("Ctrl+Shift+G",),
+            self.tr("Go to the first step at which a compared run merges another pair; repeat for the next run"),
         )  # fmt: skip
         self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
 

@@ -2,7 +2,7 @@
 
 A :class:`~wordpiece_studio.errors.StudioError` is shown as it is. Anything else is a fault in the program: it is logged
 with its traceback, one dialog reports it (no second one while the first is open, or within a few seconds), and the
-program carries on. What asks for no decision is shown in a banner over the foot of the window, where it moves nothing.
+program carries on. What asks for no decision is shown in a banner above the timeline, where it moves nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 import traceback
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.timers import single_shot
@@ -271,11 +271,12 @@ class Banner(QFrame):
         self._close_button.setIcon(icon("close", self._theme.muted))
 
 
-_WIDEST, _EDGE, _BETWEEN = 760, 14, 6
+_WIDEST, _EDGE, _BETWEEN = 430, 14, 6
+_PLACING = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
 class Notices(QWidget):
-    """Banners one above the other, over the foot of the widget that they are given to."""
+    """Banners one above the other, at the right over the foot of the widget that they are given to."""
 
     changed = Signal()
     """`can_come_back` may have changed."""
@@ -283,6 +284,7 @@ class Notices(QWidget):
     def __init__(self, theme: Theme, number: int, parent: QWidget) -> None:
         super().__init__(parent)
         self._parent = parent
+        self._free: QWidget | None = None
         self.banners = tuple(Banner(theme, self) for _ in range(number))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -305,6 +307,12 @@ class Notices(QWidget):
             if banner.can_come_back:
                 banner.come_back()
 
+    def keep_free(self, part: QWidget) -> None:
+        """Lie above this part of the parent, which is at its foot, while it is visible."""
+        self._free = part
+        part.installEventFilter(self)
+        self._place()
+
     def set_quiet(self, is_quiet: bool) -> None:
         """Show nothing; the messages wait until they may be shown again."""
         self._is_quiet = is_quiet
@@ -317,7 +325,7 @@ class Notices(QWidget):
         return is_handled
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and watched is self._parent:
+        if event.type() in _PLACING and watched in (self._parent, self._free):
             self._place()
         return super().eventFilter(watched, event)
 
@@ -333,6 +341,8 @@ class Notices(QWidget):
             return
         wanted = max(banner.wanted_width() for banner in self.banners if not banner.isHidden())
         width = min(wanted, _WIDEST, parent.width() - 2 * _EDGE)
-        height = layout.heightForWidth(width)
-        self.setGeometry(parent.width() - width - _EDGE, parent.height() - height - _EDGE, width, height)
+        height, foot = layout.heightForWidth(width), parent.height()
+        if self._free is not None and self._free.isVisible():
+            foot = max(self._free.mapTo(parent, QPoint()).y(), height + 2 * _EDGE)
+        self.setGeometry(parent.width() - width - _EDGE, foot - height - _EDGE, width, height)
         self.raise_()

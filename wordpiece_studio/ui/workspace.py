@@ -145,7 +145,7 @@ class Workspace(QMainWindow):
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
-        self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self)
+        self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self, figures=session.figures)
         self.timeline_pane = TimelinePane(
             model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
             comparison=session.comparison,
@@ -162,6 +162,7 @@ class Workspace(QMainWindow):
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks))
+        self.notices.keep_free(self.docks.panel("timeline"))
         layout = QVBoxLayout(self._content)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLineEdit
 
+import wordpiece_studio as wps
 from tests.ui.panes.timeline_bench import Timeline, click
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.live_timeline import TextChange
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.run import Run, Selection
+from wordpiece_studio.session.run_differences import Parting
 from wordpiece_studio.session.step_marks import COMPARE, Bookmark
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import KeepDialog
+from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -229,3 +233,24 @@ def unselect(bench: Bench, table: QuietTable) -> None:
     held = Qt.KeyboardModifier.ControlModifier
     bench.qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, held, place)
     assert table.currentIndex().isValid()
+
+
+def test_where_histories_part_is_said_in_a_sentence() -> None:
+    counts = wps.count_texts(["hug hugs " * 5 + "pun " * 4])
+    trained = [
+        (merges, wps.train(counts, wps.TrainingConfig(objective=objective, max_merges=merges)))
+        for objective, merges in (("count", 3), ("count", 3), ("count", 1), ("score", 3))
+    ]
+    runs = [Run(counts, run.config, run.history, number=number) for number, (_, run) in enumerate(trained)]
+    ends = [Parting(runs[0], other, wps.divergence(runs[0].history, other.history)) for other in runs]
+    assert parting_words(ends[1:2]) == ("A and B make the same merges",)
+    assert parting_words(ends[2:3])[0] == "▼ A and C are the same up to step 1, where C ends"
+    assert parting_words(ends[3:]) == (
+        "▼ A and D part at step 1: h + ##u here, ##g + ##s there",
+        "▼ part at step 1",
+    )
+    tie = replace(ends[3], divergence=replace(ends[3].divergence, is_tie=True))
+    assert parting_words([tie])[0].endswith(" there (a tie)")
+    assert parting_words(ends[1:]) == ("▼ A parts from C at step 2, from D at step 1", "▼ A parts from C at step 2, …")
+    assert parting_words([Parting(runs[0], runs[1], is_known=False)]) == ("the merges of B are unknown",)
+    assert parting_words([]) == ()

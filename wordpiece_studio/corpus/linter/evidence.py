@@ -219,7 +219,8 @@ class Evidence:
             if (normalizer, pre_tokenizer) == present:
                 continue
             try:
-                other = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+                steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
+                other = Pipeline(*steps, self.pipeline.user_tokens)
                 if is_fixed(other):
                     return other
             except StudioError:  # custom steps have no name by which to choose them

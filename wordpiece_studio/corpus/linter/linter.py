@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusFile
@@ -60,7 +60,7 @@ def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline
     is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
     if counts is None:
         texts = [part.text for part in sample.parts]
-        counts = count_texts(texts, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts = count_texts(texts, pipeline.normalizer, pipeline.pre_tokenizer, user_tokens=pipeline.user_tokens)
     evidence = Evidence(sample, counts, pipeline)
     found = [finding for check in _CHECKS if (finding := check(evidence)) is not None]
     if is_sample:
@@ -75,6 +75,7 @@ def lint(
     *,
     texts: Iterable[str] = (),
     counts: WordCounts | None = None,
+    user_tokens: Sequence[str] = (),
 ) -> list[Finding]:
     """Return the problems that would spoil a vocabulary learned from files or texts, with their fixes.
 
@@ -89,6 +90,8 @@ def lint(
     counts
         The words of the whole corpus from the same normalizer and pre-tokenizer, if known. Otherwise a sample of two
         million characters is counted.
+    user_tokens
+        The tokens of one's own that the training will name: no words, and nothing in them is spoiled.
 
     Returns
     -------
@@ -108,13 +111,13 @@ def lint(
     from wordpiece_studio.corpus.inspection import preview
     from wordpiece_studio.corpus.listing import listing
 
-    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
+    pipeline = Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer), tuple(user_tokens))
     given = list(checked_texts(texts))
     if given:
         return findings(sample_of_texts(given), counts, pipeline)
     listed = listing(paths)
     if counts is None and all(file.kind == "word-counts" for file in listed.files):
-        counts = count_words(listed, pipeline.normalizer, pipeline.pre_tokenizer)
+        counts = count_words(listed, pipeline.normalizer, pipeline.pre_tokenizer, user_tokens=pipeline.user_tokens)
     sample = sample_of_files(listed.files)
     if sample.files and not sample.parts:
         preview(sample.files[0], 0, 1)  # raises, and says why

@@ -286,7 +286,12 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    tokenizer = ImportedTokenizer(path, reading=_reading(members)) if own is None else own
+    tokenizer: Tokenizer | ImportedTokenizer
+    if own is None:
+        tokenizer = ImportedTokenizer(path)
+        tokenizer.reading = _reading(members)
+    else:
+        tokenizer = own
     for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
         if (_value(members.get(name)) or {}).get("direction") == "Left":
             setattr(tokenizer, attribute, "left")

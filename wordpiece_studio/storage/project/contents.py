@@ -97,6 +97,8 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         Two steps that programs before format 1.3 marked; they are left out.
     tabs, current
         The runs in the order of their tabs, and the number of the one that is shown.
+    is_longest_first
+        Whether texts are also cut by the longest token first.
     """
 
     step: _Step = msgspec.field(default=0, name="moment")
@@ -108,6 +110,7 @@ class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
     tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
     current: _Step = 0
+    is_longest_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".wpstudio"
 MAJOR, MINOR = 1, 4
-"""1.1: the word counts of a corpus not trained; 1.2: several runs; 1.3: compared bookmarks; 1.4: runs of peers."""
+# 1.1: the word counts of a corpus not trained; 1.2: several runs; 1.3: compared bookmarks; 1.4: the longest
+# token first, and what other libraries trained
 APPLICATION_ID = 0x57505374  # "WPSt"
 PAGE_BYTES = 4096
 

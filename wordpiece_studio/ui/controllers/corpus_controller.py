@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.session.document_samples import document_project, document_titles
+from wordpiece_studio.session.document_samples import document_project, document_titles, text_offered
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
@@ -169,8 +169,11 @@ class CorpusController(QObject):
 
     def _show_document(self, name: str) -> None:
         self._session.opening.stop()
-        project = document_project(name)
+        project, pane = document_project(name), self._window.tokenization_pane
         self._window.project.show_sample(project)
+        pane.ask_nothing()
+        pane.offer_text(text_offered(name))
+        self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
         if notes := project.view.notes:
             shown = next((note for note in notes if note.step == project.view.step), notes[0])
             more = self.tr("There are {count} notes in all: {keys}.")
@@ -197,6 +200,7 @@ class CorpusController(QObject):
         )
         settings.set_config(config)
         settings.suggestion.withdraw()
+        self._window.tokenization_pane.ask_nothing()
         self._suggest_text(chosen.sentence)
         self.sample_loaded.emit(chosen.step)
 

@@ -6,9 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog
 
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.session.unsaved_work import Loss
+from wordpiece_studio.ui.dialogs.file_questions import place_dialog
+from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
@@ -37,11 +42,20 @@ class RunsController(QObject):
         actions.compare_run.triggered.connect(self._on_compare_triggered)
         actions.rename_run.triggered.connect(self._on_rename_triggered)
         actions.close_run.triggered.connect(self._on_close_triggered)
+        actions.words_apart.triggered.connect(self._on_words_apart_triggered)
+        actions.go_to_parting.triggered.connect(self._on_go_to_parting_triggered)
+        actions.vocabulary_overlap.triggered.connect(self._on_overlap_triggered)
         actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
         actions.show_run.triggered.connect(self._on_show_triggered)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
+        actions.figures.triggered.connect(self._on_figures_triggered)
+        window.charts_pane.files_requested.connect(self._on_figures_files_requested)
+        window.charts_pane.tokenizers_requested.connect(self._on_figures_tokenizers_requested)
         self._runs.chosen.connect(self._on_runs_chosen)
-        self._runs.changed.connect(self._enable)
+        self.overlap: OverlapWindow | None = None
+        """The window about the vocabularies, if it was ever opened."""
+        self._comparison = window.session.comparison
+        self._comparison.changed.connect(self._enable)
         self._enable()
 
     def _on_next_triggered(self) -> None:
@@ -76,6 +90,20 @@ class RunsController(QObject):
         dialog.name_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
+    def _on_words_apart_triggered(self) -> None:
+        self._window.docks.bring("corpus")
+        self._window.corpus_pane.show_face(Face.WORDS)
+        self._window.corpus_pane.words_face.choose_next()
+
+    def _on_go_to_parting_triggered(self) -> None:
+        self._window.docks.bring("timeline")
+        self._window.timeline_pane.go_to_parting()
+
+    def _on_overlap_triggered(self) -> None:
+        if self.overlap is None:
+            self.overlap = OverlapWindow(self._session, self._window)
+        self.overlap.begin()
+
     def _on_bring_back_triggered(self) -> None:
         """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
         run = self._runs.current
@@ -95,6 +123,30 @@ class RunsController(QObject):
             self._window.project.detach()
             self._session.bring_back(run)
 
+    # The figures.
+
+    def _on_figures_triggered(self) -> None:
+        self._window.docks.bring("charts")
+        self._window.charts_pane.show_figures()
+
+    def _on_figures_files_requested(self) -> None:
+        self._ask_for_files(self.tr("Measure on these files, each a language, say")).filesSelected.connect(
+            self._on_files_selected
+        )
+
+    def _on_figures_tokenizers_requested(self) -> None:
+        title = self.tr("Add tokenizers: tokenizer.json, vocab.txt, vocab.json or a SentencePiece .model")
+        self._ask_for_files(title).filesSelected.connect(self._session.figures.open)
+
+    def _ask_for_files(self, title: str) -> QFileDialog:
+        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, None)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.open()
+        return dialog
+
+    def _on_files_selected(self, paths: list[str]) -> None:
+        self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))
+
     def _on_runs_chosen(self, _run: Run) -> None:
         """Say that a training is left, which can be resumed."""
         left = self._runs.current
@@ -108,6 +160,9 @@ class RunsController(QObject):
             action.setEnabled(len(runs) > 1)
         for action in (self._actions.compare_run, self._actions.rename_run, self._actions.close_run):
             action.setEnabled(current is not None)
+        self._actions.go_to_parting.setEnabled(bool(self._comparison.others))
+        for action in (self._actions.words_apart, self._actions.vocabulary_overlap):
+            action.setEnabled(bool(self._comparison.beside()))
         self._actions.compare_run.setChecked(current is not None and current.is_compared)
         self._actions.keep_run.setEnabled(current is not None and not current.is_kept)
         names = run_names(runs)

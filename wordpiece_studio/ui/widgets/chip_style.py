@@ -325,6 +325,10 @@ class ChipDelegate(QStyledItemDelegate):
         """Apply the theme's current fonts and colors."""
         self._style = ChipStyle(self._theme, self._points)
 
+    def has_chips(self, index: Index) -> bool:
+        """Return whether a cell is drawn as chips."""
+        return index.column() == self._column
+
     def text(self, index: Index) -> str:
         """Return the text of a cell of another column."""
         table = index.model()
@@ -348,7 +352,7 @@ class ChipDelegate(QStyledItemDelegate):
         ground = self._theme.accent_soft if is_selected else self.ground(index)
         if ground is not None:
             painter.fillRect(option.rect, ground)
-        if index.column() != self._column:
+        if not self.has_chips(index):
             self._paint_text(painter, option, index)
             return
         with saved(painter):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _FRAME_MS = 100
 _HEADING_MARGINS = 48  # pixels: those of the title line, and the room between title and hint
+_TABS_MARGINS = 22  # the same for tabs in place of the title
 
 
 class Pane(QWidget):
@@ -79,10 +80,14 @@ class Pane(QWidget):
 
     def fitting_hint(self, title: str, *hints: str, taken: int = 0) -> str:
         """Return the first of the hints that fits beside the title, else the last; `taken`: pixels of other parts."""
-        title_width = self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
-        room = self.width() - _HEADING_MARGINS - max(title_width, self.title_room) - taken
+        room = self.room_beside(title) - taken
         fitting = (hint for hint in hints if self.fontMetrics().horizontalAdvance(hint) <= room)
         return next(fitting, hints[-1])
+
+    def room_beside(self, title: str) -> int:
+        """Return the pixels beside a title in its line."""
+        title_width = self.fontMetrics().horizontalAdvance(title) * 11 // 10  # it is bold
+        return self.width() - max(title_width + _HEADING_MARGINS, self.title_room + _TABS_MARGINS)
 
     def refresh(self) -> None:
         """Show the present state."""

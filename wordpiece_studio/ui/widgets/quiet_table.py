@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 CELL_PADDING = 6
 """Pixels between the edge of a cell and its text."""
+ARROWS_ABOVE = (
+    "QHeaderView::up-arrow, QHeaderView::down-arrow"
+    "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
+)
+"""The style of a header that sorts: on the right, where Qt puts it, the arrow would cover the title."""
 _AT_LEFT, _AT_RIGHT = (
     int(side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
     for side in (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight)
@@ -186,11 +191,7 @@ class SortedTable(QuietTable):
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        # On the right, where Qt puts it, the arrow would cover the title.
-        header.setStyleSheet(
-            "QHeaderView::up-arrow, QHeaderView::down-arrow"
-            "{ subcontrol-position: top center; width: 9px; height: 6px; top: 1px; }"
-        )
+        header.setStyleSheet(ARROWS_ABOVE)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         header.setSortIndicatorClearable(True)
         self.setSortingEnabled(True)

@@ -78,7 +78,17 @@ def repetition_text(run: Run) -> str:
 def step_name(compared: ComparedStep, names: Mapping[Run, str]) -> str:
     """Return what stands after the letter of a compared run: its name, or ``"@12 the first tie"`` for a bookmark."""
     note = compared.bookmark
+    if compared.is_longest_first:
+        return _tr("longest token first")
     return names[compared.run] if note is None else f"@{number_text(note.step)} {note.text}"
+
+
+def where_text(compared: ComparedStep) -> str:
+    """Return the letter of a run with its step, if it has any: ``"B at step 7"``."""
+    run = compared.run
+    if not run.history.has_steps:
+        return run.letter
+    return _tr("{letter} at step {step}").format(letter=run.letter, step=number_text(compared.step))
 
 
 def merges_text(merges: int) -> str:
@@ -118,7 +128,8 @@ def _floor(run: Run) -> str:
 
 def _special_tokens(run: Run) -> str:
     number = len(run.config.special_tokens)
-    return _tr("{number} special tokens").format(number=number) if number else _tr("no special tokens")
+    words = {0: _tr("no special tokens"), 1: _tr("1 special token")}
+    return words.get(number) or _tr("{number} special tokens").format(number=number)
 
 
 def _normalizer(run: Run) -> str:

@@ -24,6 +24,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -37,11 +38,12 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
+    from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.panes.charts.chart import Chart
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_ALL = 6
+_ALL, _FIGURES = 6, 7
 _OF_USAGE = (4, 5)
 _ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
@@ -53,6 +55,7 @@ _FILE_NAMES = (
     "zipf",
     "tokens-in-use",
     "charts",
+    "figures",
 )
 # Row, column and column span of each chart when all are shown.
 _PLACES = ((0, 0, 2), (0, 2, 2), (0, 4, 2), (1, 0, 2), (1, 2, 2), (1, 4, 2))
@@ -119,7 +122,9 @@ class ChartChoice(QWidget):
         self._fit()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, max(self._row.sizeHint().height(), self._combo.sizeHint().height()))
+        return QSize(
+            self._combo.sizeHint().width(), max(self._row.sizeHint().height(), self._combo.sizeHint().height())
+        )
 
     def sizeHint(self) -> QSize:
         return QSize(self._row.sizeHint().width(), self.minimumSizeHint().height())
@@ -143,10 +148,19 @@ class ChartChoice(QWidget):
 
 
 class ChartsPane(Pane):
-    """The charts of the run, linked both ways to the step."""
+    """The charts of the run, linked both ways to the step; and the figures of all runs.
+
+    Signals
+    -------
+    save_requested()
+        The Save button was pressed.
+    files_requested(), tokenizers_requested()
+        The user wants to choose files to measure on, or tokenizers to measure.
+    """
 
     save_requested = Signal()
-    """The Save button was pressed."""
+    files_requested = Signal()
+    tokenizers_requested = Signal()
 
     def __init__(
         self,
@@ -155,8 +169,12 @@ class ChartsPane(Pane):
         changes: LiveChanges,
         theme: Theme,
         parent: QWidget | None = None,
+        *,
+        figures: FiguresMeasuring | None = None,
     ) -> None:
         super().__init__(model, parent)
+        self._figures = figures
+        self._face: FiguresFace | None = None  # made when it is first shown
         self._usage = usage
         self._theme = theme
         self._source = ChartSource(model, usage, changes)
@@ -166,7 +184,7 @@ class ChartsPane(Pane):
         self._index: int | None = None  # None: whatever fits
         names = (
             self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
-            self.tr("In use"), self.tr("All"),
+            self.tr("In use"), self.tr("All"), self.tr("Figures"),
         )  # fmt: skip
         tips = (
             self.tr("The value of each merge on a logarithmic axis; ties are marked"),
@@ -176,8 +194,10 @@ class ChartsPane(Pane):
             self.tr("How often each token is used on the corpus at the current step, most frequent first"),
             self.tr("How many different tokens the corpus consists of after each merge"),
             self.tr("All charts at once"),
+            self.tr("What every run, and tokenizers in files, make of a text: which one is better, in a table"),
         )
         self._choice = ChartChoice(names, tips, self)
+        self._choice.set_available(_FIGURES, figures is not None)
         self._save = QToolButton(self)
         self._save.setText(self.tr("Save…"))
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -187,6 +207,7 @@ class ChartsPane(Pane):
         self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
         self._layout = QVBoxLayout(self)
+        self._head = QHBoxLayout()
         self._grid = QGridLayout()
         self._put_together()
         self._connect(changes)
@@ -194,7 +215,7 @@ class ChartsPane(Pane):
         self.set_heading(self.tr("Charts"))
 
     def _put_together(self) -> None:
-        head = QHBoxLayout()
+        head = self._head
         head.setContentsMargins(6, 0, 6, 0)
         head.addWidget(self._choice, 1)
         head.addWidget(self._save)
@@ -227,6 +248,11 @@ class ChartsPane(Pane):
         return self._charts if shown == _ALL else self._charts[shown : shown + 1]
 
     @property
+    def face(self) -> FiguresFace | None:
+        """The figures; None until they are first shown."""
+        return self._face
+
+    @property
     def choice(self) -> ChartChoice:
         """The buttons that choose a chart."""
         return self._choice
@@ -236,8 +262,12 @@ class ChartsPane(Pane):
         """A file name for the charts shown, without suffix."""
         return _FILE_NAMES[self._shown_index()]
 
+    def show_figures(self) -> None:
+        """Show the figures of all runs."""
+        self.choose(_FIGURES)
+
     def choose(self, index: int) -> None:
-        """Show one chart, or all of them (6) where there is room."""
+        """Show one chart, or all of them (6) where there is room, or the figures (7)."""
         self._index = index
         if self.isVisible():
             self.refresh_now()
@@ -251,7 +281,8 @@ class ChartsPane(Pane):
 
     def refresh(self) -> None:
         """Show the current state."""
-        self._make_charts()
+        if self._shown_index() != _FIGURES:
+            self._make_charts()
         if not self._is_dressed:
             self._restyle()
         self._arrange()
@@ -265,7 +296,9 @@ class ChartsPane(Pane):
             self._refresh_rest()
         self._save.setEnabled(any(chart.is_drawn for chart in self.charts))
         hint = ""
-        if history is not None:
+        if self._shown_index() == _FIGURES:
+            hint = self.tr("each run at its end")
+        elif history is not None:
             hint = self.tr("after merge {step} of {count}").format(
                 step=number_text(self._source.step), count=number_text(self._source.count)
             )
@@ -297,6 +330,8 @@ class ChartsPane(Pane):
 
         self.refresh_now()
         self._refresh_rest()
+        if self._shown_index() == _FIGURES:
+            raise StudioError("The figures are a table, not a chart", "Copy them, or choose a chart.")
         drawn = [chart for chart in self.charts if chart.is_drawn]
         if not drawn:
             raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")
@@ -345,10 +380,23 @@ class ChartsPane(Pane):
                 self._grid.addWidget(chart, place[0], place[1], 1, place[2])
             chart.set_title_visible(index == _ALL)
             chart.setVisible(is_shown)
+        self._show_face(is_shown=index == _FIGURES)
         self._grid.setRowStretch(0, 1)
         self._grid.setRowStretch(1, 1 if index == _ALL else 0)
         self._want_usage(self.isVisible() and index in (_ALL, *_OF_USAGE))
         self._layout.activate()
+
+    def _show_face(self, *, is_shown: bool) -> None:
+        if is_shown and self._face is None and self._figures is not None:
+            self._face = FiguresFace(self._figures, self._theme, self)
+            self._face.files_requested.connect(self.files_requested)
+            self._face.tokenizers_requested.connect(self.tokenizers_requested)
+            self._grid.addWidget(self._face, 0, 0, 1, 6)
+            self._head.insertWidget(1, self._face.controls, 4)
+        if self._face is not None:
+            self._face.setVisible(is_shown)
+            self._face.controls.setVisible(is_shown)
+        self._save.setVisible(not is_shown)
 
     def _want_usage(self, wanted: bool) -> None:
         if wanted is not self._wants_usage:
@@ -419,6 +467,6 @@ class ChartsPane(Pane):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._charts:
+        if self._charts or self._face is not None:
             self._arrange()
             self.refresh_later()

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QInputDialog, QLabel, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QInputDialog,
+    QLabel,
+    QSizePolicy,
+    QSpinBox,
+    QStyle,
+    QStyleOptionComboBox,
+    QStylePainter,
+    QWidget,
+)
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD
@@ -17,15 +28,31 @@ from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QPaintEvent, QResizeEvent, QWheelEvent
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
+_INSIDE = 4  # pixels that a style leaves beside the text of a box
 _CHOICE_DELAY_MS = 500
 """How long after its last change a number counts as chosen."""
+
+
+class _CutBox(QComboBox):
+    """A box whose text ends with … where it is too long, instead of in the middle of a letter."""
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        option, combo = QStyleOptionComboBox(), QStyle.ComplexControl.CC_ComboBox
+        self.initStyleOption(option)
+        room = self.style().subControlRect(combo, option, QStyle.SubControl.SC_ComboBoxEditField, self).width()
+        text = self.fontMetrics().elidedText(option.currentText, Qt.TextElideMode.ElideRight, room - _INSIDE)
+        option.currentText = text
+        painter = QStylePainter(self)
+        painter.drawComplexControl(combo, option)
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
 
 
 class CorpusFiguresView(QWidget):
@@ -227,7 +254,7 @@ class CorpusFiguresView(QWidget):
         return edit
 
     def _make_box(self, name: str, items: list[tuple[str, str]]) -> QComboBox:
-        box = QComboBox(self)
+        box = _CutBox(self)
         for text, value in items:
             box.addItem(text, value)
         box.setAccessibleName(name)

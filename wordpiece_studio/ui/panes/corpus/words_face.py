@@ -1,7 +1,8 @@
 """The words of the run shown and their splits: the second face of the corpus pane.
 
 A click on a word selects it, a click on a chip selects its token; what is selected elsewhere is marked here. The field
-above searches the words; a word with a number, such as ``hug 10``, is a count that Enter sets in the text.
+above searches the words; a word with a number, such as ``hug 10``, is a count that Enter sets in the text. Where the
+run is compared, its words can be those that it and another one cut differently.
 """
 
 from __future__ import annotations
@@ -9,28 +10,41 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.run_differences import DifferenceSearch, words_apart
+from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsFilter
+from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
-from wordpiece_studio.ui.widgets.plain import copy_text, menu_text, set_plain_tooltip, tool_button, whole
+from wordpiece_studio.ui.widgets.plain import (
+    copy_text,
+    menu_text,
+    plain_label,
+    set_plain_text,
+    set_plain_tooltip,
+    tool_button,
+    whole,
+)
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, paint_mark
+from wordpiece_studio.ui.widgets.run_names import where_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from PySide6.QtGui import QMouseEvent, QPainter, QResizeEvent
-    from PySide6.QtWidgets import QStyleOptionViewItem, QTableView, QToolButton
+    from PySide6.QtGui import QHideEvent, QMouseEvent, QPainter, QResizeEvent
+    from PySide6.QtWidgets import QTableView, QToolButton
 
+    from wordpiece_studio.evaluation.differences import WordDifferences
+    from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.chip_style import Variants
@@ -43,16 +57,31 @@ _LONGEST_SHOWN = 14
 """Characters of the selected token at the box."""
 _MOST_CHIPS = 30
 """Of a split that is too long for its cell."""
+_BETWEEN_WORDS = 6  # pixels
+_SHORTEST_CHOICE = 12  # characters
+_FEW_WORDS = 2000
+"""So many are compared in no time, so there is no need to wait for the step to settle."""
 _ENTRY = re.compile(r"\s*(\S+)\s+([0-9]{1,18})\s*")
 """A word and how often it is to occur."""
 
 
+def _key(compared: ComparedStep) -> tuple[Run, int | None]:
+    """Return what stays the same when the step shown is another one."""
+    return compared.run, None if compared.bookmark is None else compared.step
+
+
 class _WordDelegate(ChipDelegate):
-    """Draws the splits as chips, and words and counts with the mark of the rows that the step changed."""
+    """Draws the splits as chips, and words and counts with the mark of the rows that the step changed.
+
+    Where two cut a word, both splits stand in one cell, one below the other.
+    """
 
     def __init__(self, table: RunWordsModel, theme: Theme, chips: Variants, view: QTableView) -> None:
         super().__init__(theme, WordColumn.SPLIT, chips, view, gap=3)
         self._table = table
+
+    def has_chips(self, index: Index) -> bool:
+        return index.column() >= WordColumn.SPLIT
 
     def text(self, index: Index) -> str:
         return token_text(super().text(index))
@@ -61,9 +90,21 @@ class _WordDelegate(ChipDelegate):
         return index.column() == WordColumn.WORD and index.row() < self._table.changed_rows
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        super().paint(painter, option, index)
+        for rect, split in self.lines(option.rect, index):
+            part = QStyleOptionViewItem(option)
+            part.rect = rect
+            super().paint(painter, part, split)
         if self.is_bold(index):
             paint_mark(painter, option.rect, self._theme)
+
+    def lines(self, cell: QRect, index: Index) -> list[tuple[QRect, Index]]:
+        """Return the lines of a cell, each with the index of what it shows."""
+        if not self._table.is_apart or index.column() != WordColumn.SPLIT:
+            return [(cell, index)]
+        upper, lower = QRect(cell), QRect(cell)
+        upper.setBottom(cell.center().y())
+        lower.setTop(upper.bottom() + 1)
+        return [(upper, index), (lower, self._table.index(index.row(), WordColumn.OTHER))]
 
 
 class RunWordsView(SortedTable):
@@ -80,6 +121,7 @@ class RunWordsView(SortedTable):
         self._pressed_at = QPointF()
         self._delegate = _WordDelegate(table, theme, self._chips_at, self)
         self.setItemDelegate(self._delegate)
+        self.setColumnHidden(WordColumn.OTHER, True)
         self.setAccessibleName(self.tr("Words and their splits"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.doubleClicked.connect(self._on_self_double_clicked)
@@ -106,11 +148,18 @@ class RunWordsView(SortedTable):
 
     def restyle(self) -> None:
         self._delegate.restyle()
-        self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 4)
         self.fit_columns()
 
+    def fit_rows(self) -> None:
+        """Give the rows the height of one split, or of two with room between words."""
+        line, rows = self._delegate.chip_height + 4, self.verticalHeader()
+        height = 2 * line + _BETWEEN_WORDS if self._words.is_apart else line
+        if height != rows.defaultSectionSize():
+            rows.setDefaultSectionSize(height)
+
     def fit_columns(self) -> None:
-        """Give the counts the width that the largest needs, the words a third of the rest at most."""
+        """Give the counts the width that the largest needs, the words a third of the rest at most; and fit the rows."""
+        self.fit_rows()
         metrics, words = self.fontMetrics(), self._words.words
         room = self.viewport().width()
         most = number_text(words.largest_count() if words is not None and self._words.rowCount() else 0)
@@ -130,8 +179,9 @@ class RunWordsView(SortedTable):
 
     def _on_self_clicked(self, index: QModelIndex) -> None:
         chip = None
-        if index.column() == WordColumn.SPLIT:
-            chip = self._delegate.item_at(self.visualRect(index), index, self._pressed_at.x())
+        for rect, split in self._delegate.lines(self.visualRect(index), index):
+            if split.column() >= WordColumn.SPLIT and rect.contains(self._pressed_at.toPoint()):
+                chip = self._delegate.item_at(rect, split, self._pressed_at.x())
         if chip is not None and chip.kind == "chip":
             self.token_clicked.emit(chip.target)
         elif self.is_one_row_selected():
@@ -146,17 +196,22 @@ class RunWordsView(SortedTable):
         if words is None:
             return
         made = words.made() if index.row() < self._words.changed_rows else ""
+        is_other, item = index.column() == WordColumn.OTHER, self._words.item_of_row(index.row())
+        label = [FlowItem(words.labels[is_other], "strong")] if words.labels else []
         chips = [
             FlowItem(token, "chip", target=token, selected=token == self._token, fresh=token == made)
-            for token in words.split(self._words.item_of_row(index.row()))
+            for token in (words.other_split(item) if is_other else words.split(item))
         ]
-        yield chips
+        yield [*label, *(chips or [FlowItem("—", "text")])]
         for number in range(min(len(chips) - 1, _MOST_CHIPS), 0, -1):
-            yield [*chips[:number], FlowItem("…", "text")]
+            yield [*label, *chips[:number], FlowItem("…", "text")]
 
 
 class WordsFace(Pane):
-    """The table with a field for searches and counts, and a box that leaves only words with the selected token."""
+    """The table with a field for searches and counts, and a box that leaves only words with the selected token.
+
+    Below them, where something is compared, a choice of what it is that must cut the words differently.
+    """
 
     count_refused = Signal(object)
     """Why a count cannot be set (StudioError)."""
@@ -165,6 +220,10 @@ class WordsFace(Pane):
         super().__init__(session.model, parent)
         self._session = session
         self._error: StudioError | None = None  # why there are no rows
+        self._said = ""  # about the words that are cut differently
+        self._other: tuple[Run, int | None] | None = None  # what must cut the words differently, if anything
+        self._shown_before: Run | None = None
+        self._search = DifferenceSearch(words_apart, self)
         self.table = RunWordsModel(session.model, self)
         self.view = RunWordsView(self.table, theme, self)
         self._field = line_field(self)
@@ -185,6 +244,13 @@ class WordsFace(Pane):
         self._set_button = tool_button(self.tr("Set"), self.tr("Set the count of this word"), self)
         self._set_button.setProperty("role", "link")
         self._set_button.hide()
+        self._choice = QComboBox(self)
+        self._choice.setAccessibleName(self.tr("Which words are shown"))
+        self._choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._choice.setMinimumContentsLength(_SHORTEST_CHOICE)
+        self._choice.hide()
+        self._share = plain_label("", self, role="hint", wrap=True)
+        self._share.hide()
         self._empty = EmptyState(self)
         self._timer = single_shot(self, self._take_filter, _PAUSE_MS)
         self._lay_out()
@@ -203,6 +269,11 @@ class WordsFace(Pane):
         layout.setContentsMargins(1, 2, 1, 2)
         layout.setSpacing(4)
         layout.addLayout(controls)
+        apart = QVBoxLayout()
+        apart.setContentsMargins(12, 0, 12, 0)
+        apart.addWidget(self._choice)
+        apart.addWidget(self._share)
+        layout.addLayout(apart)
         layout.addWidget(self._empty, 1)
         layout.addWidget(self.view, 100)
 
@@ -211,6 +282,9 @@ class WordsFace(Pane):
         self._field.textChanged.connect(self._on_field_text_changed)
         self._only.toggled.connect(self._on_only_toggled)
         self._set_button.clicked.connect(self._set_count)
+        self._choice.activated.connect(self._on_choice_activated)
+        self._search.changed.connect(self._on_search_changed)
+        self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._on_view_item_walked_to)
         self.view.token_clicked.connect(self._on_view_token_clicked)
@@ -233,6 +307,16 @@ class WordsFace(Pane):
         return self._set_button
 
     @property
+    def choice(self) -> QComboBox:
+        """The choice of what must cut the words differently; hidden while nothing is compared."""
+        return self._choice
+
+    @property
+    def share(self) -> str:
+        """What is said about the words that are cut differently; empty unless only these are shown."""
+        return self._share.text()
+
+    @property
     def emptiness(self) -> str:
         """What is said in place of rows."""
         return self._empty.text if not self._empty.isHidden() else ""
@@ -244,13 +328,25 @@ class WordsFace(Pane):
 
     def close_jobs(self) -> None:
         self.table.close()
+        self._search.close()
+
+    def choose_next(self) -> None:
+        """Show the words that the next compared run or step cuts differently, or after the last one, all words."""
+        self._choose((self._place_of_choice() + 1) % (len(self._others()) + 1))
 
     # -- contents
 
     def refresh(self) -> None:
         before, counts = self.table.words, self._session.counting.counts
         self._error = None
-        self.table.show_step(None if counts is None else (counts, self._session.settings.valid_config()))
+        others = self._others()
+        self._show_choice(others)
+        if self._other is None:
+            self._search.stop()
+            self.table.show_step(None if counts is None else (counts, self._session.settings.valid_config()))
+        else:
+            self._find_apart(others[self._place_of_choice() - 1])
+        self._show_share()
         self._take_filter()
         if self.table.words is not before:
             self.view.fit_columns()
@@ -260,6 +356,77 @@ class WordsFace(Pane):
 
     def forget(self) -> None:
         self.table.forget()
+        self._search.forget()
+
+    # -- words that are cut differently
+
+    def _others(self) -> list[ComparedStep]:
+        """Return what the step shown is compared with."""
+        return [] if self._model.run is None else self._session.comparison.beside()
+
+    def _show_choice(self, others: Sequence[ComparedStep]) -> None:
+        """Offer what the step shown is compared with."""
+        run, keys = self._model.run, [_key(other) for other in others]
+        if self._other is not None and self._other not in keys:
+            # Where the tab of the chosen one is shown now, it is compared with the one shown before.
+            is_shown_now = self._other == (run, None) and (self._shown_before, None) in keys
+            self._other = (self._shown_before, None) if is_shown_now and self._shown_before is not None else None
+        self._shown_before = run
+        texts = [self.tr("every word")]
+        texts += [self.tr("cut differently by {run}").format(run=other.label) for other in others]
+        if texts != [self._choice.itemText(place) for place in range(self._choice.count())]:
+            self._choice.clear()
+            self._choice.addItems(texts)
+        self._choice.setCurrentIndex(self._place_of_choice())
+        self._choice.setVisible(bool(others))
+
+    def _place_of_choice(self) -> int:
+        keys = [None, *map(_key, self._others())]
+        return keys.index(self._other) if self._other in keys else 0
+
+    def _choose(self, place: int) -> None:
+        self._other = _key(self._others()[place - 1]) if place else None
+        self.refresh_later()
+
+    def _find_apart(self, other: ComparedStep) -> None:
+        """Show the words that are cut differently, or those found last until they are known."""
+        run = self._model.run
+        assert run is not None  # else nothing is compared
+        shown = ComparedStep(run, self._model.step)
+        self._search.ask(shown, other, rests=len(run.counts) > _FEW_WORDS)
+        found, words = self._search.answer, self.table.words
+        if not self._search.is_answered:
+            if not isinstance(words, WordsApart):
+                self.table.forget()
+        elif not isinstance(words, WordsApart) or words.found is not found:
+            self.table.show_apart(WordsApart(found, (shown.label, other.label)))
+            self._said = self._apart_text(found, where_text(shown), where_text(other))
+
+    def _apart_text(self, found: WordDifferences, first: str, second: str) -> str:
+        if not found.words:
+            return self.tr("{first} and {second} cut every word alike.").format(first=first, second=second)
+        text = self.tr("{first} and {second} cut {number} of {all} words differently, {share} % of the text.")
+        return text.format(
+            first=first,
+            second=second,
+            number=number_text(len(found.words)),
+            all=number_text(found.distinct_words),
+            share=f"{100 * found.share:.2f}",
+        )
+
+    def _show_share(self) -> None:
+        """Say how much of the text is cut differently, and how far the search for another step is."""
+        text = self._said if self.table.is_apart else ""
+        if text and self._search.percent is not None:
+            text = self.tr("{found} Comparing: {percent} %").format(found=text, percent=self._search.percent)
+        set_plain_text(self._share, text)
+        self._share.setVisible(bool(text) and not self._is_alike)
+
+    @property
+    def _is_alike(self) -> bool:
+        """Whether no word is cut differently."""
+        words = self.table.words
+        return isinstance(words, WordsApart) and not words.word_count
 
     def _selected_token(self) -> str:
         history, selection = self._model.history, self._model.selection
@@ -278,8 +445,14 @@ class WordsFace(Pane):
         self._only.setAccessibleName(tip)
 
     def _show_emptiness(self) -> None:
-        text = "" if self._error is None else str(self._error)
-        if not text and self.table.words is None:
+        error = self._error or self._search.error
+        text = "" if error is None else str(error)
+        if not text and self._other is not None and self.table.words is None:
+            percent = f" {self._search.percent} %" if self._search.percent is not None else ""
+            text = self.tr("The words are being compared.") + percent
+        elif not text and self._is_alike:
+            text = self._said
+        elif not text and self.table.words is None:
             text = self.tr("There are no words yet. Type or open a text, or type a word and its count above: hug 10")
             if self._session.counting.is_under_way:
                 text = self.tr("The words are being counted.")
@@ -301,10 +474,11 @@ class WordsFace(Pane):
     def _copy(self) -> None:
         """Copy the selected rows as tab-separated text."""
         rows = self.view.selected_items().tolist()
-        copy_text("".join("\t".join(str(self._plain(row, column)) for column in WordColumn) + "\n" for row in rows))
+        columns = [column for column in WordColumn if column is not WordColumn.OTHER or self.table.is_apart]
+        copy_text("".join("\t".join(str(self._plain(row, column)) for column in columns) + "\n" for row in rows))
 
     def _plain(self, item: int, column: WordColumn) -> object:
-        return self.table.text(item, column) if column is WordColumn.SPLIT else self.table.value(item, column)
+        return self.table.text(item, column) if column >= WordColumn.SPLIT else self.table.value(item, column)
 
     # -- counts
 
@@ -379,6 +553,23 @@ class WordsFace(Pane):
     def _on_field_text_changed(self, _text: str) -> None:
         self._timer.start()
         self._show_set_button()
+
+    def _on_choice_activated(self, place: int) -> None:
+        self._choose(place)
+
+    def _on_search_changed(self) -> None:
+        if self._search.percent is None or self._search.is_answered or self._search.error is not None:
+            self.refresh_later()
+        elif self.is_current:
+            self._show_share()
+            self._show_emptiness()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Compare nothing that nobody sees."""
+        super().hideEvent(event)
+        if self._other is not None:
+            self._search.stop()
+            self.refresh_later()
 
     def _on_only_toggled(self, _is_checked: bool) -> None:
         self._take_filter()

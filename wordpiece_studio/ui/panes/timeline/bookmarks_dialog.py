@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.actions import Actions
     from wordpiece_studio.ui.widgets.theme import Theme
+
+
+_BETWEEN_NOTES = 8  # pixels
 
 
 class KeepDialog(QDialog):
@@ -79,6 +82,9 @@ class NoteDelegate(QStyledItemDelegate):
         if not self._bookmarks.is_of_run(self._bookmarks.notes[index.row()]):
             for role in (QPalette.ColorRole.Text, QPalette.ColorRole.HighlightedText):
                 option.palette.setColor(role, self._theme.faint)
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return super().sizeHint(option, index) + QSize(0, _BETWEEN_NOTES)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         editor = super().createEditor(parent, option, index)
@@ -178,7 +184,9 @@ class BookmarksDialog(QDialog):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(COMPARE, QHeaderView.ResizeMode.ResizeToContents)
         table.setColumnWidth(0, metrics.horizontalAdvance("8,888,888") + 20)
-        table.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
+        table.setWordWrap(True)  # a note may be some sentences long
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        table.verticalHeader().setMinimumSectionSize(metrics.height() + 10)
 
     def _lay_out(self) -> None:
         buttons = QHBoxLayout()
@@ -192,7 +200,7 @@ class BookmarksDialog(QDialog):
         layout.addWidget(self._empty)
         layout.addWidget(self._table, 1)
         layout.addLayout(buttons)
-        self.resize(480, 320)
+        self.resize(620, 380)
 
     def _enable(self) -> None:
         notes = self._bookmarks.notes

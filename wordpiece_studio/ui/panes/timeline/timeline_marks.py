@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.breakpoints import Breakpoint
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.run_differences import Parting
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -34,12 +35,14 @@ Places = Callable[[NDArray[np.generic]], NDArray[np.float64]]
 _FEW = 200
 """Up to this many merges, the curve has a point for each."""
 _ABOVE_AXIS = 3.0
-MarkKind = Literal["tie", "change", "breakpoint", "note", "birth"]
+MarkKind = Literal["tie", "change", "breakpoint", "note", "birth", "parting"]
 _OUTLINES: dict[MarkKind, tuple[tuple[float, float], ...]] = {
     "breakpoint": ((0, -4.5), (4.5, 0), (0, 4.5), (-4.5, 0)),
     "note": ((-3.5, -5), (3.5, -5), (3.5, 5), (0, 1.5), (-3.5, 5)),
     "birth": ((0, -4), (4.5, 4), (-4.5, 4)),
+    "parting": ((0, 4), (4.5, -4), (-4.5, -4)),
 }
+_PARTING_MARK = "▼"
 _SMALL = 2 / 3
 _MANY = 200
 """More marks than this are drawn small."""
@@ -81,6 +84,7 @@ def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
         "breakpoint": theme.error,
         "note": theme.bookmark,
         "birth": theme.accent_ink,
+        "parting": theme.text,
     }[kind]
 
 
@@ -168,6 +172,49 @@ class Legend(QWidget):
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("timeline_marks", text)
+
+
+def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
+    """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
+
+    ``"▼ A and B part at step 7: ##u + ##g here, h + ##ug there (a tie)"``, or, of several,
+    ``"▼ A parts from B at step 7, from C at step 9"``.
+    """
+    parted = [each for each in found if each.step is not None]
+    if len(found) == 1:
+        said = _parting_sentence(found[0])
+        short = _tr("{mark} part at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
+        return (said, short) if parted else (said,)
+    if not parted:
+        return ("; ".join(map(_parting_sentence, found)),) if found else ()
+    places = [
+        _tr("from {other} at step {step}").format(other=each.other.letter, step=number_text(each.step or 0))
+        for each in parted
+    ]
+    said = _tr("{mark} {shown} parts {places}")
+    return tuple(
+        said.format(mark=_PARTING_MARK, shown=found[0].shown.letter, places=each)
+        for each in (", ".join(places), f"{places[0]}, …")
+    )
+
+
+def _parting_sentence(parting: Parting) -> str:
+    shown, other, parted = parting.shown, parting.other, parting.divergence
+    names = {"mark": _PARTING_MARK, "shown": shown.letter, "other": other.letter}
+    if not parting.is_known:
+        unknown = other if shown.history.has_steps else shown
+        return _tr("the merges of {run} are unknown").format(run=unknown.letter)
+    if parted is None:
+        return _tr("{shown} and {other} make the same merges").format(**names)
+    if parted.first is None or parted.second is None:
+        ends = shown if parted.first is None else other
+        text = _tr("{mark} {shown} and {other} are the same up to step {step}, where {ends} ends")
+        return text.format(**names, step=number_text(parted.step - 1), ends=ends.letter)
+    text = _tr("{mark} {shown} and {other} part at step {step}: {here} here, {there} there")
+    if parted.is_tie:
+        text = _tr("{mark} {shown} and {other} part at step {step}: {here} here, {there} there (a tie)")
+    here, there = (" + ".join(token_text(each, 20) for each in pair) for pair in (parted.first, parted.second))
+    return text.format(**names, step=number_text(parted.step), here=here, there=there)
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
@@ -302,6 +349,8 @@ class Lane:
         The widest of the texts about its steps, for which there is room.
     tokens
         The tokens that its merges made, if these are few.
+    parting
+        The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
     """
 
     run: Run
@@ -310,11 +359,12 @@ class Lane:
     sizes: NDArray[np.int64]
     widest: str
     tokens: tuple[str, ...] = ()
+    parting: int | None = None
 
     @property
     def look(self) -> tuple[object, ...]:
         """What it looks like: lanes that look alike need not be drawn again."""
-        return self.run, self.run.letter, self.run.color, self.name, self.curve, len(self.sizes)
+        return self.run, self.run.letter, self.run.color, self.name, self.curve, len(self.sizes), self.parting
 
 
 class CurvePainter:

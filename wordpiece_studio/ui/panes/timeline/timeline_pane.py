@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.run_differences import DifferenceSearch, partings
 from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
@@ -19,23 +20,25 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     PlotMarks,
     ValueCurve,
     hit_words,
+    parting_words,
 )
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.run_names import run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QAction, QResizeEvent
+    from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
 
     from wordpiece_studio.session.held_out_judging import HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.run_differences import Parting
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -226,6 +229,8 @@ class TimelinePane(Pane):
         self._player = player
         self._changes = changes
         self._judging = judging
+        self._partings = DifferenceSearch(partings, self)
+        self._goes_to_parting = False  # as soon as it is known
         self._selection_step = SelectionStep()
         self._birth: int | None = None
         self._said = ""  # about the step
@@ -243,21 +248,7 @@ class TimelinePane(Pane):
         self._plot = TimelinePlot(theme, self._describe_step, self)
         self._plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
-        self._stretch = QCheckBox(self.tr("each to its own end"), self)
-        set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
-        self._stretch.hide()
-        self._held_out = plain_label("", self, role="hint")
-        self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
-        self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
-        tip = self.tr("A tenth of the corpus, and how vocabularies split it that were trained on the rest, one by each "
-                      "objective. The fewer tokens a word, the better.")  # fmt: skip
-        set_plain_tooltip(self._held_out, tip)
-        self._held_out.hide()
-        self._header = QWidget(self)
-        beside = QHBoxLayout(self._header)
-        beside.setContentsMargins(0, 0, 0, 0)
-        beside.addWidget(self._held_out)
-        beside.addWidget(self._stretch)
+        self._make_header()
         self._lay_out()
         self._connect()
         self._is_made = True
@@ -274,7 +265,7 @@ class TimelinePane(Pane):
         return self._plot
 
     def header_widget(self) -> QWidget:
-        """Return what is said about held-out text, and the choice of scales, for the panel's title bar."""
+        """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
         return self._header
 
     def show_tools(self, is_wanted: bool) -> None:
@@ -288,7 +279,37 @@ class TimelinePane(Pane):
         self._said, self._said_step = words, self._model.step
         self._show_step()
 
+    def close_jobs(self) -> None:
+        self._partings.close()
+
+    def go_to_parting(self) -> None:
+        """Go to the next step at which a compared run parts from the one shown; after the last, to the first."""
+        self._goes_to_parting = True
+        self.refresh_later()
+
     # -- set-up
+
+    def _make_header(self) -> None:
+        self._stretch = QCheckBox(self.tr("each to its own end"), self)
+        set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
+        self._stretch.hide()
+        self._parting = tool_button("", self.tr("Where other runs part from the one shown"), self)
+        self._parting.setProperty("role", "link")
+        self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._parting.hide()
+        self._held_out = plain_label("", self, role="hint")
+        self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
+        self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
+        tip = self.tr("A tenth of the corpus, and how vocabularies split it that were trained on the rest, one by each "
+                      "objective. The fewer tokens a word, the better.")  # fmt: skip
+        set_plain_tooltip(self._held_out, tip)
+        self._held_out.hide()
+        self._header = QWidget(self)
+        beside = QHBoxLayout(self._header)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(self._held_out)
+        beside.addWidget(self._parting)
+        beside.addWidget(self._stretch)
 
     def _lay_out(self) -> None:
         legend = QHBoxLayout()
@@ -314,6 +335,12 @@ class TimelinePane(Pane):
         if event.type() == QEvent.Type.FontChange and self._is_made:
             self._fit()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Compare nothing that nobody sees."""
+        super().hideEvent(event)
+        self._partings.stop()
+        self.refresh_later()
+
     def _fit(self) -> None:
         """In a low pane, give the room of the legend to the curve."""
         self._legend.setVisible(self.height() >= _LOW_LINES * self.fontMetrics().height())
@@ -333,6 +360,8 @@ class TimelinePane(Pane):
         self._changes.changed.connect(self._on_steps_changed)
         self._plot.step_chosen.connect(self._on_plot_step_chosen)
         self._stretch.toggled.connect(self._on_stretch_toggled)
+        self._parting.clicked.connect(self._actions.go_to_parting.trigger)
+        self._partings.changed.connect(self.refresh_later)
         if self._comparison is not None:
             self._comparison.changed.connect(self.refresh_later)
 
@@ -340,6 +369,7 @@ class TimelinePane(Pane):
 
     def forget(self) -> None:
         self._is_curve_new = True
+        self._partings.forget()
 
     def refresh(self) -> None:
         model, plot = self._model, self._plot
@@ -350,10 +380,30 @@ class TimelinePane(Pane):
         if history is not None:
             plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
         plot.setEnabled(count > 0)
+        self._find_partings()
         self._show_lanes()
         self._find_birth()
         self._show_step()
         self._show_marks()
+
+    def _find_partings(self) -> None:
+        """Find where the other runs part from the one shown, unless it is still growing."""
+        run, others = self._model.run, self._comparison.others if self._comparison is not None else ()
+        if run is None or not others or self._model.is_busy:
+            self._partings.stop()
+            return
+        self._partings.ask(*((each, len(each.history)) for each in (run, *others)))
+        if self._goes_to_parting and self._partings.is_answered:
+            self._goes_to_parting = False
+            steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
+            if steps:
+                self._player.stop()
+                self._model.seek(next((step for step in steps if step > self._model.step), steps[0]))
+
+    @property
+    def _known_partings(self) -> tuple[Parting, ...]:
+        """Where the compared runs part from the one shown; nothing while it is not known."""
+        return self._partings.answer if self._partings.answer is not None and self._partings.is_answered else ()
 
     def _show_lanes(self) -> None:
         """Draw a lane for each compared run or step."""
@@ -365,12 +415,16 @@ class TimelinePane(Pane):
         if comparison is not None and lanes:
             runs = comparison.runs.all
             names = dict(zip(runs, run_names(runs), strict=True))
-            drawn = [self._lane(lane.run, step_name(lane, names)) for lane in lanes]
+            steps = {parting.other: parting.step for parting in self._known_partings}
+            drawn = [
+                self._lane(lane.run, step_name(lane, names), steps.get(lane.run) if lane.bookmark is None else None)
+                for lane in lanes
+            ]
         own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
         self._plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
         self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
 
-    def _lane(self, run: Run, name: str) -> Lane:
+    def _lane(self, run: Run, name: str, parting: int | None) -> Lane:
         if run is self._model.run:
             curve = self._plot.curve
         else:
@@ -381,7 +435,7 @@ class TimelinePane(Pane):
         last, count = int(sizes[-1]), len(curve)
         tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
         widest = max(self._size_words(last, last), self._end_words(last), key=len)
-        return Lane(run, name, curve, sizes, widest, tuple(tokens))
+        return Lane(run, name, curve, sizes, widest, tuple(tokens), parting)
 
     def _size_words(self, size: int, last: int) -> str:
         return self.tr("{size} of {last} tokens").format(size=number_text(size), last=number_text(last))
@@ -430,15 +484,35 @@ class TimelinePane(Pane):
         where = self.tr("step {step} of {count}").format(step=step, count=count)
         if self._model.history is not None and not self._model.history.has_steps:
             where = self.tr("end")
-        self._show_held_out(where)
-        self.set_heading(self.tr("Timeline"), self._hint_text(" · ".join((where, *compared[:1]))))
+        said = " · ".join((where, *compared[:1]))
+        self._show_parting(said)
+        self._show_held_out(said)
+        self.set_heading(self.tr("Timeline"), self._hint_text(said))
         self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, *compared))))
+
+    def _show_parting(self, where: str) -> None:
+        """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
+        found = self._known_partings
+        taken = self.fontMetrics().horizontalAdvance(where) + 3 * _BETWEEN + self._width_of(self._stretch)
+        text = self.fitting_hint(self.title, *parting_words(found), "", taken=taken)
+        self._parting.setVisible(bool(text))
+        self._parting.setEnabled(any(each.step for each in found))
+        if text != self._parting.text():
+            self._parting.setText(text)
+            said = "\n".join(parting_words((each,))[0] for each in found)
+            self._parting.setAccessibleName(said)
+            tip = self.tr("Go to the step at which they part") if any(each.step for each in found) else ""
+            set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
+
+    @staticmethod
+    def _width_of(part: QWidget) -> int:
+        """Return how many pixels of the title bar a part takes."""
+        return 0 if part.isHidden() else part.sizeHint().width() + _BETWEEN
 
     def _show_held_out(self, where: str) -> None:
         """Say what the objectives make of held-out text, as far as there is room for it beside `where`."""
         room_taken = self.fontMetrics().horizontalAdvance(where) + 2 * _BETWEEN
-        if not self._stretch.isHidden():
-            room_taken += self._stretch.sizeHint().width() + _BETWEEN
+        room_taken += self._width_of(self._stretch) + self._width_of(self._parting)
         text = self.fitting_hint(self.title, *self._held_out_forms(), "", taken=room_taken)
         set_plain_text(self._held_out, text)
         self._held_out.setAccessibleName(self.tr("Held-out text: {figures}").format(figures=text))
@@ -489,7 +563,7 @@ class TimelinePane(Pane):
             compare=self._actions.compare_step.shortcut().toString(),
         )
         short = self.tr("← → step · drag, click or turn the wheel")
-        taken = self._held_out.sizeHint().width() + _BETWEEN if self._held_out.text() else 0
+        taken = sum(map(self._width_of, (self._held_out, self._parting, self._stretch)))
         return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where, taken=taken)
 
     def _curve_text(self) -> str:
@@ -511,6 +585,8 @@ class TimelinePane(Pane):
                 entries.append(("breakpoint", self.tr("breakpoint")))
             if len(marks.notes):
                 entries.append(("note", self.tr("bookmark")))
+            if any(lane.parting for lane in self._plot.lanes):
+                entries.append(("parting", self.tr("parts from the run shown")))
             if marks.birth is not None:
                 entries.append(("birth", self._birth_text()))
             entries.append((None, curve))

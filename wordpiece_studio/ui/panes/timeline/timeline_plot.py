@@ -45,6 +45,7 @@ _CROWDED, _CROWDED_TOP = 20.0, 8.0
 """In lanes lower than this, names are small and marks lie on the axis: else those of two lanes would touch."""
 _TIES_BELOW_LANE, _CHANGES_BELOW_LANE, _BIRTH_BELOW_LANE = 4.0, 7.5, 7.0
 _BETWEEN_TOKENS = 5.0
+_PARTING_ABOVE = 5.0
 _DISC, _GAP, _WIDEST_NAME = 16.0, 6.0, 0.2
 _GROUND = 0.18  # how opaque the area below the curve of a lane is
 _BACKGROUND_EVENTS = (QEvent.Type.FontChange, QEvent.Type.PaletteChange, QEvent.Type.EnabledChange)
@@ -266,10 +267,13 @@ class TimelinePlot(QAbstractSlider):
         left, right = self._edges
         top = _CROWDED_TOP if self._is_crowded else _TOP
         high = (self.height() - top) / len(self._lanes)
+        return QRectF(left, top + number * high, right - left, high - self._below_lane(high))
+
+    def _below_lane(self, high: float) -> float:
+        """Return how much of a lane so high is below its axis: the names of tokens, if there is room for them."""
         if self._token_line is None:
             self._token_line = float(QFontMetrics(self._theme.font(-2)).height())
-        below = self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
-        return QRectF(left, top + number * high, right - left, high - below)
+        return self._token_line if high >= _LEAST_CURVE + self._token_line else _BELOW_LOW_LANE
 
     # -- user input
 
@@ -419,6 +423,9 @@ class TimelinePlot(QAbstractSlider):
             pen = QPen(color, 1.6, run_line(lane.run.color))
             CurvePainter(painter, curve_room, lambda steps: self._xs_of(steps, lane), pen, ground).paint(lane.curve)
         self._paint_groove(painter, room.bottom())
+        if lane.parting is not None:
+            parting = self._xs_of(np.array([min(lane.parting, len(lane.curve))]), lane)
+            paint_marks(painter, "parting", parting, room.bottom() - _PARTING_ABOVE, self._theme)
         across = min(_DISC, room.height() + 2)
         disc = QRectF(_SIDE, room.bottom() + 2 - across, across, across)
         paint_run_disc(painter, lane.run, disc, self._theme, QFont(self.font()))
@@ -462,7 +469,8 @@ class TimelinePlot(QAbstractSlider):
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignCenter), token)
 
     def _names_tokens(self, lane: Lane) -> bool:
-        return bool(lane.tokens) and self._lane_room(0).height() >= _LEAST_CURVE
+        room = self._lane_room(0)
+        return bool(lane.tokens) and self._lane_room(1).top() - room.bottom() > _BELOW_LOW_LANE
 
     def _below_axis(self, offset: float, in_lane: float) -> float:
         """Return where marks below the axis lie: in a lane closer to it, and on it where it is full."""

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
-    from wordpiece_studio.tokenizer.tokenizer import Piece
+    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_MOST_ROWS = 2
+MOST_ROWS = 3
 """Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
@@ -93,7 +93,7 @@ class RunHeading(QWidget):
         self.setAccessibleName(" ".join(filter(None, (name, step, figures))))
 
 
-_BELOW_HEADING = 3
+_BELOW_HEADING = 1
 
 
 class _Line(QWidget):
@@ -105,7 +105,7 @@ class _Line(QWidget):
         super().__init__(parent)
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
-        self._content_height, self._rows = 0, _MOST_ROWS
+        self._content_height, self._rows = 0, MOST_ROWS
         self.chips = LiveChips(theme, _no_captions, self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         layout = QVBoxLayout(self)
@@ -171,7 +171,7 @@ class ComparedTexts(QWidget):
         self.changes = ComparedChanges(self)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(6)
+        self._layout.setSpacing(4)
         self._layout.addWidget(self._rest)
         self._layout.addWidget(self._legend)
         self.heading.hide()
@@ -184,7 +184,7 @@ class ComparedTexts(QWidget):
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""
-        others = self._comparison.beside() if run is not None else []
+        others = self._comparison.texts() if run is not None else []
         was_seen = not self.isHidden()
         self.heading.setVisible(bool(others))
         self.setVisible(bool(others))
@@ -198,7 +198,8 @@ class ComparedTexts(QWidget):
             set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if others else None)
         lines = zip(others, self._lines, strict=False)
-        self.changes.set_texts({each.run: line.live for each, line in lines if each.bookmark is None})
+        aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
+        self.changes.set_texts(aligned)
         if was_seen != bool(others):
             self.height_changed.emit()
 
@@ -254,13 +255,13 @@ class ComparedTexts(QWidget):
 
 
 def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
-    """Return the words that are not cut into the same tokens in all texts, each by its line and its place there.
+    """Return the words that are not cut at the same places in all texts, each by its line and its place there.
 
-    There are none where the texts do not consist of the same words, or are long.
+    An unknown word is unlike a known one. There are none where the texts do not consist of the same words, or are long.
     """
     if len(texts[0].text) > _MOST_COUNTED:
         return frozenset()
-    cuts = [[[[piece.token for piece in word.pieces] for word in line.words] for line in each.lines] for each in texts]
+    cuts = [[[_cut(word, each) for word in line.words] for line in each.lines] for each in texts]
     if any([len(line) for line in each] != [len(line) for line in cuts[0]] for each in cuts):
         return frozenset()
     return frozenset(
@@ -269,6 +270,13 @@ def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
         for place, words in enumerate(zip(*lines, strict=True))
         if any(word != words[0] for word in words)
     )
+
+
+def _cut(word: TokenizedWord, live: LiveText) -> list[tuple[int, bool]]:
+    """Return where the tokens of a word begin, and whether they are unknown; a mark alone before it is no cut."""
+    unknown, pieces = "" if live.tokenizer is None else live.tokenizer.unk_token, word.pieces
+    is_marked = len(pieces) > 1 and pieces[0].start == pieces[0].end
+    return [(piece.start, piece.token == unknown) for piece in pieces[is_marked:]]
 
 
 def figures_text(live: LiveText) -> str:

@@ -368,7 +368,7 @@ class LiveChips(ChipArea[ChipPlace]):
             self.set_current(boundary)
             self.boundary_chosen.emit(boundary)
         elif self.chip_at(event.position()) is None:
-            self._choose_none()
+            self.choose_none()
         else:
             super().mousePressEvent(event)
 
@@ -391,10 +391,11 @@ class LiveChips(ChipArea[ChipPlace]):
         if is_enter and event.modifiers() == Qt.KeyboardModifier.ShiftModifier and self._current is not None:
             self.word_chosen.emit(self._current)
         elif event.key() == Qt.Key.Key_Escape and is_alone(event) and self._current is not None:
-            self._choose_none()
+            self.choose_none()
         else:
             super().keyPressEvent(event)
 
-    def _choose_none(self) -> None:
+    def choose_none(self) -> None:
+        """Let no chip be the current one."""
         self.set_current(None)
         self.chosen.emit(None)

@@ -65,6 +65,8 @@ class TokenOptions(QWidget):
     """The user asks to copy the ids."""
     decode_toggled = Signal(object)
     """Whether (bool) the field to decode ids should be visible."""
+    longest_first_toggled = Signal(object)
+    """Whether (bool) the text is also cut by the longest token first."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +82,7 @@ class TokenOptions(QWidget):
         )
         self._table = self._switch(self.tr("table"), self.tr("Show the tokens as a table"))
         self._decode = QAction(self.tr("&Decode ids"), self)
+        self._longest_first = QAction(self.tr("Also cut by the &longest token first"), self)
         self._more = self._more_button()
         self._in_menu = {
             self._table: self._entry(self._table, self.tr("Show as &table")),
@@ -124,6 +127,11 @@ class TokenOptions(QWidget):
     def as_table(self) -> bool:
         """Whether a table is shown instead of chips."""
         return self._table.isChecked()
+
+    def offer_longest_first(self, *, is_possible: bool, is_chosen: bool) -> None:
+        """Offer to cut the text by the longest token first, if that is possible."""
+        self._longest_first.setVisible(is_possible)
+        self._longest_first.setChecked(is_chosen)
 
     def make_small(self, is_small: bool) -> None:
         """Leave only the menu, and nothing under the chips; or offer everything."""
@@ -204,9 +212,12 @@ class TokenOptions(QWidget):
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
         self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
-        self._decode.setCheckable(True)
-        self._decode.toggled.connect(self.decode_toggled.emit)
-        menu.addAction(self._decode)
+        for action, toggled in (
+            (self._longest_first, self.longest_first_toggled), (self._decode, self.decode_toggled),
+        ):  # fmt: skip
+            action.setCheckable(True)
+            action.toggled.connect(toggled.emit)
+            menu.addAction(action)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         return button

@@ -12,6 +12,7 @@ from PySide6.QtCore import QEvent, QMargins, Qt
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
@@ -172,7 +173,10 @@ class PaneParts(QSplitter):
         can_ask = self._can_ask and not self._is_low and not is_asked
         says = self._unknown_box.is_wanted
         room = self._room - least_below
-        for has_summary, has_box, rows in ((True, says, 2), (False, says, 2), (False, says, 1), (False, False, 1)):
+        for has_summary, has_box, rows in (
+            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
+            (False, says, 2), (False, says, 1), (False, False, 1),
+        ):  # fmt: skip
             labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
             there = [label for label, is_there in labels if is_there]
             wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)

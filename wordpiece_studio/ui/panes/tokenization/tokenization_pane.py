@@ -128,6 +128,10 @@ class TokenizationPane(Pane):
         """Offer another live text, one click away; with an empty one, offer none any more."""
         self._field.offer_text(text)
 
+    def ask_nothing(self) -> None:
+        """Put “Why here?” away, because there is another corpus."""
+        self._chips.choose_none()
+
     @property
     def live(self) -> LiveText:
         """The text with its words, as of the last refresh."""
@@ -160,6 +164,7 @@ class TokenizationPane(Pane):
         self._field.height_changed.connect(self._parts.share_later)
         if self._comparison is not None and self._compared is not None:
             self._comparison.changed.connect(self.refresh_later)
+            self._options.longest_first_toggled.connect(self._comparison.set_longest_first)
             self._compared.height_changed.connect(self._parts.share_later)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
@@ -195,6 +200,10 @@ class TokenizationPane(Pane):
             self._compared.refresh(model.run, model.step, self._live)
             self._chips.set_framed(self._compared.differing)
             self._save_room()
+        self._options.offer_longest_first(
+            is_possible=model.run is not None and model.run.can_cut_longest_first,
+            is_chosen=self._comparison is not None and self._comparison.is_longest_first,
+        )
         self._show_summary()
         self._show_unknown()
         self._show_ladder()

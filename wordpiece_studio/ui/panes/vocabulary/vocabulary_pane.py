@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _KINDS: tuple[Kind, ...] = ("all", "special", "alphabet", "learned", "dead")
 _ONLY: Kind = "only"
+_NARROWEST, _WIDEST = 70, 260  # pixels of the search field
+_SPACING = 6
 _PAUSE_MS = 120
 """Delay after the last key: a half-written regular expression is often invalid."""
 
@@ -58,11 +60,11 @@ class VocabularyControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("search tokens"))
+        self._field.setPlaceholderText(self.tr("search"))
         self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
         self._field.setClearButtonEnabled(True)
-        self._field.setMinimumWidth(70)
-        self._field.setMaximumWidth(260)
+        self._field.setMinimumWidth(_NARROWEST)
+        self._field.setMaximumWidth(_WIDEST)
         self._field.installEventFilter(self)
         tip = self.tr("Search with a regular expression, such as ^##.*ing$")
         self._pattern = tool_button(".*", tip, self, name=self.tr("Search with a regular expression"))
@@ -84,7 +86,7 @@ class VocabularyControls(QWidget):
     def _lay_out(self) -> None:
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
+        line.setSpacing(_SPACING)
         line.addWidget(self._field, 1)
         line.addWidget(self._pattern)
         line.addWidget(self._kinds)
@@ -104,6 +106,15 @@ class VocabularyControls(QWidget):
         """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
+
+    def least_width(self) -> int:
+        """Return the width in pixels with the narrowest search field."""
+        others = self._pattern.sizeHint().width() + self._kinds.sizeHint().width()
+        return _NARROWEST + others + 2 * _SPACING
+
+    def widen_field(self, spare: int) -> None:
+        """Let the search field be so many pixels wider than it must be, within its limits."""
+        self._field.setMaximumWidth(min(max(_NARROWEST, _NARROWEST + spare), _WIDEST))
 
     def show_error(self, text: str) -> None:
         """Show the error in the regular expression; an empty `text` hides it."""
@@ -287,8 +298,12 @@ class VocabularyPane(Pane):
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self._controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        taken = 0 if self._controls.parentWidget() is self else self._controls.sizeHint().width()
-        self.set_heading(title, self.fitting_hint(title, *self._hints(numbers), taken=taken + _BETWEEN))
+        taken = _BETWEEN
+        if self._controls.parentWidget() is not self:
+            taken += self._controls.least_width()
+        hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
+        self._controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
+        self.set_heading(title, hint)
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         """Return the line of numbers, and shorter forms."""
@@ -313,7 +328,8 @@ class VocabularyPane(Pane):
         if shown != numbers.all:  # the numbers for all tokens would be mistaken for those found
             return whole, tokens
         short = f"{tokens} · {' · '.join(parts[3:] or parts[-1:])}"
-        return whole, " · ".join(parts[1:]), short, f"{tokens} · {parts[-1]}", tokens  # the kinds box has them too
+        in_use_alone = parts[3:4] if step < len(in_use) else ()  # the box of kinds has the other numbers, too
+        return whole, " · ".join(parts[1:]), short, *in_use_alone, f"{tokens} · {parts[-1]}", tokens
 
     def _show_emptiness(self) -> None:
         text = ""

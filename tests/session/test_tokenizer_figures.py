@@ -1,0 +1,200 @@
+"""What tokenizers make of a text, measured beside the window: when that begins and ends, and what is known then."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtGui import QUndoStack
+
+from tests.session.test_held_out_judging import TEXT
+from tests.session.test_runs import trained
+from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import evaluate
+from wordpiece_studio.evaluation.held_out import divided_corpus
+from wordpiece_studio.peers.imported_tokenizer import end_libraries
+from wordpiece_studio.peers.library_training import train_peer
+from wordpiece_studio.peers.peer_history import PeerHistory
+from wordpiece_studio.session import tokenizer_figures
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.held_out_judging import corpus_to_divide
+from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
+from wordpiece_studio.session.runs import Comparison, Runs
+from wordpiece_studio.session.step_marks import Bookmarks
+from wordpiece_studio.session.tokenizer_figures import (
+    FiguresFound,
+    FiguresMeasuring,
+    FiguresOrder,
+    FiguresText,
+    Measured,
+    measured,
+)
+from wordpiece_studio.storage.project.contents import ProjectCorpus
+from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import bpe_tokenizer, train
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from pytestqt.qtbot import QtBot
+
+    from wordpiece_studio.session.document import Document
+    from wordpiece_studio.session.trainer_model import TrainerModel
+
+
+class Fake:
+    """Measures as soon as it may; remembers its orders."""
+
+    def __init__(self) -> None:
+        self.orders: list[FiguresOrder] = []
+        self.may_end = threading.Event()
+        self.may_end.set()
+
+    def measured(
+        self, order: FiguresOrder, stop: threading.Event, report: Callable[[object], None]
+    ) -> FiguresFound | None:
+        self.orders.append(order)
+        report(("Reading", 1, 4))
+        while not self.may_end.wait(0.005):
+            if stop.is_set():
+                return None
+        named = {each.name: tokenizer_at(each.run.history, each.run.counts, each.step) for each in order.measured}
+        found = evaluate(named, order.counts or (), texts=[order.text] if order.text else ())
+        return FiguresFound({"": dict(zip(order.measured, found.figures, strict=True))}, {}, found.words_of)
+
+
+@pytest.fixture
+def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
+    fake = Fake()
+    monkeypatch.setattr(tokenizer_figures, "measured", fake.measured)
+    monkeypatch.setattr(tokenizer_figures, "_REST_MS", 0)
+    return fake
+
+
+class Desk:
+    """The measuring with what it needs."""
+
+    def __init__(self, qtbot: QtBot, model: TrainerModel, document: Document) -> None:
+        self.qtbot, self.model, self.stack = qtbot, model, QUndoStack()
+        self.runs, self.bookmarks = Runs(model, self.stack), Bookmarks(model)
+        self.counting = CorpusCounting(document)
+        self.figures = FiguresMeasuring(model, Comparison(model, self.runs, self.bookmarks), self.counting)
+
+    def train(self, objective: str) -> Run:
+        return trained(self.qtbot, self.model, objective)
+
+    def wait_known(self, *names: str) -> None:
+        def known() -> list[str]:
+            return [row.measured.name for row in self.figures.rows() if row.figures is not None]
+
+        self.qtbot.waitUntil(lambda: known() == list(names) and not self.figures.is_running, timeout=60_000)
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, model: TrainerModel, document: Document, fake: Fake) -> Iterator[Desk]:
+    desk = Desk(qtbot, model, document)
+    yield desk
+    desk.figures.close()
+    desk.counting.close()
+    end_libraries()
+    desk.stack.clear()
+
+
+def test_runs_are_measured_while_someone_looks_and_anew_when_they_change(desk: Desk, fake: Fake) -> None:
+    figures = desk.figures
+    first = desk.train("score")
+    assert not figures.is_running
+    figures.set_wanted(True)
+    desk.wait_known("A")
+    desk.train("count")
+    desk.wait_known("A", "B")
+    desk.runs.show(first)
+    desk.model.seek(2)
+    desk.bookmarks.set_compared(desk.bookmarks.keep("look"), True)
+    desk.wait_known("A", "A@2", "B")
+    assert [row.measured.step for row in figures.rows()] == [len(first.history), 2, len(desk.runs.all[1].history)]
+    known, orders = figures.rows(), len(fake.orders)
+    figures.set_wanted(False)
+    desk.runs.close(first)
+    assert not figures.is_running
+    desk.stack.undo()
+    figures.set_wanted(True)
+    desk.wait_known("A", "A@2", "B")
+    assert (figures.rows(), len(fake.orders)) == (known, orders + 1)
+
+
+def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) -> None:
+    figures = desk.figures
+    desk.train("score")
+    fake.may_end.clear()
+    figures.set_wanted(True)
+    desk.qtbot.waitUntil(lambda: figures.progress == ("Reading", 1, 4))
+    figures.stop()
+    assert (figures.is_running, figures.was_stopped, figures.progress) == (False, True, None)
+    fake.may_end.set()
+    desk.runs.changed.emit()
+    assert not figures.is_running
+    figures.set_live_text("hugs")
+    figures.measure_on(FiguresText("live"))
+    desk.wait_known("A")
+    assert figures.rows()[0].figures.words == 1
+    figures.set_live_text("hugs pugs")
+    assert figures.rows()[0].figures is None
+    desk.wait_known("A")
+    assert figures.rows()[0].figures.words == 2
+
+
+@pytest.mark.slow
+def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
+    """The work itself: two files are no tokenizers, and then there is nothing to read."""
+    by_count = {"objective": "count", "continuing_subword_prefix": "", "end_of_word_suffix": "</w>"}
+    run, config = desk.train("score"), TrainingConfig(**by_count, max_merges=4)
+    pairs = Run(run.counts, config, train(run.counts, config).history, number=1)
+    (tmp_path / "bad.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "text.txt").write_text("hugs pun", encoding="utf-8")
+    rows = Measured(run, 3), Measured(pairs, 2), *(Measured(path=str(tmp_path / name)) for name in ("bad.json", "no"))
+    text = FiguresText("files", (str(tmp_path / "text.txt"),))
+    order = FiguresOrder(rows, text)
+    found = measured(order, threading.Event(), lambda _progress: None)
+    named = {"A@3": run.tokenizer_at(3), "B@2": bpe_tokenizer(pairs.history, pairs.counts, 2)}
+    assert list(found.figures[""].values()) == list(evaluate(named, tmp_path / "text.txt").figures)
+    assert list(found.figures[""]) == list(rows[:2])
+    assert "has no model" in str(found.errors[rows[2]])
+    assert "no" in str(found.errors[rows[3]])
+    (tmp_path / "text.txt").unlink()
+    with pytest.raises(StudioError, match=r"text\.txt"):
+        measured(order, threading.Event(), lambda _progress: None)
+
+
+@pytest.mark.slow
+def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: Desk) -> None:
+    """The run on another corpus never saw that part, and is measured as it is."""
+    counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
+    origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
+    peer = train_peer("sentencepiece-unigram", counts, config)
+    runs = [
+        Run(counts, config, train(counts, config).history, origin=origin),
+        Run(counts, config, PeerHistory(peer, counts, peer.tokenizer()), origin=origin, number=1, peer=peer),
+        desk.train("score"),
+    ]
+    runs[1].library, runs[2].number = peer.tokenizer(), 2
+    steps = [20, len(runs[1].history), 3]
+    rows = tuple(map(Measured, runs, steps))
+    order = FiguresOrder(rows, FiguresText("held-out"), corpus=runs[0].origin.corpus, max_word_length=1000)
+    found = measured(order, threading.Event(), lambda _progress: None)
+    rest = divided_corpus(texts=[TEXT]).rest
+    size = runs[0].history.vocabulary_size(20)
+    named = {
+        "A@20": train(rest, replace(config, vocab_size=size)),
+        "B": train_peer("sentencepiece-unigram", rest, config),
+        "C@3": runs[2].tokenizer_at(3),
+    }
+    assert not found.errors
+    expected = evaluate(named, texts=[TEXT], is_held_out=True).figures
+    assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
+    assert corpus_to_divide(runs[0]) is origin.corpus
+    assert corpus_to_divide(runs[2]) is None

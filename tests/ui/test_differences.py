@@ -1,0 +1,210 @@
+"""Where compared runs differ, in the window: words, merges, vocabularies; against the same by the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+import wordpiece_studio as wps
+from tests.ui.test_peers import trained
+from tests.ui.test_run_strip import train
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.runs import step_of_size
+from wordpiece_studio.session.words_table import WordColumn
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+
+if TYPE_CHECKING:
+    from pytestqt.modeltest import ModelTester
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.evaluation.differences import WordDifference
+    from wordpiece_studio.ui.dialogs.overlap_window import OverlapModel
+
+_LEFT = Qt.MouseButton.LeftButton
+_CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def two(studio: Studio) -> Studio:
+    """A window that compares A, by score, with B, by count, on the smallest sample; A is shown, at step 3."""
+    window, runs = studio.window, studio.window.session.runs
+    window.corpus_controller.load_sample("hug.txt")
+    studio.wait(lambda: window.model.merge_count == 9, 30_000)
+    runs.keep(runs.all[0])
+    train(studio, "count")
+    for run in runs.all:
+        runs.set_compared(run, True)
+    runs.show(runs.all[0])
+    window.model.seek(3)
+    return studio
+
+
+def expected(studio: Studio, *steps: int) -> tuple[WordDifference, ...]:
+    """Return what the library says about all runs at these steps."""
+    runs = studio.window.session.runs.all
+    tokenizers = [run.tokenizer_at(step) for run, step in zip(runs, steps, strict=True)]
+    return wps.compare(*tokenizers, runs[0].counts).differences.words
+
+
+def shown(studio: Studio) -> list[tuple[object, ...]]:
+    table = studio.window.corpus_pane.words_face.table
+    return [tuple(table.value(item, column) for column in WordColumn) for item in table.shown_items().tolist()]
+
+
+def wait_for(studio: Studio, words: tuple[WordDifference, ...]) -> None:
+    cells = [(each.word, each.count, each.first, each.second) for each in words]
+    studio.wait(lambda: shown(studio) == cells, 30_000)
+
+
+def test_words_that_are_cut_differently(two: Studio) -> None:
+    window, runs = two.window, two.window.session.runs
+    face = window.corpus_pane.words_face
+    window.docks.bring("token_details")
+    QTest.keyClick(window, Qt.Key.Key_W, _CONTROL_SHIFT)
+    wait_for(two, expected(two, 3, 3))
+    assert face.isVisible()
+    assert face.choice.currentText() == "cut differently by B"
+    assert face.share == "A at step 3 and B at step 3 cut 5 of 5 words differently, 100.00 % of the text."
+    cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
+    lines = face.view._delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
+    for line, token in zip(lines, ("##u", "##un"), strict=True):
+        rects = {item.text: rect for rect, item in face.view._delegate._places(*line)}
+        two.qtbot.mouseClick(face.view.viewport(), _LEFT, pos=rects[token].center().toPoint())
+        assert window.model.selection == Selection("token", text=token)
+    window.corpus_pane.show_face(Face.TEXT)
+    window.model.seek(7)
+    two.wait(lambda: not window.timeline_pane.is_stale, 30_000)
+    assert not face._search._question  # nothing is compared where nobody sees it
+    window.corpus_pane.show_face(Face.WORDS)
+    wait_for(two, expected(two, 7, 7))
+    assert face.share.startswith("A at step 7 and B at step 7 cut ")
+
+    runs.show(runs.all[1])  # it is compared with A then
+    two.wait(lambda: face.choice.currentText() == "cut differently by A", 30_000)
+    window.model.seek(0)
+    two.wait(lambda: face.emptiness == "B at step 0 and A at step 0 cut every word alike.", 30_000)
+    window.actions_.compare_step.trigger()  # a bookmark is compared like a run
+    window.model.seek(5)
+    two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "cut differently by B@0", 30_000)
+    window.actions_.words_apart.trigger()
+    two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 cut "), 30_000)
+    window.actions_.words_apart.trigger()
+    two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
+    for run in runs.all:
+        runs.set_compared(run, False)
+    two.wait(lambda: face.choice.count() == 2)
+
+
+def test_where_runs_part(two: Studio) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    pane, plot, link = window.timeline_pane, window.timeline_pane.plot, window.timeline_pane._parting
+    parting = wps.divergence(first.history, second.history)
+    assert (parting.step, parting.first, parting.second) == (1, ("##g", "##s"), ("##u", "##g"))
+    text = "▼ A and B part at step 1: ##g + ##s here, ##u + ##g there"
+    two.wait(lambda: link.isVisible() and link.text() == text, 30_000)
+    assert [lane.parting for lane in plot.lanes] == [None, 1]
+    two.qtbot.mouseClick(link, _LEFT)
+    two.wait(lambda: window.model.step == 1)
+
+    window.session.settings.choose(objective="score", min_frequency=5, vocab_size=20)
+    train(two, "score")
+    window.session.runs.set_compared(window.model.run, True)
+    window.session.runs.show(first)
+    later = wps.divergence(first.history, window.session.runs.all[2].history).step
+    assert later > 1
+    two.wait(lambda: link.text() == f"▼ A parts from B at step 1, from C at step {later}", 30_000)
+    assert link.accessibleName().startswith(f"{text}\n▼ A and C part at step {later}: ")
+    window.docks.bring("corpus")
+    for step in (later, 1):
+        QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
+        two.wait(lambda step=step: window.model.step == step, 30_000)
+
+    pane.hide()
+    window.session.runs.show(second)
+    assert not pane._partings._question
+    pane.show()
+    two.wait(lambda: link.text().startswith("▼ B parts from A at step 1, from C at "), 30_000)
+    for run in (first, second):
+        window.session.runs.set_compared(run, False)
+    two.wait(lambda: "B and C part" in link.text(), 30_000)
+    window.session.runs.set_compared(window.session.runs.all[2], False)
+    two.wait(lambda: not link.isVisible())
+    assert not window.actions_.go_to_parting.isEnabled()
+
+
+def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester) -> None:
+    window, (first, second) = two.window, two.window.session.runs.all
+    window.actions_.vocabulary_overlap.trigger()
+    overlap = window.runs_controller.overlap
+    model: OverlapModel = overlap.model
+    qtmodeltester.check(model)
+
+    def lines() -> list[list[str]]:
+        return [
+            [model.index(row, column).data() for column in range(model.columnCount())]
+            for row in range(model.rowCount())
+        ]
+
+    for step in (3, 7):
+        window.model.seek(step)
+        found = wps.compare(first.tokenizer_at(step), second.tokenizer_at(step)).overlap
+        (depth, share), sizes, shared = found.by_rank[-1], found.sizes, found.shared
+        expected = [
+            ["tokens", str(sizes[1])],
+            ["tokens in both", str(shared)],
+            ["only in A", str(sizes[0] - shared)],
+            ["only in the other", str(sizes[1] - shared)],
+            ["in both, of all tokens", f"{found.share:.1%}".replace("%", " %")],
+            [f"in both, of the first {depth}", f"{share:.1%}".replace("%", " %")],
+        ]
+        two.wait(lambda expected=expected: lines() == expected, 30_000)
+        assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Beside it:"
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "B at step 7"
+    overlap.close()
+    window.model.seek(2)
+    two.wait(lambda: not window.timeline_pane.is_stale)
+    assert not window.session.overlaps._question
+    overlap.begin()
+    two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
+    window.session.runs.set_compared(second, False)
+    two.wait(lambda: overlap.said.startswith("Nothing is compared."), 30_000)
+
+
+@pytest.mark.slow
+@pytest.mark.expects_log
+def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, runs = two.window, two.window.session.runs
+    own = runs.all[0]
+    for run in runs.all[1:]:
+        runs.set_compared(run, False)
+    for trainer in ("tokenizers-bpe", "sentencepiece-unigram"):
+        window.session.settings.set_target_size(17)
+        peer = trained(two, trainer)
+        runs.set_compared(peer, True)
+        runs.show(own)
+        window.model.seek(7)
+        at = step_of_size(peer.history, own.history.vocabulary_size(7))[0]
+        found = wps.compare(own.tokenizer_at(7), peer.tokenizer_at(at), own.counts)
+        window.actions_.words_apart.trigger()
+        wait_for(two, found.differences.words)
+        window.tokenization_pane.set_text(" ".join(own.counts.words))
+        apart = {own.counts.words.index(each.word) for each in found.differences.words}
+        compared = window.tokenization_pane._compared
+        two.wait(lambda apart=apart, line=compared: line.differing == {(0, place) for place in apart}, 30_000)
+        window.actions_.words_apart.trigger()
+        runs.set_compared(peer, False)
+    runs.set_compared(peer, True)
+    two.wait(lambda: window.timeline_pane._parting.text() == f"the merges of {peer.letter} are unknown", 30_000)
+    assert not window.timeline_pane._parting.isEnabled()
+
+    def fail(_words: object) -> None:
+        raise StudioError("The library crashed", "Train again.")
+
+    monkeypatch.setattr(peer.library, "cut", fail)
+    window.model.seek(8)
+    window.actions_.words_apart.trigger()
+    two.wait(lambda: window.corpus_pane.words_face.emptiness.startswith("The library crashed"), 30_000)

@@ -1,0 +1,167 @@
+"""The figures of all runs in the window: by menu and palette, on each kind of text, to sort and copy."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+import wordpiece_studio as wps
+from tests.cli.calls import run as run_command
+from tests.ui.test_peers import HUG, trained
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
+from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
+from wordpiece_studio.ui.panes.charts.figures_face import FiguresTableModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pytestqt.modeltest import ModelTester
+
+    from tests.ui.conftest import Studio
+    from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
+
+
+def figures(name: str, tokens: int, unknown: int) -> TokenizerFigures:
+    return TokenizerFigures(name, "WordPiece", 1000, 100, 100, 50, 400, 1200, tokens, unknown, 30, 0.5, 2000.0)
+
+
+def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTester) -> None:
+    model = FiguresTableModel()
+    qtmodeltester.check(model)
+    paths = [Measured(path=f"/{name}") for name in "abcd"]
+    rows = [FiguresRow(paths[0], figures("a", 200, 0)), FiguresRow(paths[1], figures("b", 100, 50))]
+    rows += [FiguresRow(paths[2], error=StudioError("It is <b>broken</b>")), FiguresRow(paths[3], figures("d", 150, 0))]
+    model.set_rows(rows, "abcd")
+
+    def column(number: int) -> list[tuple[str, bool]]:
+        cells = [model.index(row, number) for row in range(4)]
+        return [(cell.data(), cell.data(Qt.ItemDataRole.FontRole) is not None) for cell in cells]
+
+    broken = ("It is <b>broken</b>.", False)
+    assert column(3) == [("2.000", False), ("1.000", False), broken, ("1.500", True)]
+    assert column(6) == [("0.00%", True), ("50.00%", False), broken, ("0.00%", True)]
+    assert [is_bold for _, is_bold in column(7)] == [True, False, False, True]  # all keep half of the words whole
+    assert "<b>" not in model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)  # it is shown, not obeyed
+    assert model.index(3, 3).data(Qt.ItemDataRole.AccessibleTextRole) == "1.500, the best"
+    model.sort(3, Qt.SortOrder.DescendingOrder)
+    assert [line.name for line in model.records] == ["a", "d", "b", "c"]
+    lines = model.tsv(parity=False).splitlines()
+    assert lines[0].startswith("tokenizer\tat step\tsize\ttokens a word\t")
+    assert lines[2].split("\t")[:5] == ["d", "", "1000", "1.5", str(400 / 150)]
+    model.sort(-1)
+    assert [line.name for line in model.records] == ["a", "b", "c", "d"]
+
+
+def face_of(studio: Studio) -> FiguresFace:
+    """Open the figures by the palette."""
+    window = studio.window
+    window.actions_.command_palette.trigger()
+    palette = window.help_controller.palette
+    QTest.keyClicks(palette.field, "Figures of all runs")
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    studio.wait(lambda: window.charts_pane.face is not None and window.charts_pane.face.table.isVisible())
+    return window.charts_pane.face
+
+
+def choose_files(studio: Studio, *paths: Path) -> None:
+    (dialog,) = studio.window.findChildren(QFileDialog)
+    dialog.filesSelected.emit([str(path) for path in paths])
+    dialog.reject()
+    studio.wait(lambda: not studio.window.findChildren(QFileDialog))
+
+
+def choose_text(face: FiguresFace, place: str) -> None:
+    face.texts.setCurrentIndex(face.texts.findData(place))
+    face.texts.activated.emit(face.texts.currentIndex())
+
+
+@pytest.mark.slow
+def test_the_table_is_what_library_and_command_line_find(
+    studio: Studio, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    window = studio.window
+    studio.set_text(HUG)
+    window.session.settings.set_target_size(17)
+    studio.wait(lambda: window.model.config.vocab_size == 17 and not window.session.changes_since_run().corpus)
+    runs, measuring = window.session.runs, window.session.figures
+    trained(studio, "sentencepiece-unigram")
+    peer = trained(studio, "tokenizers-bpe")
+    face = face_of(studio)
+
+    def shown() -> list[TokenizerFigures | None]:
+        studio.wait(lambda: face.lines and not measuring.is_running, 60_000)
+        return [line.row.figures for line in face.lines]
+
+    named = {run.letter: run.library or run.tokenizer_at(len(run.history)) for run in runs.all}
+    assert [*named] == [*"ABCD"]  # the sample's, ours and two of libraries
+    assert shown() == list(evaluate(named, peer.counts).figures)
+    assert face.texts.findData("held-out") < 0  # of so few words
+    assert f" {len(HUG.split())} words by bert-cased, bert." in face.note.text()
+
+    # Files, as the command line measures what was exported; and who reads the first of them more easily.
+    files = [tmp_path / "a" / "hug.txt", tmp_path / "b" / "pug.txt"]
+    for file, text in zip(files, ("hug pugs bun\n", "hug huns! huns\nxyz"), strict=True):
+        file.parent.mkdir()
+        file.write_text(text, encoding="utf-8")
+    choose_text(face, "")
+    choose_files(studio, *files)
+    studio.wait(lambda: face.texts.currentText() == "On hug.txt, pug.txt")
+    face.parallel.click()
+    assert face.parts.currentText() == "pug.txt"
+    found = shown()
+    assert not face.table.isColumnHidden(11)
+    exported = [tmp_path / "A", tmp_path / "B", tmp_path / "c.model", tmp_path / "d.json"]
+    for path, run in zip(exported, runs.all, strict=True):
+        if run.peer is None:
+            run.tokenizer_at(len(run.history)).save(path)
+        else:
+            path.write_bytes(run.peer.content)
+    printed = json.loads(run_command(capsys, "evaluate", *exported, "--on", *files, "--parallel", "--json")[1])
+    for line, theirs in zip(found, printed["parts"]["pug.txt"], strict=True):
+        assert line.to_dict() == {**theirs, "name": line.name}
+    assert "many tokens are unknown" in face.note.text()
+    face.parts.setCurrentIndex(0)
+    face.parts.activated.emit(0)
+    assert [each.to_dict() | {"name": ""} for each in shown()] == [each | {"name": ""} for each in printed["figures"]]
+
+    # An opened tokenizer beside the runs, one that is none, and the clipboard.
+    (tmp_path / "none.json").write_text("{}", encoding="utf-8")
+    face.add.click()
+    choose_files(studio, exported[0] / "tokenizer.json", tmp_path / "none.json")
+    assert [each is None for each in shown()] == [False] * 5 + [True]
+    assert shown()[4].tokens == shown()[0].tokens
+    assert "has no model" in face.table.model().index(5, 3).data()
+    face.table.setFocus()
+    QTest.keyClick(face.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = [line.split("\t") for line in QApplication.clipboard().text().splitlines()]
+    assert [float(line[3]) for line in copied[1:6]] == [each.tokens_per_word for each in shown()[:5]]
+    face.table.selectRow(5)
+    QTest.keyClick(face.table, Qt.Key.Key_Delete)
+    assert len(shown()) == 5
+
+    # The live text; a library that cannot read what it has learned; and stopping.
+    sound = runs.all[2].peer
+    runs.all[2].peer = replace(sound, content=b"spoiled")
+    choose_text(face, "live")
+    assert [each is None for each in shown()] == [False, False, True, False, False]
+    assert "Unigram by SentencePiece" in face.lines[2].name
+    assert "sentencepiece.model" in str(face.lines[2].row.error)
+    runs.all[2].peer = sound
+    window.session.set_live_text("hugs pun")
+    assert face.stop.isVisible()
+    face.stop.click()
+    assert face.note.text().startswith("Stopped.")
+    choose_text(face, "live")
+    assert shown() == list(
+        evaluate({**named, shown()[4].name: wps.load_tokenizer(exported[0])}, texts=["hugs pun"]).figures
+    )
+    window.charts_pane.choose(0)
+    window.session.set_live_text("hugs")
+    assert not measuring.is_running

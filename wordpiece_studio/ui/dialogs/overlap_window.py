@@ -1,0 +1,160 @@
+"""What the vocabulary that is shown has in common with those it is compared with: as sets, and by rank.
+
+It stays open beside the work and follows the step.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtWidgets import QDialog, QFrame, QHeaderView, QVBoxLayout, QWidget
+
+from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.runs import ComparedStep
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
+from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.run_names import where_text
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QHideEvent, QShowEvent
+
+    from wordpiece_studio.evaluation.differences import VocabularyOverlap
+    from wordpiece_studio.session.session import Session
+
+    Line = tuple[str, ...]
+    """What is counted, and the number for each compared vocabulary."""
+
+_CHARACTERS, _LINES = 64, 25
+
+
+class OverlapModel(RecordTableModel["Line"]):
+    """One row for each thing that is counted, one column for each compared vocabulary."""
+
+    def show_overlaps(
+        self, shown: ComparedStep, others: Sequence[ComparedStep], found: Sequence[VocabularyOverlap]
+    ) -> None:
+        """Show what a vocabulary has in common with each of the others."""
+        self.beginResetModel()
+        self._columns = (
+            TableColumn("", lambda lines, row: lines[row][0], align=LEFT),
+            *(_column(where_text(other), place) for place, other in enumerate(others, start=1)),
+        )
+        self._source = self._records = [*self._set_lines(shown, found), *self._rank_lines(found)]
+        self.endResetModel()
+
+    def _set_lines(self, shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:
+        names = (
+            self.tr("tokens"), self.tr("tokens in both"), self.tr("only in {run}"), self.tr("only in the other"),
+            self.tr("in both, of all tokens"),
+        )  # fmt: skip
+        numbers = [
+            (
+                number_text(each.sizes[1]), number_text(each.shared), number_text(each.sizes[0] - each.shared),
+                number_text(each.sizes[1] - each.shared), _percent(each.share),
+            )
+            for each in found
+        ]  # fmt: skip
+        columns = zip(*numbers, strict=True) if numbers else iter([()] * len(names))
+        return [(name.format(run=shown.label), *line) for name, line in zip(names, columns, strict=True)]
+
+    def _rank_lines(self, found: Sequence[VocabularyOverlap]) -> list[Line]:
+        by_depth = [dict(each.by_rank) for each in found]
+        name = self.tr("in both, of the first {number}")
+        return [
+            (
+                name.format(number=number_text(depth)),
+                *(_percent(shares[depth]) if depth in shares else "" for shares in by_depth),
+            )
+            for depth in sorted({depth for shares in by_depth for depth in shares})
+        ]
+
+
+def _column(title: str, place: int) -> TableColumn[Any]:
+    return TableColumn(title, lambda lines, row: lines[row][place])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+class OverlapWindow(QDialog):
+    """Compares the vocabularies as long as it is visible."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Overlap of the vocabularies"))
+        self._session = session
+        self._search = session.overlaps
+        self.model = OverlapModel(self)
+        self._said = plain_label("", self, wrap=True)
+        self._note = plain_label("", self, role="hint", wrap=True)
+        self._table = QuietTable(self)
+        self._table.setAccessibleName(self.windowTitle())
+        self._table.setFrameShape(QFrame.Shape.StyledPanel)
+        self._table.setModel(self.model)
+        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
+        self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self._said)
+        layout.addWidget(self._table, 1)
+        layout.addWidget(self._note)
+        self._timer = single_shot(self, self._show)
+        self._search.changed.connect(self._show_later)
+        session.comparison.changed.connect(self._show_later)
+        session.model.step_changed.connect(self._on_model_step_changed)
+        self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
+
+    @property
+    def said(self) -> str:
+        """What stands above the table."""
+        return self._said.text()
+
+    def begin(self) -> None:
+        """Show the window in front."""
+        self.show()
+        self.activateWindow()
+
+    def _show(self) -> None:
+        session = self._session
+        run, others = session.model.run, session.comparison.beside()
+        if not self.isVisible():
+            return
+        if run is None or not others:
+            self._search.stop()
+            set_plain_text(self._said, self.tr("Nothing is compared. Tick “compare” on the tab of another run."))
+        else:
+            shown = ComparedStep(run, session.model.step)
+            self._search.ask(shown, *others, rests=session.model.state is TrainerState.TRAINING)
+            if self._search.is_answered:
+                self._show_answer(shown, others)
+        self._table.setVisible(bool(others))
+        self._note.setVisible(bool(others))
+
+    def _show_answer(self, shown: ComparedStep, others: Sequence[ComparedStep]) -> None:
+        found: Sequence[VocabularyOverlap] = self._search.answer
+        self.model.show_overlaps(shown, others, found)
+        text = self.tr("{run} has {number} tokens. Beside it:")
+        set_plain_text(self._said, text.format(run=where_text(shown), number=number_text(found[0].sizes[0])))
+        note = self.tr("The first tokens are those with the smallest ids. “Only here” in the box above the vocabulary "
+                       "lists the tokens that are only in {run}.")  # fmt: skip
+        set_plain_text(self._note, note.format(run=shown.label))
+
+    def _show_later(self) -> None:
+        self._timer.start()
+
+    def _on_model_step_changed(self, _step: object) -> None:
+        self._timer.start()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Compare nothing that nobody sees."""
+        super().hideEvent(event)
+        self._search.forget()

@@ -1,0 +1,549 @@
+"""The figures of all runs and opened tokenizers on a text, as a table: one row per tokenizer, the best in bold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
+from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
+
+from wordpiece_studio.evaluation.figures import COLUMNS
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.session.tokenizer_figures import FiguresText
+from wordpiece_studio.ui.widgets.pane import EmptyState
+from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
+from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
+from wordpiece_studio.ui.widgets.run_names import run_names
+from wordpiece_studio.ui.widgets.token_text import number_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from PySide6.QtGui import QHideEvent, QKeyEvent, QResizeEvent, QShowEvent
+
+    from wordpiece_studio.evaluation.figures import TokenizerFigures
+    from wordpiece_studio.session.run import Run
+    from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring, FiguresRow, Measured
+    from wordpiece_studio.ui.widgets.theme import Theme
+
+_FORMATS = dict(COLUMNS.values())
+_NAME, _STEP = range(2)
+_FIGURES = (
+    "vocabulary_size", "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share",
+    "used_share", "renyi_efficiency", "bits_per_character", "parity",
+)  # fmt: skip
+_PARITY = 2 + _FIGURES.index("parity")
+_SMALL_IS_BEST = frozenset(("tokens_per_word", "unknown_share", "bits_per_character"))
+_HAS_NO_BEST = frozenset(("vocabulary_size", "parity"))
+_NEEDED_LEAST = "bytes_per_token", "bits_per_character", "used_share", "renyi_efficiency", "vocabulary_size"
+_LEFT_OUT_FIRST = (*(2 + _FIGURES.index(name) for name in _NEEDED_LEAST), _STEP)
+_MUCH_UNKNOWN = 0.01
+"""Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
+_LONGEST_NAME = 24
+_ROOM = 6
+"""Pixels between two columns, besides the padding of their cells."""
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("figures_face", text)
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresLine:
+    """A row as it is shown: with the name of the tokenizer, and the figures that are the best of their columns."""
+
+    row: FiguresRow
+    name: str
+    best: frozenset[str] = frozenset()
+
+
+class FiguresTableModel(RecordTableModel[FiguresLine]):
+    """A row per tokenizer; sorted as they come, or by a column."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._unsorted: list[FiguresLine] = []
+        self._sorted_by = -1, False
+        titles = _titles()
+        self._columns = (
+            TableColumn(self.tr("tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
+            TableColumn(self.tr("at step"), _step, _step_text, explanation=tooltip_text(
+                self.tr("How many merges it has made; bookmark a step and compare it to have a row for it"))),
+            *(
+                TableColumn(title, _value(name), _text(name), explanation=tooltip_text(tip), spoken=_spoken(name),
+                            spoken_title=title.replace("\n", " "))
+                for name, (title, tip) in zip(_FIGURES, titles, strict=True)
+            ),
+        )  # fmt: skip
+
+    def set_rows(self, rows: Sequence[FiguresRow], names: Sequence[str]) -> None:
+        """Show these rows, with these names of their tokenizers."""
+        figures = [row.figures for row in rows if row.figures is not None]
+        best, lossy = _best(figures), losing(figures)
+        self._unsorted = []
+        for row, name in zip(rows, names, strict=True):
+            own = [each for each, value in best.items() if _of(row, each) == value and row.figures not in lossy]
+            self._unsorted.append(FiguresLine(row, name, frozenset(own)))
+        self.sort(*self._sorted_by)
+
+    def sort(self, column: int, order: object = False) -> None:
+        """Sort the rows by a column, those without a value last; -1: as they came."""
+        descending = order in (True, Qt.SortOrder.DescendingOrder)
+        self._sorted_by = column, descending
+        lines = self._unsorted
+        if column >= 0:
+            value = self._columns[column].value
+            known = [line for number, line in enumerate(lines) if value(lines, number) is not None]
+            rest = [line for line in lines if line not in known]
+            lines = sorted(known, key=lambda line: value([line], 0), reverse=descending) + rest
+        self.set_records(lines)
+
+    def tsv(self, *, parity: bool) -> str:
+        """Return the table as text, with all digits, with the column of parity or without it."""
+        columns = range(self.columnCount() if parity else _PARITY)
+        rows = [[self._columns[column].title.replace("\n", " ") for column in columns]]
+        for number in range(self.rowCount()):
+            values = [self.value(number, column) for column in columns]
+            rows.append(["" if value is None else str(value).replace("\t", " ") for value in values])
+        return "".join("\t".join(row) + "\n" for row in rows)
+
+    def tooltip(self, item: int) -> str | None:
+        """Return the name of the tokenizer, with its figures in whole numbers, or why there are none."""
+        line = self.records[item]
+        if line.row.error is not None:
+            return tooltip_text(f"{line.name}\n{line.row.error}")
+        figures = line.row.figures
+        if figures is None:
+            return tooltip_text(line.name)
+        said = self.tr("{name}\n{kind}, {tokens} tokens; {used} of them used, {made} in all, {unknown} unknown")
+        numbers = map(number_text, (figures.vocabulary_size, figures.used, figures.tokens, figures.unknown))
+        tokens, used, made, unknown = numbers
+        return tooltip_text(
+            said.format(name=line.name, kind=figures.kind, tokens=tokens, used=used, made=made, unknown=unknown)
+        )
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.FontRole and index.isValid() and index.column() > _STEP:
+            if _FIGURES[index.column() - 2] in self.records[index.row()].best:
+                font = QFont()
+                font.setBold(True)
+                return font
+            return None
+        return super().data(index, role)
+
+
+def _titles() -> tuple[tuple[str, str], ...]:
+    """Return title and explanation of each of `_FIGURES`."""
+    return (
+        (_tr("size"), _tr("How many tokens the vocabulary has")),
+        (_tr("tokens\na word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown")),
+        (_tr("characters\na token"), _tr("Characters of the text, white space included, divided by tokens")),
+        (_tr("bytes\na token"), _tr("Bytes of the text in UTF-8, white space included, divided by tokens")),
+        (_tr("unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),
+        (_tr("whole\nwords"), _tr("The share of the words that the tokenizer itself finds that are one token")),
+        (_tr("tokens\nused"), _tr("The share of the vocabulary that the text uses")),
+        (_tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often")),
+        (_tr("bits a\ncharacter"), _tr("Code length: what the text takes if each token has the best code for its "
+                                       "frequency")),
+        (_tr("parity"), _tr("Tokens for each one that the same tokenizer makes of the first text, if the texts are "
+                            "translations of each other; 1 is fair")),
+    )  # fmt: skip
+
+
+def _of(row: FiguresRow, name: str) -> float | None:
+    """Return a figure; None if there is none."""
+    value = None if row.figures is None else getattr(row.figures, name)
+    return None if value is None or value != value else value
+
+
+def _value(name: str) -> Callable[[Sequence[FiguresLine], int], float | None]:
+    return lambda lines, row: _of(lines[row].row, name)
+
+
+def _text(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
+    def text(lines: Sequence[FiguresLine], row: int) -> str:
+        line = lines[row].row
+        value = _of(line, name)
+        if line.error is not None:
+            return str(line.error)
+        if value is None:
+            return "–" if line.figures is not None else "…"
+        if isinstance(value, int):
+            return number_text(value)
+        return _FORMATS[name].format(value).replace(".", QLocale().decimalPoint())
+
+    return text
+
+
+def _spoken(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
+    text = _text(name)
+
+    def spoken(lines: Sequence[FiguresLine], row: int) -> str:
+        said = text(lines, row)
+        return _tr("{figure}, the best").format(figure=said) if name in lines[row].best else said
+
+    return spoken
+
+
+def _step(lines: Sequence[FiguresLine], row: int) -> int | None:
+    measured = lines[row].row.measured
+    return measured.step if measured.run is not None and measured.run.history.has_steps else None
+
+
+def _step_text(lines: Sequence[FiguresLine], row: int) -> str:
+    line, step = lines[row], _step(lines, row)
+    if line.row.error is not None:
+        return str(line.row.error)
+    return _tr("end") if step is None else number_text(step)
+
+
+def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
+    """Return those of tokenizers that lose more of the text than others."""
+    least = min((each.unknown_share for each in figures), default=0.0)
+    return [each for each in figures if each.unknown_share > least + _MUCH_UNKNOWN]
+
+
+def _best(figures: Sequence[TokenizerFigures]) -> dict[str, float]:
+    """Return the best value of each column; of those that lose text none is, as it makes their figures look good."""
+    lossy = losing(figures)
+    sound, best = [each for each in figures if each not in lossy], {}
+    for name in _FIGURES:
+        values = [value for each in sound if (value := getattr(each, name)) is not None and value == value]
+        if name not in _HAS_NO_BEST and len(figures) > 1 and values:
+            best[name] = min(values) if name in _SMALL_IS_BEST else max(values)
+    return best
+
+
+class FiguresTable(QuietTable):
+    """The table; Ctrl+C copies it, Delete removes the row of an opened tokenizer."""
+
+    copy_requested = Signal()
+    removal_requested = Signal()
+    columns_left_out = Signal(object)
+    """How many columns (int) there is no room for."""
+
+    def __init__(self, model: FiguresTableModel, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._figures = model
+        self._has_parity = False
+        self.setModel(model)
+        self.setAccessibleName(self.tr("Figures of the tokenizers; Ctrl+C copies them"))
+        header = self.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setSortIndicatorClearable(True)
+        header.setStyleSheet(ARROWS_ABOVE)
+        self.setSortingEnabled(True)
+        model.modelReset.connect(self.fit)
+        theme.changed.connect(self.on_theme_changed)
+        self.restyle()
+
+    def set_parity_shown(self, is_shown: bool) -> None:
+        """Show the column of parity or not."""
+        if is_shown is not self._has_parity:
+            self._has_parity = is_shown
+            self.fit()
+
+    def restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+        self.fit()
+
+    def fit(self) -> None:
+        """Make each column as wide as it must be, and leave out those that do not fit."""
+        self.clearSpans()
+        columns = [column for column in range(self._figures.columnCount()) if self._has_parity or column != _PARITY]
+        widths = {column: self._width(column) for column in columns}
+        whole_name = widths[_NAME]
+        widths[_NAME] = min(whole_name, self.fontMetrics().averageCharWidth() * _LONGEST_NAME)
+        room = self.viewport().width()
+        hidden = left_out(widths, _LEFT_OUT_FIRST, room)
+        rest = room - sum(width for column, width in widths.items() if column not in hidden)
+        widths[_NAME] = max(widths[_NAME], min(whole_name, widths[_NAME] + rest))
+        for column in range(self._figures.columnCount()):
+            self.setColumnHidden(column, column in hidden or column not in widths)
+            if column in widths:
+                self.setColumnWidth(column, widths[column])
+        self._span_errors()
+        self.columns_left_out.emit(len(hidden))
+
+    def _width(self, column: int) -> int:
+        """Return the width of the title and the widest cell that is no error."""
+        font = QFont(self.font())
+        font.setBold(True)
+        metrics = QFontMetrics(font)
+        texts = self._figures.columns[column].title.split("\n")
+        for row, line in enumerate(self._figures.records):
+            if line.row.error is None or column == _NAME:
+                texts.append(self._figures.text(row, column))
+        return max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + _ROOM
+
+    def _span_errors(self) -> None:
+        """Let an error take the place of all figures of its row."""
+        first = next(column for column in range(1, self._figures.columnCount()) if not self.isColumnHidden(column))
+        for row, line in enumerate(self._figures.records):
+            if line.row.error is not None:
+                self.setSpan(row, first, 1, self._figures.columnCount() - first)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_requested.emit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.removal_requested.emit()
+        else:
+            super().keyPressEvent(event)
+
+
+class FiguresFace(QWidget):
+    """The table with what chooses the text, what opens tokenizers, and a line that says how far it is.
+
+    Signals
+    -------
+    files_requested(), tokenizers_requested()
+        The user wants to choose files to measure on, or tokenizers to measure.
+    """
+
+    files_requested = Signal()
+    tokenizers_requested = Signal()
+
+    def __init__(self, figures: FiguresMeasuring, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._figures = figures
+        self.controls = QWidget(parent)
+        """What stands above the table; the parent places it."""
+        self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
+        self._rows: list[FiguresRow] = []
+        self._names: list[str] = []
+        self._left_out = 0
+        self._model = FiguresTableModel(self)
+        self.table = FiguresTable(self._model, theme, self)
+        self.texts = QComboBox(self.controls)
+        self.texts.setAccessibleName(self.tr("Text to measure on"))
+        self.parts = QComboBox(self.controls)
+        self.parts.setAccessibleName(self.tr("Part of the text"))
+        for combo in (self.texts, self.parts):
+            combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.parallel = QCheckBox(self.tr("translations"), self.controls)
+        set_plain_tooltip(self.parallel, self.tr("The files say the same in different languages: show parity"))
+        self.add = tool_button(self.tr("Add…"), self.tr("Measure tokenizers in files too"), self)
+        self.remove = tool_button(
+            self.tr("Remove"), self.tr("Leave out the opened tokenizer whose row is selected"), self
+        )
+        self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table, with all digits, for a spreadsheet"), self)
+        self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
+        self.note = WholeLabel(self, role="hint")
+        self.empty = EmptyState(self)
+        self._lay_out()
+        self._connect()
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout(self.controls)
+        head.setContentsMargins(0, 0, 0, 0)
+        head.addWidget(self.texts, 3)
+        head.addWidget(self.parts, 2)
+        head.addWidget(self.parallel)
+        head.addWidget(self.stop)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(8, 0, 6, 0)
+        foot.addWidget(self.note, 1)
+        for button in (self.add, self.remove, self.copy):
+            foot.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.empty, 1)
+        layout.addLayout(foot)
+
+    def _connect(self) -> None:
+        self._figures.changed.connect(self.refresh)
+        self.texts.activated.connect(self._on_texts_activated)
+        self.parts.activated.connect(self.refresh)
+        self.parallel.clicked.connect(self._on_parallel_clicked)
+        self.add.clicked.connect(self.tokenizers_requested)
+        self.remove.clicked.connect(self._remove)
+        self.copy.clicked.connect(self._copy)
+        self.stop.clicked.connect(self._on_stop_clicked)
+        self.table.copy_requested.connect(self._copy)
+        self.table.removal_requested.connect(self._remove)
+        self.table.columns_left_out.connect(self._on_table_columns_left_out)
+        self.table.selectionModel().selectionChanged.connect(self._enable)
+
+    @property
+    def lines(self) -> Sequence[FiguresLine]:
+        """The rows shown."""
+        return self._model.records
+
+    # -- contents
+
+    def refresh(self, _value: object = None) -> None:
+        """Show the present state."""
+        figures = self._figures
+        offered = figures.where, figures.can_hold_out
+        if offered != self._offered:
+            self._offered = offered
+            self._fill_texts()
+            self._fill_parts()
+        part = self.parts.currentData() or ""
+        rows = figures.rows(part)
+        known = dict(zip(figures.runs, run_names(figures.runs), strict=True))
+        names = [_name(row, known) for row in rows]
+        if (rows, names) != (self._rows, self._names):
+            count, self._rows, self._names = len(self._rows), rows, names
+            selected = self._selected()
+            self._model.set_rows(rows, names)
+            self._select(selected)
+            if len(rows) > count and rows[-1].measured.path:
+                self.table.scrollToBottom()
+        self.table.set_parity_shown(figures.where.is_parallel and bool(part))
+        self.table.setVisible(bool(rows))
+        self.empty.setVisible(not rows)
+        self.empty.show_text(self.tr("Train, or add a tokenizer, to see what it makes of a text."))
+        self._enable()
+        self.note.show_text(self._note())
+
+    def _fill_texts(self) -> None:
+        where = self._figures.where
+        items = [(self.tr("On the training text"), "training")]
+        if self._figures.can_hold_out or where.place == "held-out":
+            items.append((self.tr("On held-out text"), "held-out"))
+        items.append((self.tr("On the live text"), "live"))
+        if where.place == "files":
+            items.append((self.tr("On {files}").format(files=", ".join(where.names())), "files"))
+        self.texts.clear()
+        for text, place in (*items, (self.tr("On another text…"), "")):
+            self.texts.addItem(shown(text, 100), place)
+        self.texts.setCurrentIndex(self.texts.findData(where.place))
+        self.parallel.setChecked(where.is_parallel)
+
+    def _fill_parts(self) -> None:
+        parts, chosen = self._figures.parts, self.parts.currentData()
+        self.parts.clear()
+        for part in ("", *parts):
+            self.parts.addItem(shown(part, 200) if part else self.tr("All files"), part)
+        self.parts.setCurrentIndex(max(self.parts.findData(chosen), 0))
+        self.parts.setVisible(bool(parts))
+        self.parallel.setVisible(bool(parts))
+
+    def _note(self) -> str:
+        figures = self._figures
+        if figures.error is not None:
+            return str(figures.error)
+        if figures.is_running:
+            return _progress_text(figures.progress)
+        if figures.where.place == "held-out" and not figures.can_hold_out:
+            return self.tr("The corpus of the run shown has no text of which a part could be held out.")
+        if figures.was_stopped:
+            return self.tr("Stopped. Choose the text once more to begin again.")
+        known = [line.row.figures for line in self.lines if line.row.figures is not None]
+        said = [self._losing_text(known), self._words_text(known), self._left_out_text()]
+        return " ".join(filter(None, said))
+
+    def _losing_text(self, known: Sequence[TokenizerFigures]) -> str:
+        names = [each.name for each in losing(known)]
+        if not names:
+            return ""
+        said = self.tr("{names}: many tokens are unknown, so text is lost. Do not compare the other figures with those "
+                       "of tokenizers that lose less.")  # fmt: skip
+        return said.format(names=", ".join(names))
+
+    def _words_text(self, known: Sequence[TokenizerFigures]) -> str:
+        if not known or len(self._figures.words_of) < 2:
+            return ""
+        words = number_text(known[0].words)
+        if self._figures.where.place == "held-out":
+            return self.tr("{words} words held out; runs trained anew without them.").format(words=words)
+        normalizer, splitter = self._figures.words_of
+        said = self.tr("{words} words by {normalizer}, {splitter}.")
+        return said.format(words=words, normalizer=normalizer, splitter=splitter)
+
+    def _left_out_text(self) -> str:
+        if not self._left_out or not self.lines:
+            return ""
+        return self.tr("{count} more columns: F12.").format(count=self._left_out)
+
+    def _enable(self, *_values: object) -> None:
+        self.stop.setVisible(self._figures.is_running)
+        is_opened = [bool(line.row.measured.path) for line in self.lines]
+        self.remove.setVisible(any(is_opened))
+        row = self.table.selected_row
+        self.remove.setEnabled(0 <= row < len(is_opened) and is_opened[row])
+        self.copy.setEnabled(any(line.row.figures is not None for line in self.lines))
+
+    def _selected(self) -> Measured | None:
+        row = self.table.selected_row
+        return self.lines[row].row.measured if 0 <= row < len(self.lines) else None
+
+    def _select(self, measured: Measured | None) -> None:
+        for row, line in enumerate(self.lines):
+            if measured is not None and line.row.measured == measured:
+                self.table.selectRow(row)
+
+    # -- events
+
+    def _on_texts_activated(self, _index: int) -> None:
+        place, where = self.texts.currentData(), self._figures.where
+        if place:
+            self._figures.measure_on(where if place == where.place else FiguresText(place))
+        else:
+            self._fill_texts()  # until files are chosen
+            self.files_requested.emit()
+
+    def _on_parallel_clicked(self, is_checked: bool) -> None:
+        if is_checked and not self.parts.currentData():
+            self.parts.setCurrentIndex(2)  # all files together have no parity, and that of the first is 1
+        self._figures.measure_on(replace(self._figures.where, is_parallel=is_checked))
+
+    def _on_stop_clicked(self) -> None:
+        self._figures.stop()
+
+    def _on_table_columns_left_out(self, count: int) -> None:
+        if count != self._left_out:
+            self._left_out = count
+            self.note.show_text(self._note())
+
+    def _copy(self) -> None:
+        if self.copy.isEnabled():
+            copy_text(self._model.tsv(parity=not self.table.isColumnHidden(_PARITY)))
+
+    def _remove(self) -> None:
+        if self.remove.isEnabled():
+            self._figures.remove(self.lines[self.table.selected_row].row.measured.path)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._figures.set_wanted(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._figures.set_wanted(False)
+
+
+def _name(row: FiguresRow, names: Mapping[Run, str]) -> str:
+    measured = row.measured
+    if measured.run is not None:
+        return f"{measured.run.letter}  {names[measured.run]}"
+    path = Path(measured.path)
+    return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
+
+
+def _progress_text(progress: tuple[str, int, int] | None) -> str:
+    if progress is None:
+        return _tr("Measuring…")
+    what, done, total = progress
+    percent = 100 * done // max(total, 1)
+    for verb, text in (
+        ("Tokenizing by ", _tr("Tokenizing by {name}: {percent} %")),
+        ("Training ", _tr("Training {name} anew: {percent} %")),
+    ):
+        if what.startswith(verb):
+            return text.format(name=what.removeprefix(verb), percent=percent)
+    return _tr("Reading the text: {percent} %").format(percent=percent)
