@@ -87,6 +87,16 @@ def test_the_mark_before_a_word_is_no_cut(tmp_path: Path) -> None:
     assert found.words == (wps.WordDifference("ex", 1, ("ex",), ("▁", "e", "x")),)
 
 
+def test_the_mark_after_a_word_is_no_cut() -> None:
+    counts = wps.count_texts(["low lower low"], pre_tokenizer="whitespace")
+    bare = {"objective": "count", "continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "max_merges": 2}
+    first = wps.train(counts, wps.TrainingConfig(**bare, end_of_word="symbol"))
+    assert first.bpe_tokenizer().encode("low").tokens == ["low", "</w>"]
+    found = wps.compare(first, wps.train(counts, wps.TrainingConfig(objective="count", max_merges=2)), counts)
+    assert found.differences is not None
+    assert found.differences.words == ()
+
+
 def test_words_of_bytes_are_shown_as_text() -> None:
     vocabulary = wps.Vocabulary(["[UNK]", "Ġ", "Ã", "©", "Ġn", "n", "Ã©"], ["[UNK]"], "")
     fewer = wps.Vocabulary(["[UNK]", "Ġ", "Ã", "©", "Ġn", "n"], ["[UNK]"], "")

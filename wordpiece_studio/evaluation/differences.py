@@ -331,14 +331,17 @@ def _cuts(tokenizer: Encoder, words: Sequence[str], is_alike: bool, watch: Watch
         spelled = as_texts(tokenizer, words)
         encodings = tokenizer.encode(spelled)
     unknown = tokenizer.id_of(tokenizer.unk_token or "")
-    befores = (len(text) - len(word) for text, word in zip(spelled, words, strict=True))
-    return [_cut(encoding, before, unknown) for encoding, before in zip(encodings, befores, strict=True)]
+    lengths = zip(map(len, spelled), map(len, words), strict=True)
+    return [
+        _cut(encoding, whole - length, length, unknown)
+        for encoding, (whole, length) in zip(encodings, lengths, strict=True)
+    ]
 
 
-def _cut(encoding: Encoding, before: int, unknown: int | None) -> _Cut:
-    """Return the cut of a word that stands after some characters."""
+def _cut(encoding: Encoding, before: int, length: int, unknown: int | None) -> _Cut:
+    """Return the cut of a word of some length that stands after some characters; marks of its ends cut nothing."""
     tokens = tuple(encoding.tokens)
-    is_marked = len(tokens) > 1 and tokens[0] in WORD_MARKS  # which takes a token more, but cuts nothing
+    is_marked = len(tokens) > 1 and tokens[0] in WORD_MARKS
     found = zip(encoding.ids[is_marked:], encoding.offsets[is_marked:], strict=True)
     places = [(max(start - before, 0), token_id in (unknown, NO_ID)) for token_id, (start, _) in found]
-    return _Cut(tokens, places)
+    return _Cut(tokens, [place for place in places if place[0] < length])

@@ -273,10 +273,10 @@ def differing_words(texts: Sequence[LiveText]) -> frozenset[tuple[int, int]]:
 
 
 def _cut(word: TokenizedWord, live: LiveText) -> list[tuple[int, bool]]:
-    """Return where the tokens of a word begin, and whether they are unknown; a mark alone before it is no cut."""
-    unknown, pieces = "" if live.tokenizer is None else live.tokenizer.unk_token, word.pieces
-    is_marked = len(pieces) > 1 and pieces[0].start == pieces[0].end
-    return [(piece.start, piece.token == unknown) for piece in pieces[is_marked:]]
+    """Return where the tokens of a word begin, and whether they are unknown; a mark alone at an end is no cut."""
+    unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
+    pieces = [piece for piece in word.pieces if piece.start < piece.end] or word.pieces
+    return [(piece.start, piece.token == unknown) for piece in pieces]
 
 
 def figures_text(live: LiveText) -> str:
