@@ -63,7 +63,7 @@ def _steps(window: MainWindow) -> Iterator[str]:
         rows = window.history_pane.rows.rowCount()
         if rows != count:
             yield f"the history has {rows} rows for {count} merges"
-    if window.tokenization_pane.isVisible() and model.history is not None:
+    if window.tokenization_pane.isVisible() and model.history is not None and model.history.has_steps:
         hint = window.tokenization_pane.hint
         if hint and number_text(step) not in hint.split():  # a narrow title has no room for it
             yield f"live tokenization says {hint!r} at step {step}"
