@@ -174,3 +174,13 @@ while True: time.sleep(1)
     studio.set_text("hug ▅")
     trained(studio, "sentencepiece-unigram")
     assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text
+
+
+def test_what_a_library_trains_is_no_run_of_another_project(studio: Studio) -> None:
+    window = studio.window
+    choose(studio, "tokenizers-unigram")
+    assert window.session.peers.is_running
+    window.project.clear()
+    assert not window.session.peers.is_running
+    assert "was stopped" in window.peer_banner.text
+    assert not window.actions_.stop_peer.isEnabled()
