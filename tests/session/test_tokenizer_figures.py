@@ -172,7 +172,7 @@ def test_those_that_fail_leave_the_others(desk: Desk, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: Desk) -> None:
-    """The run on another corpus never saw that part, and is measured as it is."""
+    """A run on another corpus may have seen that part, and is not measured."""
     counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
     origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
     peer = train_peer("sentencepiece-unigram", counts, config)
@@ -191,9 +191,10 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     named = {
         "A@20": train(rest, replace(config, vocab_size=size)),
         "B": train_peer("sentencepiece-unigram", rest, config),
-        "C@3": runs[2].tokenizer_at(3),
     }
-    assert not found.errors
+    assert {each.name: str(error)[:31] for each, error in found.errors.items()} == {
+        "C@3": "It was trained on another text,"
+    }
     expected = evaluate(named, texts=[TEXT], is_held_out=True).figures
     assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
     assert corpus_to_divide(runs[0]) is origin.corpus

@@ -139,7 +139,9 @@ class FiguresOrder:
 
     def is_trained_anew(self, measured: Measured) -> bool:
         """Return whether a run is trained on the rest of the corpus: else it would be measured on what it knows."""
-        return self.corpus is not None and measured.run is not None and measured.run.origin.corpus == self.corpus
+        corpus = None if measured.run is None else measured.run.origin.corpus
+        known = None if self.corpus is None else (self.corpus.text, self.corpus.files)
+        return corpus is not None and (corpus.text, corpus.files) == known
 
 
 Figures = dict[Measured, TokenizerFigures]
@@ -262,10 +264,8 @@ class FiguresMeasuring(QObject):
             self.refresh()
 
     def measure_on(self, where: FiguresText) -> None:
-        """Measure on another text; on the same, begin again if it was stopped or has failed."""
-        self._where = where
-        if self._was_stopped or self._error is not None:
-            self._order = None
+        """Measure on another text, or anew on the same."""
+        self._where, self._order = where, None
         self.refresh()
 
     def set_live_text(self, text: str) -> None:
@@ -366,7 +366,7 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     for each in order.measured:
         try:
             contents[each.name] = _content(order, each)
-        except StudioError as error:  # a damaged project
+        except StudioError as error:
             errors[each] = error
     names = {each.name: each for each in order.measured if each not in errors}
     if not names or stop.is_set():
@@ -399,13 +399,21 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
 
 
 def _content(order: FiguresOrder, measured: Measured) -> bytes:
-    """Return what makes the tokenizer, or trains it anew."""
+    """Return what makes the tokenizer, or trains it anew.
+
+    Raises
+    ------
+    StudioError
+        If it would be measured on what it may have been trained on, or cannot be written.
+    """
     run = measured.run
     if run is None:
         return b""
     if order.is_trained_anew(measured):
         config = run.config if run.peer is None else run.peer.config
         return written_training(run, settings_at(run, config, measured.step))
+    if order.corpus is not None:
+        raise StudioError("It was trained on another text, which may have this part too", "Measure on another text.")
     return written_tokenizer(run, measured.step)
 
 

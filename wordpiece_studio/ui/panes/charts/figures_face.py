@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QS
 from wordpiece_studio.evaluation.figures import COLUMNS
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.tokenizer_figures import FiguresText
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.pane import EmptyState
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
@@ -39,8 +40,11 @@ _FIGURES = (
 _PARITY = 2 + _FIGURES.index("parity")
 _SMALL_IS_BEST = frozenset(("tokens_per_word", "unknown_share", "bits_per_character"))
 _HAS_NO_BEST = frozenset(("vocabulary_size", "parity"))
-_NEEDED_LEAST = "bytes_per_token", "bits_per_character", "used_share", "renyi_efficiency", "vocabulary_size"
-_LEFT_OUT_FIRST = (*(2 + _FIGURES.index(name) for name in _NEEDED_LEAST), _STEP)
+_NEEDED_LEAST = (
+    "bytes_per_token", "bits_per_character", "used_share", "renyi_efficiency", "vocabulary_size", "",
+    "characters_per_token", "whole_share",
+)  # fmt: skip
+_LEFT_OUT_FIRST = tuple(2 + _FIGURES.index(name) if name else _STEP for name in _NEEDED_LEAST)
 _MUCH_UNKNOWN = 0.01
 """Of its tokens, more than the tokenizer with the fewest: it loses text, and its other figures say little."""
 _LONGEST_NAME = 24
@@ -108,7 +112,7 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         rows = [[self._columns[column].title.replace("\n", " ") for column in columns]]
         for number in range(self.rowCount()):
             values = [self.value(number, column) for column in columns]
-            rows.append(["" if value is None else str(value).replace("\t", " ") for value in values])
+            rows.append(["" if value is None else " ".join(str(value).split()) for value in values])
         return "".join("\t".join(row) + "\n" for row in rows)
 
     def tooltip(self, item: int) -> str | None:
@@ -444,15 +448,14 @@ class FiguresFace(QWidget):
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
         known = [line.row.figures for line in self.lines if line.row.figures is not None]
-        said = [self._losing_text(known), self._words_text(known), self._left_out_text()]
-        return " ".join(filter(None, said))
+        said = self._losing_text(known) or self._words_text(known)
+        return " ".join(filter(None, (said, self._left_out_text())))
 
     def _losing_text(self, known: Sequence[TokenizerFigures]) -> str:
         names = [each.name for each in losing(known)]
         if not names:
             return ""
-        said = self.tr("{names}: many tokens are unknown, so text is lost. Do not compare the other figures with those "
-                       "of tokenizers that lose less.")  # fmt: skip
+        said = self.tr("Text is lost as unknown tokens by {names}: do not compare their other figures.")
         return said.format(names=", ".join(names))
 
     def _words_text(self, known: Sequence[TokenizerFigures]) -> str:
@@ -530,9 +533,9 @@ class FiguresFace(QWidget):
 def _name(row: FiguresRow, names: Mapping[Run, str]) -> str:
     measured = row.measured
     if measured.run is not None:
-        return f"{measured.run.letter}  {names[measured.run]}"
+        return f"{measured.name}  {names[measured.run]}"
     path = Path(measured.path)
-    return f"{path.parent.name}/{path.name}" if path.parent.name else path.name
+    return display_name(Path(path.parent.name, path.name))
 
 
 def _progress_text(progress: tuple[str, int, int] | None) -> str:
