@@ -79,10 +79,11 @@ def mutate(random: random.Random, seed: bytes) -> bytes:
 def read(path: Path) -> None:
     """Open a project and read all of it; then check it, if that is still needed."""
     project = open_project(path)
-    if project.run is not None:
-        history = project.run.history
-        history.vocabulary(len(history))
-        _ = history.places, project.run.counts.words
+    for run in project.runs:
+        run.history.vocabulary(len(run.history))
+        _ = run.counts.words, run.history.pair_steps()
+        if run.history.has_steps:  # else its library would have to cut the words
+            _ = run.history.places
     check_project(path)
 
 

@@ -278,7 +278,8 @@ def train_peer(
 
     >>> import wordpiece_studio as wps
     >>> counts = wps.count_texts(["hug pug hugs", "hug"])
-    >>> config = wps.TrainingConfig(vocab_size=12, special_tokens=["[UNK]"], continuing_subword_prefix="")
+    >>> settings = {"special_tokens": ["[UNK]"], "continuing_subword_prefix": ""}
+    >>> config = wps.TrainingConfig(vocab_size=8, **settings)
     >>> run = wps.train_peer("tokenizers-bpe", counts, config)
     >>> run.merges
     (('u', 'g'), ('h', 'ug'))

@@ -305,7 +305,7 @@ class ProjectState(QObject):
             step=self._model.step,
             selection=None
             if selection is None
-            else ProjectSelection(selection.kind, selection.left, selection.right, selection.text),
+            else ProjectSelection(selection.kind, *map(str, (selection.left, selection.right, selection.text))),
             live_text=self._live_text(),
             notes=tuple(ProjectBookmark(note.step, note.text, note.token) for note in notes),
             note_runs=tuple(note.run for note in notes),

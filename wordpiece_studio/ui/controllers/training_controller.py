@@ -398,6 +398,7 @@ class TrainingController(QObject):
         counts, history = self._counting.counts, self._model.history
         is_known = counts is not None and counts is self._model.counts
         size = self._settings.target_size
+        is_known = is_known and history is not None and history.has_steps
         self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
 
 

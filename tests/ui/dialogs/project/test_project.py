@@ -16,6 +16,7 @@ from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.storage.project.contents import ProjectSelection
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
@@ -183,6 +184,14 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
 
 
 # -- name and mark
+
+
+def test_an_unknown_token_that_is_selected_is_saved(projects: Projects) -> None:
+    window = projects.window
+    window.tokenization_pane.set_text("한")
+    projects.studio.wait(lambda: window.tokenization_pane.tokens == ["[UNK]"])
+    window.model.set_selection(Selection("token", text=window.tokenization_pane.tokens[0]))
+    assert open_project(projects.save()).view.selection == ProjectSelection("token", text="[UNK]")
 
 
 def test_title_and_mark_follow_what_is_not_saved(projects: Projects) -> None:

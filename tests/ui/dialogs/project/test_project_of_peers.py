@@ -63,6 +63,7 @@ def test_what_its_library_refuses_stays_and_harms_nothing(projects: Projects, to
     projects.studio.box().done(0)
     assert window.model.vocabulary_at(0).tokens == list(like.peer.tokens)
     assert window.tokenization_pane.tokens == ["[UNK]"]
+    projects.studio.wait(lambda: window.tokenization_pane.hint == "its library cannot cut words here")
     runs.show(runs.all[0])
     projects.studio.wait(lambda: window.tokenization_pane.tokens == ["hugs"])
     runs.rename(runs.all[1], "spoiled")

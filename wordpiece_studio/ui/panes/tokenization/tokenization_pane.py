@@ -217,7 +217,9 @@ class TokenizationPane(Pane):
             self.set_heading(self.tr("Live tokenization"), self.tr("nothing trained yet"))
             return
         if not model.history.has_steps:
-            self.set_heading(self.tr("Live tokenization"), self.tr("by the library that trained this run"))
+            by_library = self.tr("by the library that trained this run")
+            cannot = self.tr("its library cannot cut words here")
+            self.set_heading(self.tr("Live tokenization"), cannot if model.history.is_damaged else by_library)
             return
         title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
