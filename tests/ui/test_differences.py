@@ -144,6 +144,18 @@ def test_where_runs_part(two: Studio) -> None:
     assert window.model.step != 1
 
 
+def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
+    window = two.window
+    for action in (window.actions_.figures, window.actions_.words_apart, window.actions_.vocabulary_overlap):
+        action.trigger()
+    overlap, figures = window.runs_controller.overlap, window.session.figures
+    two.wait(lambda: overlap.said.startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
+    two.wait(lambda: figures.rows()[0].figures is not None, 30_000)
+    for width in (1024, 1366):
+        window.resize(width, 768)
+        assert two.rests()
+
+
 def test_unknown_merges_are_said_once() -> None:
     shown, *others = (Run(None, None, SimpleNamespace(has_steps=False), number=number) for number in range(3))
     found = [Parting(shown, each, is_known=False) for each in others]
