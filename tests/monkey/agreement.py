@@ -19,11 +19,13 @@ _LONG = 200_000  # characters: of a longer text not all tokens are compared
 
 
 def is_settled(window: MainWindow) -> bool:
-    """Whether nothing is learned, counted, read or waiting to be shown."""
+    """Whether nothing is learned, counted, measured, read or waiting to be shown."""
     model = window.model
     if model.state is TrainerState.TRAINING or model.is_busy or model.is_replacing:
         return False
     if window.session.counting.is_under_way or window.session.opening.is_running or window.session.usage.is_counting:
+        return False
+    if window.session.peers.is_running or window.session.figures.is_running:
         return False
     tables = (window.history_pane.rows, window.vocabulary_pane.table)
     if any(table.is_busy or table.is_behind for table in tables) or window.player.is_playing:
@@ -63,7 +65,7 @@ def _steps(window: MainWindow) -> Iterator[str]:
         rows = window.history_pane.rows.rowCount()
         if rows != count:
             yield f"the history has {rows} rows for {count} merges"
-    if window.tokenization_pane.isVisible() and model.history is not None:
+    if window.tokenization_pane.isVisible() and model.history is not None and model.history.has_steps:
         hint = window.tokenization_pane.hint
         if hint and number_text(step) not in hint.split():  # a narrow title has no room for it
             yield f"live tokenization says {hint!r} at step {step}"

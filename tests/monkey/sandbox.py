@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.resources import resource_path
@@ -106,6 +107,14 @@ class Sandbox:
         (folder / "rows.jsonl").write_text("".join(f'{{"text": "{t}", "id": {n}}}\n' for t, n in rows), "utf-8")
         (folder / "packed.txt.gz").write_bytes(gzip.compress(b"low lower lowest\n" * 50, mtime=0))
         (folder / "vocab.txt").write_text("[UNK]\nh\n##u\n##g\nhu\nhug\n", "utf-8")
+        model = {
+            "type": "BPE",
+            "vocab": {"[UNK]": 0, "h": 1, "u": 2, "hu": 3},
+            "merges": [["h", "u"]],
+            "unk_token": "[UNK]",
+        }
+        whole = {"version": "1.0", "added_tokens": [], "model": model, "pre_tokenizer": {"type": "BertPreTokenizer"}}
+        (folder / "tokenizer.json").write_text(json.dumps(whole), "utf-8")
 
     def _write_hostile(self) -> None:
         folder = self.folder

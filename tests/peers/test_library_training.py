@@ -186,6 +186,12 @@ def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:
     assert len(texts) > 3
 
 
+def test_what_is_for_the_corpus_only_is_no_part_of_the_tokenizer() -> None:
+    counts = wps.count_texts(["This is this"], normalizer="corpus:lowercase+bert-cased")
+    tokenizer = train_peer("tokenizers-wordpiece", counts, wps.TrainingConfig(vocab_size=20)).tokenizer()
+    assert [tokenizer.encode(text).tokens for text in ("this", "This")] == [["this"], ["[UNK]"]]
+
+
 def test_how_far_sentencepiece_is() -> None:
     far = training_child._SentencePieceProgress({"vocab_size": 1000})
     assert far("Loaded all 3 sentences\nI0 trainer.cc:601] Alphabet size=27\n") is None

@@ -199,3 +199,16 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
     assert corpus_to_divide(runs[0]) is origin.corpus
     assert corpus_to_divide(runs[2]) is None
+
+
+def test_an_empty_file_of_a_library_is_not_looked_for_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    counts = count_texts([TEXT])
+    peer = train_peer("sentencepiece-unigram", counts, TrainingConfig(vocab_size=60))
+    (tmp_path / peer.file_name).write_bytes(peer.content)
+    run = Run(counts, peer.config, PeerHistory(peer, counts), peer=replace(peer, content=b""))
+    order = FiguresOrder((Measured(run, 0),), FiguresText("live"), text=TEXT)
+    found = measured(order, threading.Event(), lambda _progress: None)
+    assert list(found.errors) == [Measured(run, 0)]

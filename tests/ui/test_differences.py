@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,12 @@ import wordpiece_studio as wps
 from tests.ui.test_peers import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.run import Selection
+from wordpiece_studio.session.run import Run, Selection
+from wordpiece_studio.session.run_differences import Parting
 from wordpiece_studio.session.runs import step_of_size
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
+from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester
@@ -134,6 +137,29 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.set_compared(window.session.runs.all[2], False)
     two.wait(lambda: not link.isVisible())
     assert not window.actions_.go_to_parting.isEnabled()
+    pane.go_to_parting()  # as if the last comparison had ended before it was known
+    two.wait(lambda: not pane.is_stale)
+    window.session.runs.set_compared(first, True)
+    two.wait(lambda: link.isVisible(), 30_000)
+    assert window.model.step != 1
+
+
+def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
+    window = two.window
+    for action in (window.actions_.figures, window.actions_.words_apart, window.actions_.vocabulary_overlap):
+        action.trigger()
+    overlap, figures = window.runs_controller.overlap, window.session.figures
+    two.wait(lambda: overlap.said.startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
+    two.wait(lambda: figures.rows()[0].figures is not None, 30_000)
+    for width in (1024, 1366):
+        window.resize(width, 768)
+        assert two.rests()
+
+
+def test_unknown_merges_are_said_once() -> None:
+    shown, *others = (Run(None, None, SimpleNamespace(has_steps=False), number=number) for number in range(3))
+    found = [Parting(shown, each, is_known=False) for each in others]
+    assert parting_words(found) == ("the merges of A are unknown",)
 
 
 def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester) -> None:

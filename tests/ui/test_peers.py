@@ -96,6 +96,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert place.read_bytes() == run.peer.content
     assert not run.is_unsaved
     assert read_manifest(tmp_path / "sentencepiece.model.card.json").training["trainer"] == "sentencepiece-unigram"
+    runs.set_compared(wordpiece, True)
     with studio.qtbot.waitSignal(window.project.saved, timeout=10_000):
         window.project_controller._save_to(tmp_path / "a.wpstudio", None)
     with studio.qtbot.waitSignal(window.project.restored, timeout=10_000):
@@ -107,6 +108,14 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert list(theirs.history) == list(wordpiece.history)
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     assert again.history.segmentation("hugs", 0) == run.history.segmentation("hugs", 0)
+
+    library, face = again.library, window.corpus_pane.words_face
+    again.set_library(None)  # as before it is loaded
+    window.actions_.words_apart.trigger()
+    studio.wait(lambda: "is not loaded" in face.emptiness)
+    again.set_library(library)
+    model.look_again()
+    studio.wait(lambda: "words differently" in face.share and not face.emptiness)
 
 
 @pytest.mark.slow
@@ -165,3 +174,13 @@ while True: time.sleep(1)
     studio.set_text("hug ▅")
     trained(studio, "sentencepiece-unigram")
     assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text
+
+
+def test_what_a_library_trains_is_no_run_of_another_project(studio: Studio) -> None:
+    window = studio.window
+    choose(studio, "tokenizers-unigram")
+    assert window.session.peers.is_running
+    window.project.clear()
+    assert not window.session.peers.is_running
+    assert "was stopped" in window.peer_banner.text
+    assert not window.actions_.stop_peer.isEnabled()

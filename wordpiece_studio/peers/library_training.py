@@ -464,10 +464,11 @@ def _tokenizers_settings(
         decoder = {"type": "WordPiece", "prefix": prefix, "cleanup": True}
     elif suffix is not None:
         decoder = {"type": "BPEDecoder", "suffix": suffix}
+    kept = counts.normalizer.kept
     try:
         parts = {
-            "normalizer": normalizer_value(counts.normalizer),
-            "pre_tokenizer": pre_tokenizer_value(counts.pre_tokenizer, counts.normalizer),
+            "normalizer": normalizer_value(kept),
+            "pre_tokenizer": pre_tokenizer_value(counts.pre_tokenizer, kept),
             "decoder": decoder,
         }
     except StudioError as error:

@@ -315,7 +315,7 @@ def written_tokenizer(run: Run, step: int) -> bytes:
         If the pipeline is not built in, so that it cannot be described.
     """
     if run.peer is not None and run.is_run_by_library(step):
-        return run.peer.content
+        return run.peer.content or b"\0"  # without any, the child would look for a file of that name
     history = run.history
     pairs = history.pair_steps() if history.config.is_byte_pair_encoding else {}
     described = {

@@ -115,11 +115,10 @@ class DifferenceSearch(QObject):
         self.changed.emit()
 
 
-def words_apart(
-    question: tuple[ComparedStep, ComparedStep], stop: threading.Event, report: Report
-) -> WordDifferences | None:
-    """Return the words of the run that is shown which two steps cut differently."""
-    counts = question[0].run.counts
+def words_apart(question: tuple[Any, ...], stop: threading.Event, report: Report) -> WordDifferences | None:
+    """Return the words of the run that is shown which two steps, the first parts of the question, cut differently."""
+    steps: tuple[ComparedStep, ...] = question[:2]
+    counts = steps[0].run.counts
     turn, due = Turn(), time.monotonic() + _REPORT_SECONDS
 
     def should_stop() -> bool:
@@ -132,7 +131,7 @@ def words_apart(
             due = time.monotonic() + _REPORT_SECONDS
             report(100 * done // total)
 
-    first, second = (each.run.new_tokenizer(each.step) for each in question)
+    first, second = (each.run.new_tokenizer(each.step) for each in steps)
     try:
         return compare(first, second, counts, progress=note, should_stop=should_stop).differences
     except CountingStopped:

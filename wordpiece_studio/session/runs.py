@@ -46,11 +46,14 @@ class Runs(QObject):
     -------
     changed()
         A run was added, changed or closed, or another one is shown.
+    replaced()
+        Another project is about to be shown, with runs of its own.
     chosen(Run), shown(Run)
         A run that was there already is about to be shown; it is shown now.
     """
 
     changed = Signal()
+    replaced = Signal()
     chosen = Signal(object)
     shown = Signal(object)
 
@@ -173,6 +176,7 @@ class Runs(QObject):
 
     def take(self, runs: Iterable[Run], current: Run | None, step: int) -> None:
         """Replace all runs, and show one of them at a step."""
+        self.replaced.emit()
         self._all = list(runs)
         if current is None:
             self._model.forget()

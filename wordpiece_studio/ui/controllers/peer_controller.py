@@ -38,6 +38,7 @@ class PeerController(QObject):
         actions.peers.triggered.connect(self._on_peers_triggered)
         actions.stop_peer.triggered.connect(self._stop)
         self._banner.action_requested.connect(self._stop)
+        session.runs.replaced.connect(self._stop)  # what it learns is no run of another project
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
         session.counting.failed.connect(self._on_counting_failed)
         session.counting.state_changed.connect(self._on_counting_state_changed)

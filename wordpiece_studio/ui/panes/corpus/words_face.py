@@ -393,7 +393,8 @@ class WordsFace(Pane):
         run = self._model.run
         assert run is not None  # else nothing is compared
         shown = ComparedStep(run, self._model.step)
-        self._search.ask(shown, other, rests=len(run.counts) > _FEW_WORDS)
+        libraries = run.library, other.run.library  # which are loaded a little later than the runs of a project
+        self._search.ask(shown, other, *libraries, rests=len(run.counts) > _FEW_WORDS)
         found, words = self._search.answer, self.table.words
         if not self._search.is_answered:
             if not isinstance(words, WordsApart):

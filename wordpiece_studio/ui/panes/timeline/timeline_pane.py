@@ -389,6 +389,7 @@ class TimelinePane(Pane):
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others if self._comparison is not None else ()
+        self._goes_to_parting = self._goes_to_parting and bool(others)
         if run is None or not others or self._model.is_busy:
             self._partings.stop()
             return
