@@ -71,7 +71,7 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     wait_for(two, expected(two, 3, 3))
     assert face.isVisible()
     assert face.choice.currentText() == "cut differently by B"
-    assert face.share == "A at step 3 and B at step 3 cut 5 of 5 words differently, 100.00 % of the text."
+    assert face.share == "A at step 3 and B at step 3 cut 5 of 5 words differently: 100.00 % of all in the text."
     cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
     lines = face.view._delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
     for line, token in zip(lines, ("##u", "##un"), strict=True):

@@ -413,7 +413,8 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
         config = run.config if run.peer is None else run.peer.config
         return written_training(run, settings_at(run, config, measured.step))
     if order.corpus is not None:
-        raise StudioError("It was trained on another text, which may have this part too", "Measure on another text.")
+        what = "It may have been trained on this part too, as it is not known to be of this corpus"
+        raise StudioError(what, "Train again on this corpus, or measure on another text.")
     return written_tokenizer(run, measured.step)
 
 

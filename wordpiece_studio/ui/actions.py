@@ -203,7 +203,7 @@ class Actions(QObject):
         self.figures = self._action(
             self.tr("&Figures of all runs"),
             (),
-            self.tr("Compare runs and other tokenizers by what they make of a text"),
+            self.tr("Evaluate runs and other tokenizers: measure what they make of a text, such as one held out"),
         )
         self.show_run = QActionGroup(self)
         self.show_run.setExclusive(False)

@@ -40,11 +40,9 @@ def _tr(text: str) -> str:
 
 
 def run_names(runs: Sequence[Run]) -> list[str]:
-    """Return the name of each run: the user's, or its objective, and what differs from others of that objective."""
-    features = {run: [say(run) for say in _FEATURES] for run in runs if run.peer is None}
-    return [
-        run.name or (_made_name(run, features) if run.peer is None else peer_name(run.peer.trainer)) for run in runs
-    ]
+    """Return the name of each run: the user's, or its objective or library, and what differs from others of these."""
+    features = {run: [say(run) for say in _FEATURES] for run in runs}
+    return [run.name or _made_name(run, features) for run in runs]
 
 
 def peer_name(trainer: str) -> str:
@@ -112,9 +110,13 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
 
 
 def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
-    alike = [said for each, said in features.items() if each.config.objective == run.config.objective]
+    alike = [said for each, said in features.items() if _learned_by(each) == _learned_by(run)]
     differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
-    return ", ".join([_tr(run.config.objective), *differing])
+    return ", ".join([_learned_by(run), *differing])
+
+
+def _learned_by(run: Run) -> str:
+    return _tr(run.config.objective) if run.peer is None else peer_name(run.peer.trainer)
 
 
 def _size(run: Run) -> str:

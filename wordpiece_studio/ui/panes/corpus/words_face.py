@@ -406,7 +406,7 @@ class WordsFace(Pane):
     def _apart_text(self, found: WordDifferences, first: str, second: str) -> str:
         if not found.words:
             return self.tr("{first} and {second} cut every word alike.").format(first=first, second=second)
-        text = self.tr("{first} and {second} cut {number} of {all} words differently, {share} % of the text.")
+        text = self.tr("{first} and {second} cut {number} of {all} words differently: {share} % of all in the text.")
         return text.format(
             first=first,
             second=second,
