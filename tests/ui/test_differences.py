@@ -198,6 +198,10 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)
     two.wait(lambda: overlap.said.startswith("Nothing is compared."), 30_000)
+    font = overlap.font()
+    font.setPointSizeF(2 * font.pointSizeF())
+    overlap.setFont(font)
+    assert overlap._table.verticalHeader().defaultSectionSize() > overlap._table.fontMetrics().height()
 
 
 @pytest.mark.slow

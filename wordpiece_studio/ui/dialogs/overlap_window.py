@@ -82,6 +82,11 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+class _OverlapTable(QuietTable):
+    def restyle(self) -> None:
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
+
+
 class OverlapWindow(QDialog):
     """Compares the vocabularies as long as it is visible."""
 
@@ -93,11 +98,11 @@ class OverlapWindow(QDialog):
         self.model = OverlapModel(self)
         self._said = plain_label("", self, wrap=True)
         self._note = plain_label("", self, role="hint", wrap=True)
-        self._table = QuietTable(self)
+        self._table = _OverlapTable(self)
         self._table.setAccessibleName(self.windowTitle())
         self._table.setFrameShape(QFrame.Shape.StyledPanel)
         self._table.setModel(self.model)
-        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
+        self._table.restyle()
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         layout = QVBoxLayout(self)
         layout.addWidget(self._said)
