@@ -211,7 +211,10 @@ def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
         raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
     if config.vocab_size is None:
         raise StudioError(
-            "The setting {name} must be a whole number for {trainer}", "", name="vocab_size", trainer=trainer
+            "The setting {name} must be a whole number for {trainer}",
+            "Choose the size of the vocabulary.",
+            name="vocab_size",
+            trainer=trainer,
         )
     usual, theirs = TrainingConfig(), TrainingConfig().replaying(())
     known = _SETTINGS[trainer]
