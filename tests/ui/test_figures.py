@@ -67,6 +67,7 @@ def face_of(studio: Studio) -> FiguresFace:
     QTest.keyClicks(palette.field, "Figures of all runs")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     studio.wait(lambda: window.charts_pane.face is not None and window.charts_pane.face.table.isVisible())
+    studio.wait(lambda: window.charts_pane.isAncestorOf(window.focusWidget()))  # which F12 enlarges
     return window.charts_pane.face
 
 

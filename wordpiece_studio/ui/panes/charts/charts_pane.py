@@ -263,8 +263,11 @@ class ChartsPane(Pane):
         return _FILE_NAMES[self._shown_index()]
 
     def show_figures(self) -> None:
-        """Show the figures of all runs."""
+        """Show the figures of all runs; keys are now for this pane, such as the one that enlarges it."""
         self.choose(_FIGURES)
+        self._choice.setFocus()
+        if self._face is not None:
+            self._face.table.setFocus()
 
     def choose(self, index: int) -> None:
         """Show one chart, or all of them (6) where there is room, or the figures (7)."""
