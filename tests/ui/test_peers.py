@@ -69,6 +69,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert table.text(token, VocabularyColumn.SCORE) == f"{run.peer.scores[token]:.3f}"
     table.sort(VocabularyColumn.SCORE)
     assert run.peer.scores[table.item_of_row(0)] == min(run.peer.scores)
+    assert table.headerData(VocabularyColumn.SCORE, Qt.Orientation.Horizontal) == "log p"
     assert table.text(token, VocabularyColumn.FREQUENCY) == str(
         sum(count * run.library.encode(word).tokens.count("▁") for word, count in run.counts.items())
     )
@@ -165,3 +166,4 @@ while True: time.sleep(1)
     studio.set_text("hug ▅")
     trained(studio, "sentencepiece-unigram")
     assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text
+    assert f"{len(window.model.run.peer.tokens)} tokens of 100 · trained by another library" in window.bar.progress_text

@@ -41,7 +41,10 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     if model.history is None:
         return ("",)
     progress = model.progress
-    size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
+    peer = None if model.run is None else model.run.peer
+    wanted = None if peer is None else peer.config.vocab_size
+    words = _tr("{size:,} tokens of {wanted:,}") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
+    size = words.format(size=progress.vocabulary_size, wanted=wanted)
     both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
     return _joined(both, _reason_words(model)), both, size
 
