@@ -63,6 +63,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     index, tabs = runs.all.index(run), window.run_strip.tabs
     assert tabs.tabText(index) == "Unigram by SentencePiece end"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
+    assert "Trained twice, with the same result." in window.peer_banner.text
     studio.wait(lambda: window.session.usage.is_current)
     table = window.vocabulary_pane.table
     token = run.peer.tokens.index("▁")
