@@ -186,7 +186,7 @@ def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
         short = _tr("{mark} part at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
         return (said, short) if parted else (said,)
     if not parted:
-        return ("; ".join(map(_parting_sentence, found)),) if found else ()
+        return ("; ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
     places = [
         _tr("from {other} at step {step}").format(other=each.other.letter, step=number_text(each.step or 0))
         for each in parted
