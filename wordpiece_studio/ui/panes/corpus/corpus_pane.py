@@ -325,6 +325,10 @@ class CorpusPane(QWidget):
     def _on_faces_current_changed(self, _index: int) -> None:
         self._show_face()
 
+    def _on_session_corpus_taken(self) -> None:
+        self.editor.select(0)
+        self.heading_changed.emit()
+
     def _on_document_text_changed(self) -> None:
         self._line_timer.start()
         self._forget_places()
@@ -531,5 +535,5 @@ class CorpusPane(QWidget):
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
-        self._session.corpus_taken.connect(self.heading_changed)
+        self._session.corpus_taken.connect(self._on_session_corpus_taken)
         self._theme.changed.connect(self._on_theme_changed)
