@@ -158,7 +158,7 @@ while True: time.sleep(1)
     assert "vocab_size must be a whole number" in banner.text
     window.session.settings.set_target_size(3)
     choose(studio, "sentencepiece-unigram")
-    studio.wait(lambda: "needs a vocabulary of at least" in banner.text, 60_000)
+    studio.wait(lambda: "A vocabulary of 3 tokens is too small" in banner.text, 60_000)
     studio.set_text("")
     choose(studio, "sentencepiece-unigram")
     assert "The corpus has no words." in banner.text
