@@ -411,6 +411,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert rows is not None
     assert rows.texts[1].startswith("longest token first at step 10")
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
+    assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     longest_first = window.tokenization_pane._options._longest_first
     longest_first.trigger()
@@ -418,6 +419,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])
+    studio.wait(lambda: window.corpus_pane.figures.value_of("symbols") == "20")
     assert len(cuts()) == 1  # WordPiece has no merges to cut by
     assert not longest_first.isVisible()
 
