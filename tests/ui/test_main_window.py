@@ -15,6 +15,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
@@ -422,6 +423,26 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     studio.wait(lambda: window.corpus_pane.figures.value_of("symbols") == "20")
     assert len(cuts()) == 1  # WordPiece has no merges to cut by
     assert not longest_first.isVisible()
+
+
+def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edit(studio: Studio) -> None:
+    window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
+    said = "trained on another text"
+    window.corpus_controller.open_sample("spanish-course")
+    studio.wait(lambda: not window.project.is_reading)
+    runs.show(runs.all[1])
+    studio.wait(lambda: window.run_strip._button.text() == window.bar.progress_text == said)
+    corpus.faces.setCurrentIndex(Face.WORDS)
+    assert corpus.figures._summary_label.text().startswith("Corpus\u00a0now:\u00a0Lines:\u00a012")
+    window.actions_.bring_text_back.trigger()
+    assert window.session.document.text == runs.all[1].origin.corpus.text
+    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    runs.show(runs.all[0])
+    studio.wait(lambda: window.run_strip._button.text() == window.bar.progress_text == said)
+    window.session.document.edit(0, 0, "hug ")
+    studio.wait(lambda: window.run_strip._button.text() == "trained on an earlier text")
+    window.actions_.bring_text_back.trigger()
+    assert unsaved_work(window.session, window.project, Loss.ALL).text
 
 
 def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:

@@ -157,6 +157,8 @@ def _changed_words(changes: Changes, corpus_name: str) -> str:
     settings = changes.pipeline or changes.settings
     if changes.is_other_corpus:
         return _tr("the merges are from “{name}”").format(name=corpus_name)
+    if changes.corpus and not changes.is_edited:
+        return _tr("trained on another text, with other settings") if settings else _tr("trained on another text")
     if changes.corpus and settings:
         return _tr("corpus and settings changed since this run")
     if changes.corpus:
@@ -172,7 +174,7 @@ def further_note(changes: Changes, corpus_name: str) -> str:
         note = _tr("This continues with the corpus “{name}”, not with the one open now.")
         return note.format(name=corpus_name)
     if changes.corpus:
-        return _tr("This continues with the corpus as it was when the run began, without later changes.")
+        return _tr("This continues with the corpus as it was when the run began, not as it is now.")
     if changes.pipeline:
         return _tr("This continues with the words as they were when the run began, not with the normalizer and "
                    "pre-tokenizer chosen now.")  # fmt: skip
