@@ -296,3 +296,9 @@ def test_jamo_are_seen_apart_and_symbols_begin_with_a_word_that_has_some(qtbot: 
     view.show_line(1, "“학교", 0, pipeline)
     assert view.text_of("symbols").startswith("\u1112 ##\u1161")
     assert jamo_apart("\u1112\u1161\u11a8") == "\u1112\u2009\u1161\u2009\u11a8"
+
+
+def test_another_corpus_is_read_from_its_beginning(studio: Studio) -> None:
+    place_cursor(studio, 30)
+    studio.window.corpus_controller.load_sample("hug.txt")
+    assert studio.window.corpus_pane.editor.textCursor().position() == 0

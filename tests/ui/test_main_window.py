@@ -15,6 +15,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
@@ -411,6 +412,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert rows is not None
     assert rows.texts[1].startswith("longest token first at step 10")
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
+    assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())
     longest_first = window.tokenization_pane._options._longest_first
     longest_first.trigger()
@@ -418,8 +420,29 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.project.restore(open_project(tmp_path / "a.wpstudio"))
     assert comparison.is_longest_first
     window.session.runs.show(window.session.runs.all[-1])
+    studio.wait(lambda: window.corpus_pane.figures.value_of("symbols") == "20")
     assert len(cuts()) == 1  # WordPiece has no merges to cut by
     assert not longest_first.isVisible()
+
+
+def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edit(studio: Studio) -> None:
+    window, runs, corpus = studio.window, studio.window.session.runs, studio.window.corpus_pane
+    said = "trained on another text"
+    window.corpus_controller.open_sample("spanish-course")
+    studio.wait(lambda: not window.project.is_reading)
+    runs.show(runs.all[1])
+    studio.wait(lambda: window.run_strip._button.text() == window.bar.progress_text == said)
+    corpus.faces.setCurrentIndex(Face.WORDS)
+    assert corpus.figures._summary_label.text().startswith("Corpus\u00a0now:\u00a0Lines:\u00a012")
+    window.actions_.bring_text_back.trigger()
+    assert window.session.document.text == runs.all[1].origin.corpus.text
+    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    runs.show(runs.all[0])
+    studio.wait(lambda: window.run_strip._button.text() == window.bar.progress_text == said)
+    window.session.document.edit(0, 0, "hug ")
+    studio.wait(lambda: window.run_strip._button.text() == "trained on an earlier text")
+    window.actions_.bring_text_back.trigger()
+    assert unsaved_work(window.session, window.project, Loss.ALL).text
 
 
 def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:

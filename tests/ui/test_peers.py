@@ -63,12 +63,14 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     index, tabs = runs.all.index(run), window.run_strip.tabs
     assert tabs.tabText(index) == "Unigram by SentencePiece end"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
+    assert "Trained twice, with the same result." in window.peer_banner.text
     studio.wait(lambda: window.session.usage.is_current)
     table = window.vocabulary_pane.table
     token = run.peer.tokens.index("▁")
     assert table.text(token, VocabularyColumn.SCORE) == f"{run.peer.scores[token]:.3f}"
     table.sort(VocabularyColumn.SCORE)
     assert run.peer.scores[table.item_of_row(0)] == min(run.peer.scores)
+    assert table.headerData(VocabularyColumn.SCORE, Qt.Orientation.Horizontal) == "log p"
     assert table.text(token, VocabularyColumn.FREQUENCY) == str(
         sum(count * run.library.encode(word).tokens.count("▁") for word, count in run.counts.items())
     )
@@ -165,7 +167,7 @@ while True: time.sleep(1)
     assert "vocab_size must be a whole number" in banner.text
     window.session.settings.set_target_size(3)
     choose(studio, "sentencepiece-unigram")
-    studio.wait(lambda: "tokens is too small" in banner.text, 60_000)
+    studio.wait(lambda: "A vocabulary of 3 tokens is too small" in banner.text, 60_000)
     studio.set_text("")
     choose(studio, "sentencepiece-unigram")
     assert "The corpus has no words." in banner.text
@@ -174,6 +176,7 @@ while True: time.sleep(1)
     studio.set_text("hug ▅")
     trained(studio, "sentencepiece-unigram")
     assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text
+    assert f"{len(window.model.run.peer.tokens)} tokens of 100 · trained by another library" in window.bar.progress_text
 
 
 def test_what_a_library_trains_is_no_run_of_another_project(studio: Studio) -> None:

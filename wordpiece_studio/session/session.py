@@ -53,6 +53,8 @@ class Changes:
         Whether the corpus has other words, and whether text becomes words in another way.
     settings, rules
         Whether settings changed, and whether any but the size of the vocabulary did.
+    is_edited
+        Whether the corpus may be a later state of the run's: otherwise, the run was trained on another text.
     """
 
     is_other_corpus: bool = False
@@ -60,6 +62,7 @@ class Changes:
     pipeline: bool = False
     settings: bool = False
     rules: bool = False
+    is_edited: bool = False
 
 
 class Session(QObject):
@@ -283,6 +286,7 @@ class Session(QObject):
             pipeline=not is_same_pipeline,
             settings=config != run.config and run.peer is None,
             rules=same_size != run.config and run.peer is None,
+            is_edited=self.document.is_files or self.document.is_modified,
         )
 
     def _is_corpus_changed(self, run: Run, comparable: bool) -> bool:

@@ -11,6 +11,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from PySide6.QtCore import Qt
 
 from wordpiece_studio.session.table_model import LEFT, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.session.token_search import TokenSearch
@@ -371,6 +372,14 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if self._filter.kind == "dead" or self._column in BY_USAGE:
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Call the scores of a Unigram run what they are."""
+        run = self._model.run
+        if (section, role) == (VocabularyColumn.SCORE, Qt.ItemDataRole.DisplayRole) and run is not None:
+            if run.peer is not None and run.peer.trainer.endswith("-unigram"):
+                return self.tr("log p")
+        return super().headerData(section, orientation, role)
 
     def _birth_text(self, items: VocabularyItems, token_id: int) -> str:
         born = items.birth(token_id)

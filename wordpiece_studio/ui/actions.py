@@ -282,7 +282,10 @@ class Actions(QObject):
             "compare",
         )
         self.bookmarks = self._action(
-            self.tr("B&ookmarks…"), ("Ctrl+Shift+D",), self.tr("The steps kept, each with a note"), "bookmarks"
+            self.tr("B&ookmarks and notes…"),
+            ("Ctrl+Shift+D",),
+            self.tr("The steps kept, each with a note"),
+            "bookmarks",
         )
 
     def _make_selection_actions(self) -> None:

@@ -252,5 +252,7 @@ def test_where_histories_part_is_said_in_a_sentence() -> None:
     tie = replace(ends[3], divergence=replace(ends[3].divergence, is_tie=True))
     assert parting_words([tie])[0].endswith(" there (a tie)")
     assert parting_words(ends[1:]) == ("▼ A parts from C at step 2, from D at step 1", "▼ A parts from C at step 2, …")
-    assert parting_words([Parting(runs[0], runs[1], is_known=False)]) == ("the merges of B are unknown",)
+    unknown = Parting(runs[0], runs[1], is_known=False)
+    for found in ([unknown], [unknown, unknown]):
+        assert parting_words(found) == ("the merges of B are unknown",)
     assert parting_words([]) == ()

@@ -10,7 +10,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_training import check_peer_settings, is_replayable, peer_settings
 from wordpiece_studio.session.peer_training import PeerOrder
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
-from wordpiece_studio.ui.widgets.run_names import peer_name, run_names
+from wordpiece_studio.ui.widgets.run_names import peer_name, repetition_text, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ class PeerController(QObject):
         if peer.left_out:
             words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
             yield words.format(number=number_text(peer.left_out))
+        if repetition := repetition_text(run):
+            yield repetition
 
     def _on_training_failed(self, error: StudioError) -> None:
         self._show(None)

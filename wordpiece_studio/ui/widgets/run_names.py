@@ -61,7 +61,7 @@ def badges_text(run: Run, merges: int) -> str:
 
 
 def repetition_text(run: Run) -> str:
-    """Return what differed when its library trained twice; empty if it did not."""
+    """Return what differed when its library trained twice; empty if it trained once."""
     repetition = None if run.peer is None else run.peer.repetition
     if repetition is None:
         return ""

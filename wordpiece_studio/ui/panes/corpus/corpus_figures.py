@@ -150,14 +150,18 @@ class CorpusFiguresView(QWidget):
         self.set_names(normalizer, pre_tokenizer)
         self.pipeline_changed.emit()
 
-    def show_counts(self, counts: WordCounts | None) -> None:
-        """Show the size of the corpus; a dash stands for each unknown number."""
+    def show_counts(self, counts: WordCounts | None, *, ends_count: bool = False) -> None:
+        """Show the size of the corpus; a dash stands for each unknown number.
+
+        `ends_count`: the end of a word is a symbol of its own.
+        """
         numbers = {} if counts is None else figures(counts)
+        if ends_count and numbers:
+            numbers["symbols"] += numbers["words"]
         for name, label in self._values.items():
             number = numbers.get(name)
             set_plain_text(label, "–" if number is None else number_text(number))
-        set_plain_text(self._summary_label, self._summary())
-        self._fit_summary()
+        self._show_summary()
 
     def value_of(self, name: str) -> str:
         """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
@@ -165,6 +169,10 @@ class CorpusFiguresView(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit_summary()
+
+    def _show_summary(self) -> None:
+        set_plain_text(self._summary_label, self._summary())
         self._fit_summary()
 
     def _fit_summary(self) -> None:
@@ -188,9 +196,12 @@ class CorpusFiguresView(QWidget):
             label.setVisible(are_shown)
             field.setVisible(are_shown)
         self._show_longest_edit()
+        self._show_summary()
 
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
+        if not self._has_choices:  # above are the words of the run, which may be of another corpus
+            parts[0] = self.tr("Corpus now: {parts}").format(parts=parts[0])
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
     def _captions(self) -> list[tuple[str, str]]:

@@ -325,6 +325,10 @@ class CorpusPane(QWidget):
     def _on_faces_current_changed(self, _index: int) -> None:
         self._show_face()
 
+    def _on_session_corpus_taken(self) -> None:
+        self.editor.select(0)
+        self.heading_changed.emit()
+
     def _on_document_text_changed(self) -> None:
         self._line_timer.start()
         self._forget_places()
@@ -337,10 +341,15 @@ class CorpusPane(QWidget):
         self.heading_changed.emit()
 
     def _on_counting_counts_changed(self, counts: object) -> None:
-        self.figures.show_counts(self._counting.counts)
+        self._show_figures()
         if counts is not None:
             self._counted = self._counting.counts
             self._show_note()
+
+    def _show_figures(self) -> None:
+        config = self._session.settings.valid_config()
+        ends_count = bool(config.end_of_word_suffix) and config.end_of_word == "symbol"
+        self.figures.show_counts(self._counting.counts, ends_count=ends_count)
 
     def _on_counting_failed(self, _error: object) -> None:
         if self._document.is_files:
@@ -516,6 +525,7 @@ class CorpusPane(QWidget):
         self.find_bar.closed.connect(self._on_find_bar_closed)
         self.editor.cursorPositionChanged.connect(self._line_timer.start)
         self._session.settings.replaced.connect(self._line_timer.start)
+        self._session.settings.replaced.connect(self._show_figures)
         self.editor.loaded.connect(self._forget_places)
         self.files_view.preview.line_changed.connect(self._line_timer.start)
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
@@ -531,5 +541,5 @@ class CorpusPane(QWidget):
         self._counting.counts_changed.connect(self._on_counting_counts_changed)
         self._counting.failed.connect(self._on_counting_failed)
         self._counting.pipeline_changed.connect(self._on_counting_pipeline_changed)
-        self._session.corpus_taken.connect(self.heading_changed)
+        self._session.corpus_taken.connect(self._on_session_corpus_taken)
         self._theme.changed.connect(self._on_theme_changed)

@@ -356,6 +356,7 @@ class RunStrip(QFrame):
         session.runs.changed.connect(self._show_text)
         session.counting.counts_changed.connect(self._on_counts_changed)
         session.corpus_taken.connect(self._show_text)
+        session.document.modified_changed.connect(self._show_text)
         self._show_text()
 
     def _show_text(self) -> None:
@@ -370,7 +371,8 @@ class RunStrip(QFrame):
         if run is not None and is_other:
             name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
             other = self.tr("trained on “{name}”").format(name=menu_text(name))
-            words = other if changes.is_other_corpus else self.tr("trained on an earlier text")
+            here = self.tr("trained on an earlier text") if changes.is_edited else self.tr("trained on another text")
+            words = other if changes.is_other_corpus else here
         self._action.setText(words)
 
     def _place_button(self) -> None:

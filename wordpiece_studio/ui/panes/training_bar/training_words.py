@@ -41,7 +41,10 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     if model.history is None:
         return ("",)
     progress = model.progress
-    size = _tr("{size:,} tokens").format(size=progress.vocabulary_size)
+    peer = None if model.run is None else model.run.peer
+    wanted = None if peer is None else peer.config.vocab_size
+    words = _tr("{size:,} tokens of {wanted:,}") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
+    size = words.format(size=progress.vocabulary_size, wanted=wanted)
     both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
     return _joined(both, _reason_words(model)), both, size
 
@@ -154,6 +157,8 @@ def _changed_words(changes: Changes, corpus_name: str) -> str:
     settings = changes.pipeline or changes.settings
     if changes.is_other_corpus:
         return _tr("the merges are from “{name}”").format(name=corpus_name)
+    if changes.corpus and not changes.is_edited:
+        return _tr("trained on another text, with other settings") if settings else _tr("trained on another text")
     if changes.corpus and settings:
         return _tr("corpus and settings changed since this run")
     if changes.corpus:
@@ -169,7 +174,7 @@ def further_note(changes: Changes, corpus_name: str) -> str:
         note = _tr("This continues with the corpus “{name}”, not with the one open now.")
         return note.format(name=corpus_name)
     if changes.corpus:
-        return _tr("This continues with the corpus as it was when the run began, without later changes.")
+        return _tr("This continues with the corpus as it was when the run began, not as it is now.")
     if changes.pipeline:
         return _tr("This continues with the words as they were when the run began, not with the normalizer and "
                    "pre-tokenizer chosen now.")  # fmt: skip
