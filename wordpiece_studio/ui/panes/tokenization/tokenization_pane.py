@@ -304,7 +304,8 @@ class TokenizationPane(Pane):
             found = tokenizer.encoder.order_found(word.word.text)
             self._why.show_longest_first(word.word.text, word.pieces[chip].token, found)
         elif not tokenizer.can_explain:
-            self._why.show_library()
+            run = self._model.run if key is None else key[0]
+            self._why.show_library(run is not None and run.has_best_segmentations)
         else:
             born = self._texts.birth_step
             if key is not None:

@@ -118,11 +118,15 @@ class WhyHere(QWidget):
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
-    def show_library(self) -> None:
-        """Show that another library has cut the word."""
-        set_plain_text(
-            self._title, self.tr("Why here? The library that trained this run cuts the words, and says no more.")
-        )
+    def show_library(self, has_scores: bool) -> None:
+        """Show that another library has cut the word, and where its scores are if it goes by probabilities."""
+        text = self.tr("Why here? The library that trained this run cuts the words, and says no more.")
+        if has_scores:
+            text = self.tr(
+                "Why here? The library that trained this run takes the most probable way to cut a word. Double-click "
+                "the word: Token details shows its best segmentations, with the logarithms of their probabilities."
+            )
+        set_plain_text(self._title, text)
         self._table.ladder.set_records(())
 
     def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
