@@ -30,6 +30,9 @@ def test_words_stand_as_the_library_cuts_them(trainer: PeerName) -> None:
     encoded = tokenizer.encode("ﬁ pügs", add_special_tokens=False)  # one character that becomes two
     assert encoded.tokens[-len(word.pieces) :] == cuts["pügs"]
     assert encoded.offsets[-len(word.pieces) :] == [(piece.start + 2, piece.end + 2) for piece in word.pieces]
+    unknown = tokenizer.encode("hugλ").tokens[-1]
+    assert isinstance(unknown, wps.UnknownToken)
+    assert (unknown, unknown.reason.symbol[-1:]) == (tokenizer.unk_token, "λ")
     assert special.pieces[0].id == peer.tokens.index("[MASK]")
     between = " " if trainer == "tokenizers-unigram" else ""  # without word marks, the library joins pieces by spaces
     assert tokenizer.decode([piece.id for piece in word.pieces]) == between.join(cuts["pügs"]).removeprefix("▁")

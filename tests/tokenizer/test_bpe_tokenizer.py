@@ -164,6 +164,8 @@ def test_why_a_word_is_cut_there_by_merges() -> None:
     assert trace.tokens == ("[UNK]", "est", "</w>")
     assert tried == [[("b", False)], [("est</w>", False), ("est", True)], [("</w>", True)]]
     assert [position.start for position in trace.positions] == [0, 1, 4]
+    after_it = tokenizer_at(wps.train(counts, config).history, counts, 2).explain("ebe").positions[0]
+    assert [trial.candidate for trial in after_it.tried] == ["e"]  # not joined to the unknown token
 
 
 def test_no_merges_where_symbols_have_a_prefix() -> None:

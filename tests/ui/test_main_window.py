@@ -411,6 +411,18 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
     assert rows is not None
     assert rows.texts[1].startswith("longest token first at step 10")
+    why, merged = window.tokenization_pane._why, window.tokenization_pane._chips
+    for chips, place, said in (
+        (rows._lines[0].chips, ChipPlace(0, 1, 1), "Why here? The longest token found anywhere"),
+        (merged, ChipPlace(0, 1, 2), "Why here? Ilikeeatingapples!, from character 2 (from 0) on"),
+        (rows._lines[0].chips, ChipPlace(0, 1, 0), "Why here? No token is found in Il"),
+        (rows._lines[0].chips, ChipPlace(0, 0, 0), "Why here? newest was trained on"),
+        (rows._lines[1].chips, ChipPlace(0, 0, 0), "Why here? newest, from character 0"),
+    ):
+        chips._choose(place)
+        assert why.title.startswith(said)
+    rows._lines[1].chips.choose_none()
+    assert not why.isVisible()
     assert [lane.name for lane in window.timeline_pane.plot.lanes] == ["Byte pair encoding", "WordPiece"]
     assert window.corpus_pane.figures.value_of("symbols") == "24"  # with the ends of its four words
     save_project(tmp_path / "a.wpstudio", window.project.capture())

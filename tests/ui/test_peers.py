@@ -14,6 +14,7 @@ from tests.peers.test_library_training import WRITING_ON_EVERY_PIPE
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
+from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,6 +77,8 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     )
     window.tokenization_pane.set_text("hugs pun")
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
+    window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
+    assert "Token details shows its best segmentations" in window.tokenization_pane._why.title
     assert window.timeline_pane.hint == "end"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.tokenizer.encoding import UnknownReason
+from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
 from wordpiece_studio.training.history import COLUMNS
 from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, Symbol, TrainingInput, check_sizes
@@ -160,14 +160,24 @@ class PeerTokenizer(Tokenizer):
         except StudioError as error:
             _log.warning("%s", error)
             return self._unknown(word, UnknownReason("symbol", 0, ""))
-        return WordMatch(tuple(self.vocabulary[each] for each in ids), tuple(ids), tuple(spans), None)
+        return WordMatch(self._tokens_of(word, ids, spans), tuple(ids), tuple(spans), None)
 
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
         if self._library is None:
             raise StudioError("The library that trained this is not loaded", "See the message about it.")
-        for ids, spans in self._library.cut(words):
-            yield tuple(self.vocabulary[each] for each in ids), ids, spans
+        words = list(words)
+        for word, (ids, spans) in zip(words, self._library.cut(words), strict=True):
+            yield self._tokens_of(word, ids, spans), ids, spans
+
+    def _tokens_of(self, word: str, ids: Sequence[int], spans: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+        """Return the tokens with these ids; the unknown one says what it stands for."""
+        unk_token = self.vocabulary.unk_token
+        tokens = [self.vocabulary[each] for each in ids]
+        return tuple(
+            UnknownToken(token, UnknownReason("symbol", start, word[start:end])) if token == unk_token else token
+            for token, (start, end) in zip(tokens, spans, strict=True)
+        )
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return None: tokens alone do not determine how words are cut."""

@@ -125,6 +125,11 @@ class Run:
         """Whether it can also cut words by the longest token first, wherever it stands, at any step without a wait."""
         return self.config.is_byte_pair_encoding and self.history.has_steps and self.history.word_count <= _QUICK_WORDS
 
+    @property
+    def has_best_segmentations(self) -> bool:
+        """Whether a library trained it that cuts words by probabilities."""
+        return self.peer is not None and self.peer.trainer.endswith("unigram")
+
     def is_run_by_library(self, step: int) -> bool:
         """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
         return self.peer is not None and self.peer.trainer != "tokenizers-wordpiece" and step == len(self.history)

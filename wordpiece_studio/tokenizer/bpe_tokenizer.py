@@ -193,7 +193,7 @@ class BpeTokenizer(Encoder):
 
     def in_window(self, vocabulary: Vocabulary) -> Tokenizer:
         """Return a tokenizer as the window needs it, with the same tokens, that cuts words as this one does."""
-        return _TokenizerInWindow(vocabulary, self)
+        return TokenizerInWindow(vocabulary, self)
 
     def _words(self, text: str) -> Iterator[tuple[Word | str, int]]:
         """Yield the words of a text and its added tokens, each with the position that its offsets count from."""
@@ -325,7 +325,8 @@ class TokenizerByMerges(Tokenizer):
         match = self._match(checked_text(word))
         positions = []
         for place, (token, (start, _)) in enumerate(zip(match.tokens, match.spans, strict=True)):
-            both = "".join(match.tokens[place : place + 2])
+            following = match.tokens[place + 1 : place + 2]
+            both = token + "".join(each for each in following if not isinstance(each, UnknownToken))
             if isinstance(token, UnknownToken):
                 positions.append(PositionTrace(start, (Trial(token.reason.symbol, False),), None))
                 continue
@@ -416,6 +417,13 @@ class LongestFirstTokenizer(BpeTokenizer):
         """Return the tokens of a word as if it had not been trained on; its end need not be marked."""
         return [symbol.token for symbol in self._found_in(word)]
 
+    def order_found(self, word: str) -> list[str] | None:
+        """Return the tokens found in a word, the first one first; None for a word that was trained on."""
+        if self._stored is not None and self._stored(word) is not None:
+            return None
+        found = set(self.tokens_of_unknown(word))
+        return [token for token in self.tokens_sought if token in found]
+
     def _merged(self, word: str) -> list[_Symbol]:
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
@@ -444,17 +452,17 @@ class LongestFirstTokenizer(BpeTokenizer):
         return symbols
 
 
-class _TokenizerInWindow(Tokenizer):
-    """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind."""
+class TokenizerInWindow(Tokenizer):
+    """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind: its `encoder`."""
 
     can_explain = False
 
     def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
         super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
-        self._encoder = encoder
+        self.encoder = encoder
 
     def _cut(self, word: str) -> WordMatch:
-        (cut,) = self._encoder.encode_words([word])
+        (cut,) = self.encoder.encode_words([word])
         return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:

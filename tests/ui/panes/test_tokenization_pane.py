@@ -366,6 +366,18 @@ def test_switches_without_room_are_in_the_menu(bench: Bench, pane: TokenizationP
     assert options._table.isChecked()
 
 
+def test_the_field_keeps_its_margins_when_its_options_come_back(bench: Bench, pane: TokenizationPane) -> None:
+    field = pane._field
+    field.make_small(True)
+    bench.settle()
+    pane.offer_text("hug")
+    field.make_small(False)
+    bench.settle()
+    pane.grab()
+    assert [each.x() for each in (field.edit, field.offer, field.options)] == [field.contentsRect().x() + 4] * 3
+    assert field.offer.height() >= field.offer.minimumSizeHint().height()
+
+
 def test_a_click_does_not_move_the_chips(bench: Bench, pane: TokenizationPane) -> None:
     pane.resize(380, 560)
     bench.settle()

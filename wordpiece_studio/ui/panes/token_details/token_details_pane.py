@@ -165,8 +165,8 @@ class TokenDetailsPane(Pane):
         """Request the best segmentations by the library that trained the run, if it is one by probabilities."""
         run, wanted = self._model.run, None
         is_special = 0 <= subject.token_id < self._state.number_of_special
-        is_unigram = run is not None and run.peer is not None and run.peer.trainer.endswith("unigram")
-        if run is not None and run.library is not None and is_unigram and not is_special:
+        has_best = run is not None and run.has_best_segmentations
+        if run is not None and run.library is not None and has_best and not is_special:
             wanted = (run.library, subject.text)
         if wanted == self._asked_library:
             return

@@ -18,15 +18,19 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeAlias
 
     from PySide6.QtGui import QPaintEvent
 
     from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
+    from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
+
+    LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]
 
 MOST_ROWS = 3
 """Of chips a run, where there is room."""
@@ -100,19 +104,30 @@ class _Line(QWidget):
     """The heading and the chips of one run."""
 
     height_changed = Signal()
+    asked = Signal(object, object, object)
+    """As for `ComparedTexts`."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.heading = RunHeading(theme, self)
         self.live = LiveText()
+        self.step: ComparedStep | None = None
         self._content_height, self._rows = 0, MOST_ROWS
         self.chips = LiveChips(theme, _no_captions, self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
+        self.chips.chosen.connect(self._on_chips_chosen)
+        self.chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(_BELOW_HEADING)
         layout.addWidget(self.heading)
         layout.addWidget(self.chips)
+
+    @property
+    def key(self) -> LineKey | None:
+        """What distinguishes it from other lines."""
+        step = self.step
+        return None if step is None else (step.run, step.bookmark, step.is_longest_first)
 
     def needed_height(self, rows: int) -> int:
         """Return the height in pixels of the heading and so many rows of chips."""
@@ -132,6 +147,12 @@ class _Line(QWidget):
         if self.chips_height(self._rows) != self.chips.minimumHeight():
             self.set_rows(self._rows)
             self.height_changed.emit()
+
+    def _on_chips_chosen(self, place: ChipPlace | None) -> None:
+        self.asked.emit(self.key, place, False)
+
+    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
+        self.asked.emit(self.key, place, True)
 
     def _describe(self, place: ChipPlace) -> str:
         lines = self.live.lines
@@ -157,6 +178,11 @@ class ComparedTexts(QWidget):
     """
 
     height_changed = Signal()
+    asked = Signal(object, object, object)
+    """A chip was chosen, or the boundary at its end: the `LineKey`, the `ChipPlace`, whether it is the boundary (bool).
+
+    The place is None after a click beside all chips.
+    """
 
     def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -203,6 +229,10 @@ class ComparedTexts(QWidget):
         if was_seen != bool(others):
             self.height_changed.emit()
 
+    def line(self, key: LineKey) -> LiveText | None:
+        """Return the text of a line, or None if it is no longer there."""
+        return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
+
     def needed_height(self, rows: int) -> int:
         """Return the height in pixels of lines with so many rows of chips; 0 if nothing is compared."""
         if self.isHidden():
@@ -239,10 +269,12 @@ class ComparedTexts(QWidget):
         while len(self._lines) < len(others):
             line = _Line(self._theme, self)
             line.height_changed.connect(self.height_changed)
+            line.asked.connect(self.asked)
             self._layout.insertWidget(len(self._lines), line)
             self._lines.append(line)
             line.show()
         for line, each in zip(self._lines, others, strict=True):
+            line.step = each
             line.live.set_text(text)
             line.live.set_tokenizer(each.tokenizer)
             if line.chips.lines is not line.live.lines:

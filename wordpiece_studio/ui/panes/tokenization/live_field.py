@@ -146,7 +146,8 @@ class TokenOptions(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
+        # It fits soon, not now: a button that appears has the field lay itself out, which it may be doing right now.
+        self.layout().update()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:  # also when the font changes

@@ -66,11 +66,7 @@ class PieceTexts(QObject):
 
     def birth_step(self, token: str) -> int | None:
         """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
-        history = self._history
-        if history is None:
-            return None
-        token_id = history.vocabulary(self._merges).id_of(token)
-        return history.birth_step(token_id) if token_id is not None else None
+        return None if self._history is None else birth_step(self._history, self._merges, token)
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -126,6 +122,12 @@ class PieceTexts(QObject):
 
 def _id_text(piece: Piece) -> str:
     return number_text(piece.id) if piece.id >= 0 else _NOTHING
+
+
+def birth_step(history: MergeHistory, merges: int, token: str) -> int | None:
+    """Return the step up to `merges` at which a token is born, 0 for the alphabet, None if it is not."""
+    token_id = history.vocabulary(merges).id_of(token)
+    return history.birth_step(token_id) if token_id is not None else None
 
 
 class TokenCopy(QObject):

@@ -6,6 +6,7 @@ The text is tokenized with the vocabulary of the step, and follows the timeline.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Signal
@@ -15,12 +16,13 @@ from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import made_by
+from wordpiece_studio.tokenizer.bpe_tokenizer import LongestFirstTokenizer, TokenizerInWindow
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesView
 from wordpiece_studio.ui.panes.tokenization.compared_texts import ComparedTexts
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
-from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy
+from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy, birth_step
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.compared_texts import LineKey
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONG_TEXT = 20_000
@@ -86,6 +89,7 @@ class TokenizationPane(Pane):
         self._live = LiveText()
         self._note = UnknownNote(model.counts, model.history)
         self._chosen: tuple[ChipPlace, bool] | None = None
+        self._chosen_line: LineKey | None = None  # of what is compared; None: of the run shown
         self._is_low = self._is_made = False
         self._field = LiveField(theme, self._decoded, self)
         self._edit, self._options = self._field.edit, self._field.options
@@ -166,6 +170,7 @@ class TokenizationPane(Pane):
             self._comparison.changed.connect(self.refresh_later)
             self._options.longest_first_toggled.connect(self._comparison.set_longest_first)
             self._compared.height_changed.connect(self._parts.share_later)
+            self._compared.asked.connect(self._on_compared_asked)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode_toggled.connect(self._on_options_decode_toggled)
         self._options.copy_tokens_requested.connect(self.copy_tokens)
@@ -243,7 +248,8 @@ class TokenizationPane(Pane):
 
     def _show_unknown(self) -> None:
         tokenizer = self._live.tokenizer
-        chosen = self._word_at(self._chosen[0]) if self._chosen is not None else None
+        is_own = self._chosen_line is None
+        chosen = self._word_at(self._chosen[0], self._live) if self._chosen is not None and is_own else None
         words = self._finder.unknown_words[:1]
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             words = [chosen.word.text]
@@ -282,19 +288,29 @@ class TokenizationPane(Pane):
         self._field.make_small(self._is_low and is_comparing)
 
     def _show_ladder(self) -> None:
-        word = self._word_at(self._chosen[0]) if self._chosen is not None else None
-        tokenizer = self._live.tokenizer
+        key, live = self._chosen_line, self._live
+        if key is not None and self._compared is not None:
+            live = self._compared.line(key) or LiveText()
+        word = self._word_at(self._chosen[0], live) if self._chosen is not None else None
+        tokenizer = live.tokenizer
         if self._chosen is None or word is None or tokenizer is None:
-            self._parts.show_question(tokenizer is not None)
+            self._parts.show_question(self._live.tokenizer is not None)
             return
+        place, is_boundary = self._chosen
+        chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
             self._why.show_special(word.pieces[0].token)
+        elif isinstance(tokenizer, TokenizerInWindow) and isinstance(tokenizer.encoder, LongestFirstTokenizer):
+            found = tokenizer.encoder.order_found(word.word.text)
+            self._why.show_longest_first(word.word.text, word.pieces[chip].token, found)
         elif not tokenizer.can_explain:
-            self._why.show_library()
+            run = self._model.run if key is None else key[0]
+            self._why.show_library(run is not None and run.has_best_segmentations)
         else:
-            place, is_boundary = self._chosen
-            chip = min(place.chip, len(word.pieces) - 1)
-            self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, self._texts.birth_step)
+            born = self._texts.birth_step
+            if key is not None:
+                born = partial(birth_step, key[0].history, len(key[0].history))
+            self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self._parts.show_answer()
 
     def _fresh_id(self) -> int | None:
@@ -304,14 +320,14 @@ class TokenizationPane(Pane):
             return None
         return int(history.column("new_id")[step - 1])
 
-    def _word_at(self, place: ChipPlace) -> TokenizedWord | None:
-        lines = self._live.lines
+    def _word_at(self, place: ChipPlace, live: LiveText) -> TokenizedWord | None:
+        lines = live.lines
         if place.line >= len(lines) or place.word >= len(lines[place.line].words):
             return None
         return lines[place.line].words[place.word]
 
     def _describe_place(self, place: ChipPlace) -> str:
-        word = self._word_at(place)
+        word = self._word_at(place, self._live)
         return self._texts.spoken(self._live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
@@ -360,7 +376,7 @@ class TokenizationPane(Pane):
         if place is not None:
             self._choose(place, is_boundary=False)
             return
-        self._chosen = None
+        self._chosen = self._chosen_line = None
         self._show_ladder()
         self._show_unknown()
 
@@ -368,9 +384,14 @@ class TokenizationPane(Pane):
         self._choose(place, is_boundary=True)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
-        word = self._word_at(place)
+        word = self._word_at(place, self._live)
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
+
+    def _on_compared_asked(self, line: LineKey, place: ChipPlace | None, is_boundary: bool) -> None:
+        self._chosen, self._chosen_line = (None, None) if place is None else ((place, is_boundary), line)
+        self._show_ladder()
+        self._show_unknown()
 
     def _on_table_row_chosen(self, row: int) -> None:
         place = self._table.tokens.place_of(row)
@@ -395,10 +416,10 @@ class TokenizationPane(Pane):
         self._parts.share_later()
 
     def _choose(self, place: ChipPlace, *, is_boundary: bool) -> None:
-        self._chosen = (place, is_boundary)
+        self._chosen, self._chosen_line = (place, is_boundary), None
         self._show_ladder()
         self._show_unknown()
-        word = self._word_at(place)
+        word = self._word_at(place, self._live)
         if word is not None and word.unknown is None:
             self._model.set_selection(Selection("token", text=word.pieces[place.chip].token))
 

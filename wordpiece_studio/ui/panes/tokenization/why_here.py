@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
+from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -27,6 +28,8 @@ from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.encoding import UnknownReason
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_MOST_FOUND = 8
+"""Tokens that are named as found before another one."""
 BirthStep = Callable[[str], int | None]
 """Returns the step at which a token is born, 0 for the alphabet and special tokens, None if it never is."""
 
@@ -113,11 +118,39 @@ class WhyHere(QWidget):
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
-    def show_library(self) -> None:
-        """Show that another library has cut the word."""
-        set_plain_text(
-            self._title, self.tr("Why here? The library that trained this run cuts the words, and says no more.")
-        )
+    def show_library(self, has_scores: bool) -> None:
+        """Show that another library has cut the word, and where its scores are if it goes by probabilities."""
+        text = self.tr("Why here? The library that trained this run cuts the words, and says no more.")
+        if has_scores:
+            text = self.tr(
+                "Why here? The library that trained this run takes the most probable way to cut a word. Double-click "
+                "the word: Token details shows its best segmentations, with the logarithms of their probabilities."
+            )
+        set_plain_text(self._title, text)
+        self._table.ladder.set_records(())
+
+    def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
+        """Show what came before a token in a word that is cut by the longest token first.
+
+        Parameters
+        ----------
+        found
+            The tokens of the word in the order in which they were found; None if the word was trained on.
+        """
+        rest, order = "", ""
+        if found is None:
+            text = self.tr("Why here? {word} was trained on, and stays as the training cut it.")
+        elif isinstance(token, UnknownToken):
+            text = self.tr("Why here? No token is found in {rest}, which is what is left of {word}.")
+            rest = token_text(token.reason.symbol, 30)
+        else:
+            text = self.tr(
+                "Why here? The longest token found anywhere in what is left of {word} comes first, of equally long "
+                "ones the most frequent: {order}."
+            )
+            before = found[: found.index(token) + 1]
+            order = ("… " if len(before) > _MOST_FOUND else "") + ", ".join(map(token_text, before[-_MOST_FOUND:]))
+        set_plain_text(self._title, text.format(word=token_text(word, 30), rest=rest, order=order))
         self._table.ladder.set_records(())
 
     def show_special(self, token: str) -> None:
