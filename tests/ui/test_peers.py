@@ -178,7 +178,8 @@ while True: time.sleep(1)
     window.session.settings.set_target_size(100)
     studio.set_text("hug ▅")
     trained(studio, "sentencepiece-unigram")
-    assert "tokens: the library finds no more in this corpus. Words left out by the library" in banner.text
+    assert "tokens: the library finds no more in this corpus. It was given the words that the pre" in banner.text
+    assert "Words left out by the library" in banner.text
     assert f"{len(window.model.run.peer.tokens)} tokens of 100 · trained by another library" in window.bar.progress_text
 
 
