@@ -88,7 +88,7 @@ class TokenOptions(QWidget):
             self._table: self._entry(self._table, self.tr("Show as &table")),
             self._births: self._entry(self._births, self.tr("Show &birth steps")),
         }
-        layout = QHBoxLayout(self)
+        self._row = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(_SPACING)
         for button in (self._ids, self._offsets, self._unit, self._births):
@@ -147,7 +147,7 @@ class TokenOptions(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         # It fits soon, not now: a button that appears has the field lay itself out, which it may be doing right now.
-        self.layout().update()
+        self._row.update()
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:  # also when the font changes
