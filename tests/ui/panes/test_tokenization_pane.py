@@ -378,6 +378,15 @@ def test_the_field_keeps_its_margins_when_its_options_come_back(bench: Bench, pa
     assert field.offer.height() >= field.offer.minimumSizeHint().height()
 
 
+def test_an_answer_without_rungs_takes_no_room_for_them(bench: Bench, pane: TokenizationPane) -> None:
+    why = pane._why
+    click_chip(bench, pane, ChipPlace(0, 0, 0))
+    assert why._table.isVisible()
+    why.show_library(has_scores=False)
+    assert why._table.isHidden()
+    assert why.needed_height() < why._title.height() + why._table.minimumHeight()
+
+
 def test_a_click_does_not_move_the_chips(bench: Bench, pane: TokenizationPane) -> None:
     pane.resize(380, 560)
     bench.settle()

@@ -148,13 +148,15 @@ def _whole_rows(pixels: int, height: int) -> int:
 
 
 def needed_height(part: QWidget, title: QLabel, table: QuietTable, rows: int) -> int:
-    """Return the height in pixels of a part that has a wrapped title above this many rows of a table."""
+    """Return the height in pixels of a wrapped title and this many rows of a table, if that is there, in a part."""
     layout = part.layout()
     margins = part.contentsMargins() if layout is None else layout.contentsMargins()
     width = max(part.width() - margins.left() - margins.right(), 1)
     height = max(title.heightForWidth(width), 0)
-    height += max(rows * table.verticalHeader().defaultSectionSize(), table.minimumHeight())
-    return height + margins.top() + margins.bottom() + (layout.spacing() if layout is not None else 0) + 4
+    if not table.isHidden():
+        height += max(rows * table.verticalHeader().defaultSectionSize(), table.minimumHeight())
+        height += layout.spacing() if layout is not None else 0
+    return height + margins.top() + margins.bottom() + 4
 
 
 class ChoosingTable(QuietTable):

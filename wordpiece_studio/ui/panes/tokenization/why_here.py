@@ -101,6 +101,7 @@ class WhyHere(QWidget):
         layout.setSpacing(4)
         layout.addWidget(self._title)
         layout.addWidget(self._table, 1)
+        layout.addStretch(0)
         self._table.row_chosen.connect(self._on_table_row_chosen)
 
     @property
@@ -122,12 +123,9 @@ class WhyHere(QWidget):
         """Show that another library has cut the word, and where its scores are if it goes by probabilities."""
         text = self.tr("Why here? The library that trained this run cuts the words, and says no more.")
         if has_scores:
-            text = self.tr(
-                "Why here? The library that trained this run takes the most probable way to cut a word. Double-click "
-                "the word: Token details shows its best segmentations, with the logarithms of their probabilities."
-            )
+            text = self.tr("Why here? It is the most probable cut. Double-click: Token details has the best ones.")
         set_plain_text(self._title, text)
-        self._table.ladder.set_records(())
+        self._show_rungs(())
 
     def show_longest_first(self, word: str, token: str, found: Sequence[str] | None) -> None:
         """Show what came before a token in a word that is cut by the longest token first.
@@ -151,13 +149,13 @@ class WhyHere(QWidget):
             before = found[: found.index(token) + 1]
             order = ("… " if len(before) > _MOST_FOUND else "") + ", ".join(map(token_text, before[-_MOST_FOUND:]))
         set_plain_text(self._title, text.format(word=token_text(word, 30), rest=rest, order=order))
-        self._table.ladder.set_records(())
+        self._show_rungs(())
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
         text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
         set_plain_text(self._title, text.format(token=token_text(token)))
-        self._table.ladder.set_records(())
+        self._show_rungs(())
 
     def show_chip(self, trace: WordTrace, chip: int, boundary: bool, birth_step: BirthStep) -> None:
         """Show the ladder of one token of a word.
@@ -189,8 +187,12 @@ class WhyHere(QWidget):
                     word=word, position=number_text(place.start if place is not None else 0)
                 )
         set_plain_text(self._title, title)
-        self._table.ladder.set_records(self._rows(place, birth_step) if place is not None else ())
+        self._show_rungs(self._rows(place, birth_step) if place is not None else ())
+
+    def _show_rungs(self, rungs: Sequence[Rung]) -> None:
+        self._table.ladder.set_records(rungs)
         self._table.scrollToTop()
+        self._table.setVisible(bool(rungs))  # else its least height would be taken from the chips
 
     def _rows(self, place: PositionTrace, birth_step: BirthStep) -> list[Rung]:
         return [self._row(trial, birth_step(trial.candidate)) for trial in place.tried]
