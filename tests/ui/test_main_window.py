@@ -457,6 +457,12 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     assert unsaved_work(window.session, window.project, Loss.ALL).text
 
 
+def test_token_details_are_found_by_what_they_show(studio: Studio) -> None:
+    studio.window.actions_.command_palette.trigger()
+    found = studio.window.help_controller._found("segmentations probabilities")
+    assert [entry.action for entry in found] == [studio.window.docks.panel("token_details").toggle_action]
+
+
 def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio) -> None:
     window = studio.window
     window.corpus_controller.open_sample("english-notebook")

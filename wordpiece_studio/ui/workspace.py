@@ -162,6 +162,9 @@ class Workspace(QMainWindow):
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks))
+        self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
+            self.tr("How a token came about, and the best segmentations of a word with their probabilities")
+        )
         self.notices.keep_free(self.docks.panel("timeline"))
         layout = QVBoxLayout(self._content)
         layout.setContentsMargins(0, 0, 0, 0)
