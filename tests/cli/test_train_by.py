@@ -6,6 +6,7 @@ import json
 import shutil
 from typing import TYPE_CHECKING
 
+import pytest
 import tokenizers
 
 import wordpiece_studio as wps
@@ -17,8 +18,6 @@ from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,6 +55,7 @@ def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run(capsys, "verify", tmp_path / "out")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_replay_is_written_as_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--by", "tokenizers-bpe", "--vocab-size", 90]
     assert run(capsys, "train", COURSE, *options, "-o", tmp_path / "theirs")[0] == 0
@@ -75,6 +75,7 @@ def test_a_replay_with_another_vocabulary_is_reported(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "counts.tsv").write_text("hug\t10\npug\t5\npun\t12\nbun\t4\nhugs\t5\n", encoding="utf-8")
     for name, file, size, word in (
@@ -90,6 +91,7 @@ def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: py
         assert len(tokenizer.encode(word).tokens) <= len(word)  # with the mark it has a character more
 
 
+@pytest.mark.slow
 def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,6 +153,7 @@ def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:
         run.replay_config()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["bpe", "unigram"])
 def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
     text = COURSE.read_text("utf-8") * 4
@@ -192,6 +193,7 @@ def test_what_is_for_the_corpus_only_is_no_part_of_the_tokenizer() -> None:
     assert [tokenizer.encode(text).tokens for text in ("this", "This")] == [["this"], ["[UNK]"]]
 
 
+@pytest.mark.slow
 def test_how_far_sentencepiece_is() -> None:
     far = training_child._SentencePieceProgress({"vocab_size": 1000})
     assert far("Loaded all 3 sentences\nI0 trainer.cc:601] Alphabet size=27\n") is None
@@ -233,6 +235,7 @@ def test_a_library_that_fails_is_reported_in_one_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
 def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     fake("taken = []\nwhile True: taken.append(bytearray(64 << 20))")
@@ -244,6 +247,7 @@ def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, mon
         train_peer("tokenizers-bpe", counts, settings())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no such limit")
 @pytest.mark.parametrize("trainer", ["tokenizers-unigram", "sentencepiece-bpe"])
 def test_a_full_disk_is_not_noticed(
@@ -255,6 +259,7 @@ def test_a_full_disk_is_not_noticed(
     assert {*"course"} < {*train_peer(trainer, counts, settings()).tokens}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("trainer", "message"),
     [
@@ -269,6 +274,7 @@ def test_a_vocabulary_that_is_too_small(trainer: PeerName, message: str) -> None
         train_peer(trainer, words, settings(vocab_size=6))
 
 
+@pytest.mark.slow
 def test_what_sentencepiece_leaves_out_is_counted() -> None:
     reserved = "\u2585"
     words = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), (f"a{reserved}b", 7)])
@@ -292,6 +298,7 @@ def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeyp
     assert psutil.Process().children() == children
 
 
+@pytest.mark.slow
 def test_a_library_that_prints_nonsense_is_understood_no_further(counts: wps.WordCounts, fake: Fake) -> None:
     fake(
         "import os, sys\n"
@@ -347,7 +354,9 @@ def test_one_that_is_killed_or_stopped_leaves_no_process(counts: wps.WordCounts,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trainer", ["tokenizers-unigram", "sentencepiece-unigram"])
+@pytest.mark.parametrize(
+    "trainer", [pytest.param("tokenizers-unigram", marks=pytest.mark.exhaustive), "sentencepiece-unigram"]
+)
 def test_a_library_at_work_ends_with_the_parent(trainer: str) -> None:
     code = f"""
 import os, random, psutil

@@ -201,6 +201,7 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     assert corpus_to_divide(runs[2]) is None
 
 
+@pytest.mark.slow
 def test_an_empty_file_of_a_library_is_not_looked_for_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

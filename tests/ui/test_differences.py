@@ -144,6 +144,7 @@ def test_where_runs_part(two: Studio) -> None:
     assert window.model.step != 1
 
 
+@pytest.mark.slow
 def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
     window = two.window
     for action in (window.actions_.figures, window.actions_.words_apart, window.actions_.vocabulary_overlap):
@@ -162,6 +163,7 @@ def test_unknown_merges_are_said_once() -> None:
     assert parting_words(found) == ("the merges of A are unknown",)
 
 
+@pytest.mark.slow
 def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester) -> None:
     window, (first, second) = two.window, two.window.session.runs.all
     window.actions_.vocabulary_overlap.trigger()

@@ -167,6 +167,7 @@ def test_escape_keeps_it_for_the_next_start(start: Callable[..., Studio]) -> Non
     assert recoverable_work.recover(recoverable).project.corpus.text == text
 
 
+@pytest.mark.slow
 def test_a_document_among_the_samples_is_no_work_of_the_users_until_it_is_edited(start: Callable[..., Studio]) -> None:
     studio = start()
     window, keeper = studio.window, studio.window.recovery.keeper
@@ -287,6 +288,7 @@ def _left() -> list[recoverable_work.Recoverable]:
     return found
 
 
+@pytest.mark.slow
 def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     studio = start()
     studio.wait_finished()
@@ -319,6 +321,7 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
     assert [each.label for each in again.window.session.comparison.beside()] == ["C", "B@5"]
 
 
+@pytest.mark.slow
 def test_the_training_of_a_library_alone_is_kept(start: Callable[..., Studio]) -> None:
     studio = start()
     studio.wait_finished()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.storage.project.making import course_project, peer_run_of, run_of
 from tests.ui.dialogs.project.test_damaged_runs import told  # noqa: F401 - a fixture
 from tests.ui.dialogs.project.test_project_of_runs import unsaved
@@ -53,6 +55,7 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     assert not unsaved(projects).is_any
 
 
+@pytest.mark.slow
 def test_what_its_library_refuses_stays_and_harms_nothing(projects: Projects, told: list[str]) -> None:  # noqa: F811
     like = peer_run_of()
     spoiled = replace(like, peer=replace(like.peer, content=b"{}"))
