@@ -108,7 +108,7 @@ def test_byte_pair_encoding_is_what_the_library_makes_of_the_text(counts: wps.Wo
     assert (run.scores, run.counts, run.learned.version) == (None, counts, tokenizers.__version__)
     assert_encodes_alike(run, theirs)
     assert progress[0] == PeerProgress()
-    assert {each.total for each in progress[1:]} == {len(run.merges or ())}  # the last ones may come too late
+    assert {each.total for each in progress[1:]} <= {len(run.merges or ())}  # they may come too late
     ours = wps.train(counts, run.replay_config())
     assert ours.vocabulary.tokens == list(run.tokens)
     assert [(merge.left, merge.right) for merge in ours.history] == list(run.merges or ())
@@ -191,6 +191,15 @@ def test_what_is_for_the_corpus_only_is_no_part_of_the_tokenizer() -> None:
     counts = wps.count_texts(["This is this"], normalizer="corpus:lowercase+bert-cased")
     tokenizer = train_peer("tokenizers-wordpiece", counts, wps.TrainingConfig(vocab_size=20)).tokenizer()
     assert [tokenizer.encode(text).tokens for text in ("this", "This")] == [["this"], ["[UNK]"]]
+
+
+def test_how_far_byte_pair_encoding_is() -> None:
+    hears = training_child._TokenizersProgress(
+        {"trainer": {"special_tokens": ["[UNK]"]}}, wps.WordCounts.from_pairs([("hug", 1)])
+    )
+    printed = '{"stage":"Compute merges","current":%d,"total":9}\n'  # the size of the vocabulary, not the merges
+    assert hears(printed % 2 + printed % 3) == (3, 5)
+    assert hears("Tokenize words") is None
 
 
 @pytest.mark.slow
