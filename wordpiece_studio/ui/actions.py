@@ -203,7 +203,7 @@ class Actions(QObject):
         self.figures = self._action(
             self.tr("&Figures of all runs"),
             (),
-            self.tr("Evaluate runs and other tokenizers: measure what they make of a text, such as one held out"),
+            self.tr("Evaluate runs and other tokenizers: measure what they make of a text, such as held-out text"),
         )
         self.show_run = QActionGroup(self)
         self.show_run.setExclusive(False)
