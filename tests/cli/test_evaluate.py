@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,10 +14,10 @@ import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
 from tests.peers.foreign import gpt_2, t5
 from wordpiece_studio.cli import evaluate
+from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from wordpiece_studio.cli.messages import Report
 
@@ -32,12 +33,18 @@ def test_json_is_what_the_library_finds(
     tmp_path: Path, course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "hug.txt").write_text("hug hugs\n", encoding="utf-8")
-    texts = [COURSE, tmp_path / "hug.txt"]
+    (tmp_path / "pug.txt").write_text("pug, a hug", encoding="utf-8")
+    texts = [tmp_path / "pug.txt", tmp_path / "hug.txt"]
     code, out, err = run(capsys, "evaluate", course, *peers, "--on", *texts, "--parallel", "--json")
     assert (code, err) == (0, "")
     tokenizers = {path.name: wps.load_tokenizer(path) for path in (course, *peers)}
-    named = {"course-en.txt": COURSE, "hug.txt": tmp_path / "hug.txt"}
+    named = {path.name: path for path in texts}
     assert json.loads(out) == wps.evaluate(tokenizers, named, is_parallel=True).to_dict()
+    (tmp_path / "two.txt").write_text("hug\nhugs", encoding="utf-8")
+    told = fails(capsys, "evaluate", course, "--on", tmp_path / "two.txt", "--on", texts[1], "--parallel")
+    assert "two.txt and hug.txt do not say the same line by line: they have 2 and 1 lines. Use texts of" in told
+    told = fails(capsys, "evaluate", course, "--on", *texts, "--parallel", "--held-out")
+    assert "--held-out and --parallel cannot be combined" in told
 
 
 def test_the_judged_vocabulary_has_the_figure_that_train_prints(
@@ -59,9 +66,10 @@ def test_the_judged_vocabulary_has_the_figure_that_train_prints(
 
 def test_the_table(course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "evaluate", course, peers[0], "--on", COURSE)
-    head, own, gpt, _, words = out.splitlines()
+    words, _, head, own, gpt = out.splitlines()
     figures = wps.evaluate([wps.load_tokenizer(course), wps.load_tokenizer(peers[0])], COURSE).figures
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert f"{course} was trained on all of {COURSE}, and knows it better than other text." in err
     assert (
         head.split()
         == (
@@ -71,12 +79,61 @@ def test_the_table(course: Path, peers: list[Path], capsys: pytest.CaptureFixtur
     )
     for line, each in zip((own, gpt), figures, strict=True):
         assert f"{each.vocabulary_size}  " in line
-        assert f" {each.tokens_per_word:.3f} " in line
+        shown = f"({each.tokens_per_word:.3f})" if each.unknown_share > 0.01 else f"{each.tokens_per_word:.3f}"
+        assert f" {shown} " in line
     assert len({len(line) for line in (head, own, gpt)}) == 1
     assert words == f"{figures[0].words} words, as bert-cased and bert find them"
-    assert run(capsys, "evaluate", course, peers[0], "--on", COURSE, "--each")[1].splitlines()[4:8] == [
+    assert run(capsys, "evaluate", course, peers[0], "--on", COURSE, "--each")[1].splitlines()[6:10] == [
         "course-en.txt", head, own, gpt,
     ]  # fmt: skip
+
+
+def test_unknown_words_do_not_look_good(tmp_path: Path, course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("ж жж жжж ю юю юююю я\n", encoding="utf-8")
+    _, _, _, row, _, explained = run(capsys, "evaluate", course, "--on", text)[1].splitlines()
+    assert row.split()[2:] == ["(1.000)", "3.000", "5.000", "100.00%", "0.0%", "1.4%", "–", "0.000"]
+    assert explained.startswith("In brackets: more than 1% of the tokens are unknown")
+    options = ["--vocab-size", 70, "--held-out-file", text, "-o", tmp_path / "out"]
+    said = "1.00 tokens a word on held-out text with 100.0% of them unknown (count 1.00 with 100.0% of them unknown, "
+    assert said in run(capsys, "train", COURSE, *options)[1]
+
+
+def test_files_that_were_divided_together_are_divided_so_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / name for name in ("a.txt", "b.txt", "c.txt")]
+    for path, line in zip(paths, ("the hug and the pug\n", "a mug hums\nthey bug\n", "buns\nruns\n"), strict=True):
+        path.write_text(line * 40, encoding="utf-8")
+    judged, out = tmp_path / "judged", tmp_path / "out"
+    options = ["--vocab-size", 30, "--held-out", "--held-out-model", judged, "-o", out, "--json"]
+    printed = json.loads(run(capsys, "train", *paths[:2], *options)[1])["held_out"]
+    corpus = read_manifest(judged / "wordpiece-studio.json").corpus
+    assert corpus is not None
+    assert [Path(file.path).name for file in corpus.files] == ["a.txt", "b.txt"]
+    for order in (paths[:2], paths[1::-1]):
+        on = [text for path in order for text in ("--on", path)]
+        code, told, err = run(capsys, "evaluate", judged, *on, "--held-out", "--json")
+        figures = json.loads(told)["figures"][0]
+        assert (code, err, figures["words"]) == (0, "", printed["words"])
+        assert figures["tokens_per_word"] == printed["tokens_per_word"]["likelihood"]
+    for on in (["--on", paths[0]], ["--on", paths[0], "--on", paths[1], "--on", paths[2]]):
+        told = fails(capsys, "evaluate", judged, *on, "--held-out")
+        assert "judged: a part was held out of these files together: ../a.txt, ../b.txt. Measure on all" in told
+    both = ["--on", paths[0], "--on", paths[1]]
+    assert "one part of all files together" in fails(capsys, "evaluate", judged, *both, "--held-out", "--each")
+    known = run(capsys, "evaluate", judged, "--on", paths[1])[2]
+    assert f"was trained on most of {paths[1]}, and knows it better than other text. Measure with --held-out." in known
+    assert run(capsys, "evaluate", judged, "--on", paths[2])[2] == ""
+    assert run(capsys, "verify", judged)[0] == 0
+    # Each of two trainings divided its own file.
+    for path in paths[:2]:
+        alone = ["--vocab-size", 25, "--held-out", "--held-out-model", tmp_path / path.stem, "-o", out]
+        assert run(capsys, "train", path, *alone)[0] == 0
+    alone = [tmp_path / "a", tmp_path / "b"]
+    found = json.loads(run(capsys, "evaluate", *alone, *both, "--held-out", "--each", "--json")[1])
+    assert [*found["parts"]] == ["a.txt", "b.txt"]
+    assert "different parts of FILES" in fails(capsys, "evaluate", judged, alone[0], *both, "--held-out")
 
 
 def test_it_reports_its_progress(
@@ -111,7 +168,7 @@ def test_what_cannot_be_evaluated(tmp_path: Path, course: Path, capsys: pytest.C
         ([course, "--on", "-"], "--on needs a text that can be read twice"),
         ([course, "--on", tmp_path / "none.txt"], "none.txt does not exist"),
         ([course, "--on", tmp_path / "empty.txt"], "empty.txt: There are no words"),
-        ([course, "--on", COURSE, "--parallel"], "only one text"),
+        ([course, "--on", tmp_path / "empty.txt", "--parallel"], "only one text"),
         ([course, course, "--on", COURSE], "is named twice"),
         ([tmp_path / "none", "--on", COURSE], "none does not exist"),
     ]:

@@ -91,6 +91,28 @@ def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: py
         assert len(tokenizer.encode(word).tokens) <= len(word)  # with the mark it has a character more
 
 
+def test_tokens_are_counted_per_word_of_its_own_pipeline(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged, corpus = tmp_path / "judged", tmp_path / "corpus.txt"
+    corpus.write_text("they, hug-hug the (pugs)\na mug, hums!\n" * 50, encoding="utf-8")
+    options = ["--by", "tokenizers-bpe", "--vocab-size", 40, "--pre-tokenizer", "whitespace-split", "--held-out"]
+    call = ["train", corpus, *options, "--held-out-model", judged, "-o", tmp_path / "out", "--json"]
+    held_out = json.loads(run(capsys, *call)[1])["held_out"]
+    found = json.loads(run(capsys, "evaluate", judged, "--on", corpus, "--held-out", "--json")[1])
+    assert found["words_of"]["pre_tokenizer"] == "whitespace-split"
+    assert held_out["words"] == found["figures"][0]["words"] == len(divided(corpus.read_text())[1].split())
+    assert held_out["tokens_per_word"]["tokenizers-bpe"] == found["figures"][0]["tokens_per_word"]
+
+
+def test_too_few_tokens_for_a_library_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for by in ("tokenizers-wordpiece", "tokenizers-bpe"):
+        call = ["train", COURSE, "--by", by, "--vocab-size", 5, "-o", tmp_path / "out"]
+        told = fails(capsys, *call)
+        assert "--vocab-size: A vocabulary of 5 tokens is too small: special tokens and alphabet alone are" in told
+        call[call.index(5)] = int(told.partition("alone are ")[2].split()[0])
+        assert run(capsys, *call)[0] == 0
+    assert not (tmp_path / "none").exists()
+
+
 @pytest.mark.slow
 def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -116,7 +138,8 @@ def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
         assert (judged / file).read_bytes() == (alone / file).read_bytes() != (out / file).read_bytes()
         record = read_manifest(judged / f"{file}.card.json").corpus
         assert record is not None
-        assert (record.files, record.sha256_missing) == ((), "a part of the corpus was held out")
+        assert [file.path for file in record.files] == ["../corpus.txt"]
+        assert record.sha256_missing == "a part of the corpus was held out"
     warned = run(capsys, "evaluate", out, judged, "--on", corpus, "--held-out")[2]
     assert warned.count("was trained on all of") == 1
     assert f"{out} was trained on all of {corpus}" in warned
@@ -140,6 +163,26 @@ def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ),
         ("--min-count and --by", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--min-count", 2),
         ("needs a text that can be read twice", "-", "--by", "sentencepiece-bpe", "--vocab-size", 90),
+        ("--byte-fallback needs --by", "--byte-fallback"),
+        (
+            "--character-coverage must be left out",
+            "--by",
+            "tokenizers-bpe",
+            "--vocab-size",
+            90,
+            "--character-coverage",
+            1,
+        ),
+        (
+            "--continuing-subword-prefix ## and",
+            "--by",
+            "tokenizers-bpe",
+            "--vocab-size",
+            90,
+            "--continuing-subword-prefix",
+            "##",
+        ),
+        ("from 0.98 to 1, not 0.5", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--character-coverage", 0.5),
         ("cannot be replayed", "--by", "sentencepiece-bpe", "--vocab-size", 90, "--replay"),
     ):
         assert message in fails(

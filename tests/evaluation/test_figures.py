@@ -220,7 +220,7 @@ def test_trainings_are_measured_as_their_users_tokenize() -> None:
     counts = wps.count_texts(["hug pug hugs pugs"] * 4, pre_tokenizer="whitespace")
     bare = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", max_merges=3)
     by_merges = wps.train(counts, bare)
-    peer = wps.train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=9))
+    peer = wps.train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=12))
     given = {"merges": by_merges, "peer": peer}
     made = {"merges": by_merges.bpe_tokenizer(), "peer": peer.tokenizer()}
     found = wps.evaluate(given, texts=["shug pugs"])
@@ -228,10 +228,31 @@ def test_trainings_are_measured_as_their_users_tokenize() -> None:
     assert found.figures[0] != wps.evaluate({"merges": by_merges.tokenizer()}, texts=["shug pugs"]).figures[0]
 
 
+def test_one_whose_words_are_unknown_does_not_change_those_of_others(tmp_path: Path) -> None:
+    STRUCTURES["t5"]().save(str(tmp_path / "t5.json"))
+    spaces = wps.Tokenizer(HUG.vocabulary, "none", "whitespace-split")
+    t5 = wps.load_tokenizer(tmp_path / "t5.json")
+    assert t5.reading is None
+    alone = wps.evaluate({"spaces": spaces}, texts=["hug, (hugs)"])
+    beside = wps.evaluate({"spaces": spaces, "t5": t5}, texts=["hug, (hugs)"])
+    assert (beside.words_of, beside.figures[0]) == (("none", "whitespace-split"), alone.figures[0])
+    assert wps.evaluate({"spaces": spaces, "hug": HUG, "t5": t5}, texts=["hug, (hugs)"]).words_of[1] == "bert"
+
+
+def test_texts_of_unequal_length_are_not_parallel() -> None:
+    for second, lines in ((["a", "b"], 2), (["a\nb"], 2), (["a\n\n"], 2), (["a\n", "b\n", ""], 2)):
+        with pytest.raises(wps.StudioError, match=rf"one and two do not say the same .* 1 and {lines} lines"):
+            wps.evaluate(HUG, texts={"one": ["hug"], "two": second}, is_parallel=True)
+    with pytest.raises(wps.StudioError, match="held out of several texts do not say the same"):
+        wps.evaluate(HUG, texts={"one": ["hug"], "two": ["hug"]}, is_parallel=True, is_held_out=True)
+
+
 def test_figures_that_are_no_numbers() -> None:
     tokenizer = wps.Tokenizer(wps.Vocabulary(["[UNK]"]))
     (figures,) = wps.evaluate(tokenizer, texts=["hug pug"]).figures
     assert math.isnan(figures.renyi_efficiency)
+    _, row = next(wps.evaluate(tokenizer, texts=["hug pug"]).tables())[1]
+    assert (row[2], row[8]) == ("(1.000)", "–")
     assert (str(figures.code_length), figures.unknown_share, figures.whole_share) == ("0.0", 1, 0)
     assert json.loads(json.dumps(figures.to_dict(), allow_nan=False))["renyi_efficiency"] is None
     without = wps.Tokenizer(wps.Vocabulary(["a"]))

@@ -16,6 +16,7 @@ from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import wordpiece_studio as wps
+from tests.evaluation.test_held_out import divided
 from wordpiece_studio.peers import library_training, training_child
 from wordpiece_studio.peers.library_training import PeerName, PeerProgress, PeerTrainingStopped, Repetition, train_peer
 from wordpiece_studio.peers.training_child import Learned
@@ -177,6 +178,45 @@ def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
     assert words.tokens[0] == "<unk>"
     assert "▁hug" in words.tokens
     assert "▁pun" in words.tokens
+
+
+@pytest.mark.slow
+def test_sentencepiece_reads_the_lines_of_files_or_of_what_is_not_held_out(tmp_path: Path) -> None:
+    text = COURSE.read_text("utf-8")
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
+    places: Any = [tmp_path / "a.txt", wps.CorpusFile(str(COURSE))]
+    run = train_peer("sentencepiece-unigram", places, settings())
+    assert run.tokens == train_peer("sentencepiece-unigram", [text, text], settings()).tokens
+    assert (run.is_of_words, run.counts, repr(run)) == (False, None, "<PeerRun: sentencepiece-unigram, 58 tokens>")
+    rest = train_peer("sentencepiece-unigram", places[0], settings(), is_rest=True)
+    expected = train_peer("sentencepiece-unigram", [divided(text)[0]], settings())
+    assert rest.tokens == train_peer("sentencepiece-unigram", [text], settings(), is_rest=True).tokens
+    assert (rest.tokens, rest.scores) == (expected.tokens, expected.scores)
+    words = train_peer("sentencepiece-unigram", wps.count_texts([text]), settings())
+    assert words.is_of_words
+    assert repr(words).endswith(" tokens, trained on words>")
+    fallback = train_peer("sentencepiece-bpe", [text], settings(vocab_size=400), byte_fallback=True)
+    assert "<0xFF>" in fallback.tokens
+    assert fallback.tokenizer().encode("ж").tokens == ["▁", "<0xD0>", "<0xB6>"]
+
+
+def test_byte_pair_encoding_usually_has_no_prefix(counts: wps.WordCounts) -> None:
+    run = train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=SIZE))
+    assert run.config == settings()
+    assert not any(token.startswith("##") for token in run.tokens)
+
+
+def test_its_tokenizer_finds_words_as_when_it_is_loaded(tmp_path: Path) -> None:
+    counts = wps.count_texts(["they, hug-hug (pugs)"] * 3, "lowercase", "whitespace-split")
+    run = train_peer("tokenizers-bpe", counts, settings(user_tokens=["<url>"]))
+    (tmp_path / "tokenizer.json").write_bytes(run.content)
+    made, loaded = run.tokenizer(), wps.load_tokenizer(tmp_path)
+    assert made.reading == loaded.reading
+    assert made.reading is not None
+    assert made.reading.pipeline.words("a, b") == ["a,", "b"]
+    texts = ["they <url> hug, [SEP] pugs"]
+    first, second = (wps.evaluate({"x": each}, texts=texts) for each in (run, loaded))
+    assert (first.words_of, first.figures) == (("lowercase", "whitespace-split"), second.figures)
 
 
 def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:

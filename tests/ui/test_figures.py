@@ -108,7 +108,7 @@ def test_the_table_is_what_library_and_command_line_find(
 
     # Files, as the command line measures what was exported; and who reads the first of them more easily.
     files = [tmp_path / "a" / "hug.txt", tmp_path / "b" / "pug.txt"]
-    for file, text in zip(files, ("hug pugs bun\n", "hug huns! huns\nxyz"), strict=True):
+    for file, text in zip(files, ("hug pugs bun\n\n", "hug huns! huns\nxyz"), strict=True):
         file.parent.mkdir()
         file.write_text(text, encoding="utf-8")
     choose_text(face, "")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from wordpiece_studio.cli.messages import aligned, guessed_case, print_line, progress, warn
+from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, print_line, progress, warn
 from wordpiece_studio.cli.options import (
     FILES,
     ColumnOption,
@@ -17,16 +20,17 @@ from wordpiece_studio.cli.options import (
     listed_sources,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import noted_files, recorded_files
+from wordpiece_studio.storage.corpus_record import HELD_OUT, noted_files, recorded_files
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest, side_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.figures import Evaluation
+    from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
@@ -46,7 +50,8 @@ def evaluate_command(
         ),
     ] = False,
     held_out: Annotated[
-        bool, Option("--held-out", help="Measure only on the part of each of FILES that train --held-out holds out.")
+        bool,
+        Option("--held-out", help="Measure only on what train --held-out holds out of FILES, together as one text."),
     ] = False,
     as_json: JsonOption = False,
     kind: KindOption = None,
@@ -59,8 +64,14 @@ def evaluate_command(
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
     named, texts = loaded(tokenizers), texts_of(options)
+    if held_out and parallel:
+        what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
+        raise StudioError(what, "Omit one of them.")
+    origins = origins_of(tokenizers, texts)
+    for warning in origins.warnings(is_held_out=held_out):
+        warn(warning)
     if held_out:
-        _warn_of_known_text(tokenizers, texts)
+        texts = origins.divided_alike(is_each=each)
     with progress() as report:
         found = evaluate(
             named,
@@ -106,20 +117,106 @@ def texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
     return listed
 
 
-def _warn_of_known_text(paths: Sequence[str], texts: Mapping[str, Listing]) -> None:
-    """Warn of each tokenizer whose manifest says that it was trained on all of a text, of which a part is held out."""
-    manifests = [_manifest(Path(path)) for path in paths]
-    if not any(manifests):
-        return
-    files = recorded_files(noted_files([file for listed in texts.values() for file in listed.files]))
-    for path, manifest in zip(paths, manifests, strict=True):
-        trained_on = [] if manifest is None or manifest.corpus is None else manifest.corpus.files
-        digests = {file.sha256 for file in trained_on} - {None}
-        if known := next((file for file in files if file.sha256 in digests), None):
-            warn(
-                f"{display_name(path)} was trained on all of {display_name(known.path)}, also on what is held out of "
-                "it: give the tokenizer that train --held-out-model writes."
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """What tokenizers were trained on, as far as their manifests say, beside the texts to measure on.
+
+    Attributes
+    ----------
+    corpora
+        The corpus of each tokenizer, by its path.
+    texts
+        The texts by name.
+    files
+        What is in the files of each text; nothing if no manifest names any.
+    """
+
+    corpora: Mapping[str, CorpusRecord]
+    texts: Mapping[str, Listing]
+    files: Mapping[str, tuple[RecordedFile, ...]]
+
+    def warnings(self, *, is_held_out: bool) -> Iterator[str]:
+        """Yield a sentence about each tokenizer that was trained on what it is measured on."""
+        for path, corpus in self.corpora.items():
+            digests = _digests(corpus.files)
+            known = next((file for each in self.files.values() for file in each if file.sha256 in digests), None)
+            if known is None:
+                continue
+            name, text, is_divided = display_name(path), display_name(known.path), corpus.sha256_missing == HELD_OUT
+            if is_held_out and not is_divided:
+                yield (
+                    f"{name} was trained on all of {text}, also on what is held out of it: give the tokenizer that "
+                    "train --held-out-model writes."
+                )
+            elif not is_held_out:
+                part = "most" if is_divided else "all"
+                more = "" if is_divided else ", with the tokenizer that train --held-out-model writes"
+                yield (
+                    f"{name} was trained on {part} of {text}, and knows it better than other text. Measure with "
+                    f"--held-out{more}."
+                )
+
+    def divided_alike(self, *, is_each: bool) -> Mapping[str, Listing]:
+        """Return the texts as they are to be divided: the files together, in the order in which a training read them.
+
+        Raises
+        ------
+        StudioError
+            If the trainings divided them differently, or other files with them.
+        """
+        given = {name: [file.sha256 for file in files] for name, files in self.files.items()}
+        everything = list(chain.from_iterable(given.values()))
+        together: list[list[str | None]] = []
+        is_alone = False  # whether one was trained on a part of one of the texts
+        for path, corpus in self.corpora.items():
+            read = [file.sha256 for file in corpus.files]
+            if corpus.sha256_missing != HELD_OUT or not _digests(corpus.files).intersection(everything):
+                continue
+            if read in given.values() and len(given) > 1:
+                is_alone = True
+            elif Counter(read) == Counter(everything):
+                together.append(read)
+            else:
+                names = ", ".join(display_name(file.path) for file in corpus.files)
+                raise StudioError(
+                    "{tokenizer}: a part was held out of these files together: {files}",
+                    "Measure on all of them, and on no others.",
+                    tokenizer=display_name(path),
+                    files=names,
+                )
+        if len(self.texts) < 2 and not together:
+            return self.texts
+        if any(read != together[0] for read in together) or (together and is_alone):
+            raise StudioError(
+                "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them",
+                "Measure them one by one.",
             )
+        if together and is_each and len(self.texts) > 1:
+            what = "--held-out and --each cannot be combined: one part of all files together was held out"
+            raise StudioError(what, "Omit --each.")
+        if is_each or is_alone:
+            return self.texts
+        listed = [file for each in self.texts.values() for file in each.files]
+        if together:
+            places = {digest: number for number, digest in enumerate(together[0])}
+            digests = dict(zip(listed, everything, strict=True))
+            listed.sort(key=lambda file: places[digests[file]])
+        return {"": Listing(tuple(listed))}
+
+
+def _digests(files: Iterable[RecordedFile]) -> set[str]:
+    return {file.sha256 for file in files if file.sha256}
+
+
+def origins_of(paths: Sequence[str], texts: Mapping[str, Listing]) -> Origins:
+    """Return what tokenizers were trained on; the files of the texts are hashed if a manifest names any."""
+    manifests = {path: _manifest(Path(path)) for path in paths}
+    corpora = {
+        path: manifest.corpus for path, manifest in manifests.items() if manifest is not None and manifest.corpus
+    }
+    if not any(corpus.files for corpus in corpora.values()):
+        return Origins(corpora, texts, {})
+    return Origins(corpora, texts, {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()})
 
 
 def _manifest(path: Path) -> Manifest | None:
@@ -153,10 +250,11 @@ def _by_name(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _printed(found: Evaluation, *, each: bool) -> str:
-    lines: list[str] = []
+    lines = [f"{found.figures[0].words:,} words, as {' and '.join(found.words_of)} find them", ""]
     for name, rows in found.tables():
         if not name or each:
             lines += [f"\n{printable(name)}"] if name else []
             lines += aligned([[printable(cell) for cell in row] for row in rows])
-    lines.append(f"\n{found.figures[0].words:,} words, as {' and '.join(found.words_of)} find them")
+    if any(figures.loses_text for figures in (*found.figures, *chain.from_iterable(found.parts.values()))):
+        lines.append(f"\n{LOST_TEXT}")
     return "\n".join(lines)

@@ -239,11 +239,27 @@ def summary_words(trainer: Trainer, output: str, seconds: float) -> str:
     return f"{figures} ({reason}{nothing}), written to {display_name(output)}"
 
 
+LOST_TEXT = "In brackets: more than 1% of the tokens are unknown, and however long, an unknown word is one token."
+"""What explains tokens per word in brackets."""
+
+
 def held_out_words(figures: HeldOutFigures) -> str:
     """Return how the vocabulary splits text that it was not trained on, and how those of other objectives would."""
-    judged, *others = figures.tokens_per_word.items()
-    named = ", ".join(f"{objective} {value:.2f}" for objective, value in sorted(others))
-    return f"{judged[1]:.2f} tokens a word on held-out text ({named})"
+    judged, *others = figures.tokens_per_word
+    rates, unknown = figures.tokens_per_word, figures.unknown
+    named = ", ".join(f"{each} {rates[each]:.2f}{_unknown_words(unknown[each])}" for each in sorted(others))
+    return f"{judged_words(rates[judged], unknown[judged])} ({named})"
+
+
+def judged_words(tokens_per_word: float, unknown: float) -> str:
+    """Return how a tokenizer splits text that it was not trained on; `unknown`: the share of unknown tokens."""
+    return f"{tokens_per_word:.2f} tokens a word on held-out text{_unknown_words(unknown)}"
+
+
+def _unknown_words(share: float) -> str:
+    from wordpiece_studio.evaluation.figures import MUCH_UNKNOWN  # with it comes the trainer
+
+    return f" with {share:.1%} of them unknown" if share > MUCH_UNKNOWN else ""
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:

@@ -118,6 +118,14 @@ ReplayOption = Annotated[
         rich_help_panel=BY,
     ),
 ]
+CoverageOption = Annotated[
+    float | None,
+    option("SentencePiece: the share of all characters that get into the alphabet.", BY, show_default="0.9995"),
+]
+FallbackOption = Annotated[
+    bool,
+    Option("--byte-fallback", help="SentencePiece: unknown characters become bytes.", rich_help_panel=BY),
+]
 OnlyOption = Annotated[
     str | None,
     Option(
@@ -161,6 +169,8 @@ def train_command(
     by: ByOption = None,
     twice: TwiceOption = False,
     replay: ReplayOption = False,
+    character_coverage: CoverageOption = None,
+    byte_fallback: FallbackOption = False,
     objective: ObjectiveOption = "likelihood",
     tie: Annotated[str, option("On ties: first (in the corpus) or ids (the smallest).", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,

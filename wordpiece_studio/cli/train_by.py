@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordpiece_studio.cli.messages import print_line, progress, warn
+from wordpiece_studio.cli.messages import judged_words, print_line, progress, warn
 from wordpiece_studio.cli.options import (
     check_results,
     held_out_source,
@@ -15,17 +15,18 @@ from wordpiece_studio.cli.options import (
     read_held_out,
     results,
 )
-from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
-from wordpiece_studio.evaluation.held_out import divided_corpus, divided_pieces
+from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.peers.library_training import (
     PeerName,
     PeerProgress,
     PeerRun,
     check_peer_settings,
     check_replayable,
+    checked_coverage,
     file_of,
+    reads_text,
     train_peer,
 )
 from wordpiece_studio.storage.corpus_record import record_of_rest
@@ -35,17 +36,19 @@ from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest,
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
 from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from wordpiece_studio.cli.options import CorpusNotes
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.figures import TokenizerFigures
     from wordpiece_studio.storage.corpus_record import CorpusRecord
-    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.trainer import Trainer
 
+_OF_LIBRARIES = ("replay", "twice", "character_coverage", "byte_fallback")
 # What only our own training writes or uses, and what only word counts have, each with its default.
 _OURS = {"bpe": False, "only": None, "history": None, "with_counts": False}
 _OF_WORDS = {
@@ -67,16 +70,23 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         If not, or the library has no such setting, or the folder holds another tokenizer.
     """
     by, is_replayed = options["by"], options["replay"]
-    if by is None and (is_replayed or options["twice"]):
-        name = "replay" if is_replayed else "twice"
-        raise StudioError("--{name} needs --by", "Name another library with it.", name=name)
+    if by is None and (name := next((name for name in _OF_LIBRARIES if options[name]), None)):
+        raise StudioError("--{name} needs --by", "Name another library with it.", name=name.replace("_", "-"))
     if by is None:
         return
     check_peer_settings(by, config)
+    if by == "tokenizers-bpe" and options["continuing_subword_prefix"] == TrainingConfig().continuing_subword_prefix:
+        raise StudioError(
+            "--continuing-subword-prefix {prefix} and --by {by} cannot be combined",
+            "Omit it, or choose another prefix.",
+            prefix=options["continuing_subword_prefix"],
+            by=by,
+        )
+    checked_coverage(by, options["character_coverage"], options["byte_fallback"])
     if is_replayed:
         check_replayable(by)
         return
-    is_sentencepiece = by.startswith("sentencepiece")
+    is_sentencepiece = reads_text(by)
     if is_sentencepiece and is_stream(options["files"]):
         raise StudioError("--by {by} needs a text that can be read twice", "Write it to a file.", by=by)
     unfit = _OF_WORDS | _OURS if is_sentencepiece else _OURS
@@ -106,7 +116,7 @@ def _check_place(folder: str, by: PeerName, *, force: bool) -> None:
 
 def read_by(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return how the text is read where the library does not use our normalizer and pre-tokenizer."""
-    if options["by"] is not None and options["by"].startswith("sentencepiece"):
+    if options["by"] is not None and reads_text(options["by"]):
         return {"normalizer": "none", "pre_tokenizer": "whitespace-split"}
     return {}
 
@@ -115,7 +125,7 @@ def write_by(
     options: Mapping[str, Any], config: TrainingConfig, counts: WordCounts, notes: CorpusNotes, started: float
 ) -> None:
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
-    run = trained_by(options, config, _texts(options) or counts)
+    run = trained_by(options, config, _lines(options) or counts)
     judged = _judged(options, config, run, counts)
     record = notes.record()
     with results(force=options["force"]):
@@ -152,7 +162,8 @@ def _judged(options: Mapping[str, Any], config: TrainingConfig, run: PeerRun, co
     sources = listed_sources(options) if is_held_out else None
     if sources is not None:
         counts = read_held_out(divided_corpus, sources, options, counts, config).rest.at_least(options["min_count"])
-        run = trained_by({**options, "twice": False}, config, _texts(options, is_rest=True) or counts)
+        lines = _lines(options)
+        run = trained_by({**options, "twice": False}, config, lines or counts, is_rest=lines is not None)
     elif options["held_out_file"] is not None:
         sources = held_out_source(options)
     else:
@@ -162,7 +173,9 @@ def _judged(options: Mapping[str, Any], config: TrainingConfig, run: PeerRun, co
     return _Judged(run, counts, found.figures[0])
 
 
-def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordCounts | Iterable[str]) -> PeerRun:
+def trained_by(
+    options: Mapping[str, Any], config: TrainingConfig, corpus: WordCounts | Listing, *, is_rest: bool = False
+) -> PeerRun:
     """Train with another library, twice if requested, and show how far it is."""
     by = options["by"]
     library = by.partition("-")[0]
@@ -180,7 +193,8 @@ def trained_by(options: Mapping[str, Any], config: TrainingConfig, corpus: WordC
                 report(f"Training by {library}", far.done, far.total)
             return False
 
-        run = train_peer(by, corpus, config, twice=options["twice"], progress=note, should_stop=show)
+        own = {name: options[name] for name in ("twice", "character_coverage", "byte_fallback")}
+        run = train_peer(by, corpus, config, is_rest=is_rest, **own, progress=note, should_stop=show)
     if run.repetition is not None and options["replay"]:
         warn(repetition_words(run))
     if run.left_out:
@@ -208,15 +222,12 @@ def check_replayed(run: PeerRun, trainer: Trainer) -> None:
         )
 
 
-def _texts(options: Mapping[str, Any], *, is_rest: bool = False) -> Iterator[str] | None:
-    """Return the texts, or what is not held out of them, if they are what the library reads."""
-    sources = listed_sources(options) if options["by"].startswith("sentencepiece") else None
+def _lines(options: Mapping[str, Any]) -> Listing | None:
+    """Return the files, if their lines are what the library reads."""
+    sources = listed_sources(options) if reads_text(options["by"]) else None
     if sources is None or any(file.kind == "word-counts" for file in sources.files):
         return None
-    pieces = (piece for file in sources.files for piece in opened(file).pieces())
-    if is_rest:
-        pieces = (piece for is_held_out, piece in divided_pieces(pieces) if not is_held_out)
-    return (piece.text for piece in pieces)
+    return sources
 
 
 def repetition_words(run: PeerRun) -> str:
@@ -236,9 +247,10 @@ def _said(run: PeerRun, output: str, seconds: float, figures: TokenizerFigures |
     size = run.config.vocab_size or 0
     fewer = f", of {size:,} requested," if len(run.tokens) < size else ""
     trained = f"{len(run.tokens):,} tokens{fewer} in {seconds:.1f} s by {library} {run.learned.version}"
+    trained += ", trained on words" if run.is_of_words else ""
     lines = [f"{trained}, written to {display_name(Path(output) / run.file_name)}"]
     lines += [] if run.repetition is None else [repetition_words(run)]
-    lines += [] if figures is None else [f"{figures.tokens_per_word:.2f} tokens a word on held-out text"]
+    lines += [] if figures is None else [judged_words(figures.tokens_per_word, figures.unknown_share)]
     return "\n".join(lines)
 
 
@@ -251,6 +263,7 @@ def _summary(
         "file": run.file_name,
         "by": run.trainer,
         "version": run.learned.version,
+        "trained_on": "lines" if run.learned.is_of_lines else "words",
         "tokens": len(run.tokens),
         "merges": None if run.merges is None else len(run.merges),
         "words": counts.total,

@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
+MUCH_UNKNOWN = 0.01
+"""The share of unknown tokens beyond which tokens per word say little: however long, an unknown word is one token."""
 _AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
 
@@ -125,6 +127,11 @@ class TokenizerFigures:
     def unknown_share(self) -> float:
         """The share of tokens that are the unknown one."""
         return self.unknown / self.tokens if self.tokens else 0.0
+
+    @property
+    def loses_text(self) -> bool:
+        """Whether so many tokens are the unknown one, over 1%, that `tokens_per_word` is better than it should be."""
+        return self.unknown_share > MUCH_UNKNOWN
 
     @property
     def whole_share(self) -> float:
@@ -202,7 +209,7 @@ class Evaluation:
             columns = {
                 title: each for title, each in COLUMNS.items() if any(getattr(f, each[0]) is not None for f in figures)
             }
-            rows = [[text.format(getattr(each, field)) for field, text in columns.values()] for each in figures]
+            rows = [[_cell(each, field, text) for field, text in columns.values()] for each in figures]
             yield name, [[*columns], *rows]
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,7 +248,8 @@ def evaluate(
     alpha
         The order of the Rényi entropy.
     is_parallel
-        Whether the texts in `on` say the same in different languages, so that the numbers of tokens can be compared.
+        Whether the texts in `on` say the same in different languages, line by line, so that the numbers of tokens can
+        be compared.
     is_held_out
         Whether to measure only on the part of each text that `divided_corpus` holds out.
     progress
@@ -252,13 +260,14 @@ def evaluate(
     Returns
     -------
     Evaluation
-        The words that tokens are counted per are those that the tokenizers find, if they all find the same; otherwise
-        those of ``"bert-cased"`` and ``"bert"``. Of words with their counts, these.
+        The words that tokens are counted per are those that the tokenizers find, if all of which that is known find the
+        same; otherwise those of ``"bert-cased"`` and ``"bert"``. Of words with their counts, these.
 
     Raises
     ------
     StudioError
-        If there is no tokenizer or no word, a file cannot be read or changes meanwhile, or a library fails.
+        If there is no tokenizer or no word, a file cannot be read or changes meanwhile, or a library fails. If texts
+        that should say the same differ in their numbers of lines, or only a part of each is to be measured.
 
     >>> from wordpiece_studio import BpeTokenizer, Tokenizer, Vocabulary
     >>> by_match = Tokenizer(Vocabulary(["[UNK]", "h", "hug", "##u", "##g", "##s"], ["[UNK]"]))
@@ -272,10 +281,14 @@ def evaluate(
     alpha = _checked_order(alpha)
     if is_parallel and len(sources) < 2:
         raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
+    if is_parallel and is_held_out:
+        raise StudioError("The parts that are held out of several texts do not say the same", "Measure all of them.")
     common = common_reading([each.reading for each in named.values()])
     measured = {
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
+    if is_parallel:
+        _check_lines({part: size.lines for part, (size, _) in measured.items()})
     parts = {
         part: tuple(_figures(name, named[name], size, usage, alpha) for name, usage in usages.items())
         for part, (size, usages) in measured.items()
@@ -293,6 +306,30 @@ def evaluate(
     pipeline = next(iter(sources.values())).pipeline
     words_of = pipeline.normalizer.name, pipeline.pre_tokenizer.name
     return Evaluation(total, {} if "" in parts else parts, words_of)
+
+
+def _cell(figures: TokenizerFigures, field: str, text: str) -> str:
+    """Return a figure as it stands in a table: a dash for what is not a number, in brackets what looks too good."""
+    value = getattr(figures, field)
+    if value is None or value != value:
+        return "–"
+    written = text.format(value)
+    return f"({written})" if field == "tokens_per_word" and figures.loses_text else written
+
+
+def _check_lines(lines: Mapping[str, int]) -> None:
+    """Check that texts have the same number of lines, as those that say the same line by line."""
+    first, number = next(iter(lines.items()))
+    other = next((name for name, each in lines.items() if each != number), None)
+    if other is not None:
+        raise StudioError(
+            "{first} and {other} do not say the same line by line: they have {n:,} and {lines:,} lines",
+            "Use texts of which each line is the translation of the same line of the others.",
+            first=first,
+            other=other,
+            n=number,
+            lines=lines[other],
+        )
 
 
 def _checked_order(alpha: Any) -> float:
@@ -333,9 +370,12 @@ def _tokenizer_of(given: Any) -> Encoder:
 
 
 def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
-    """Return how all tokenizers find words, without their added tokens if these differ; or how BERT does."""
+    """Return how all tokenizers find words, without their added tokens if these differ; or how BERT does.
+
+    One whose way is unknown here has no say.
+    """
     known = [reading for reading in readings if reading is not None]
-    if len(known) == len(readings):
+    if known:
         if all(reading == known[0] for reading in known):
             return known[0]
         if all(reading.pipeline == known[0].pipeline for reading in known):
@@ -349,13 +389,14 @@ class _Size(NamedTuple):
     words: int
     characters: int
     bytes: int
+    lines: int = 0
 
     @classmethod
     def of(cls, text: HeldOutText) -> _Size:
         """Return that of a text, or of its words if that of the text is unknown."""
         counts, statistics = text.counts, text.counts.statistics
         if text.characters:
-            return cls(text.words, text.characters, text.bytes)
+            return cls(text.words, text.characters, text.bytes, text.lines)
         if statistics.characters:
             return cls(text.words, statistics.characters, statistics.bytes)
         return cls(text.words, counts.symbols, _utf8_bytes(counts))

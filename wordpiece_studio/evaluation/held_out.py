@@ -12,7 +12,7 @@ import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, TypedDict, get_args
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, get_args
 
 from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
@@ -72,6 +72,8 @@ class HeldOutText:
         How often it spells out each of them, if known.
     characters, bytes
         The size of the text in code points and in UTF-8, white space included; 0 if unknown.
+    lines
+        How many lines or rows it has; 0 if unknown.
     """
 
     counts: WordCounts
@@ -79,6 +81,7 @@ class HeldOutText:
     spelled_out: Mapping[str, int] = field(default_factory=dict)
     characters: int = 0
     bytes: int = 0
+    lines: int = 0
 
     @property
     def words(self) -> int:
@@ -114,11 +117,14 @@ class HeldOutFigures:
         How many words of text it was judged by, including repetitions.
     tokens_per_word
         By objective, that of `run` first; an unknown word is one token.
+    unknown
+        The share of these tokens that are unknown words, by objective.
     """
 
     run: TrainingRun
     words: int
     tokens_per_word: dict[Objective, float]
+    unknown: dict[Objective, float] = field(default_factory=dict)
 
 
 class ReadingOptions(TypedDict, total=False):
@@ -219,8 +225,10 @@ def held_out_figures(
         if objective != config.objective:
             other = dataclasses.replace(config, objective=objective, min_value=None)
             runs[objective] = _trained(rest, other, progress, should_stop)
-    figures = {objective: tokens_per_word(each.tokenizer(), held_out, should_stop) for objective, each in runs.items()}
-    return HeldOutFigures(runs[config.objective], held_out.words, figures)
+    usages = {objective: _usage(each.tokenizer(), held_out, should_stop) for objective, each in runs.items()}
+    figures = {objective: usage.tokens / held_out.words for objective, usage in usages.items()}
+    unknown = {objective: usage.unknown / usage.tokens for objective, usage in usages.items()}
+    return HeldOutFigures(runs[config.objective], held_out.words, figures, unknown)
 
 
 def _trained(
@@ -244,10 +252,22 @@ def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callab
     CountingStopped
         If `should_stop` returned true.
     """
+    return _usage(tokenizer, text, should_stop).tokens / text.words
+
+
+class _Tokens(NamedTuple):
+    """How many tokens a vocabulary makes of a text, and how many of them are unknown words."""
+
+    tokens: int
+    unknown: int
+
+
+def _usage(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None) -> _Tokens:
     usage = count_usage(tokenizer, text.counts, should_stop)
     if usage is None or (should_stop is not None and should_stop()):
         raise CountingStopped
-    return (usage.tokens + text.counts.statistics.skipped_words + text.special_tokens) / text.words
+    skipped = text.counts.statistics.skipped_words
+    return _Tokens(usage.tokens + skipped + text.special_tokens, usage.unknown_occurrences + skipped)
 
 
 class _PartsCount:
@@ -282,7 +302,8 @@ class _PartsCount:
             added_tokens = [AddedToken(token) for token in (*special_tokens, *user_tokens)]
         self._finder = AddedTokenFinder.of(added_tokens)
         self._spelled_out: Counter[str] = Counter()
-        self._characters = self._bytes = 0
+        self._characters = self._bytes = self._lines = 0
+        self._ends_line = True
         self._is_held_out = False
         self._counter: WordCounter
         if pipeline.is_local and are_kernels_worth_it(size):
@@ -339,6 +360,7 @@ class _PartsCount:
 
     def _without_added(self, piece: TextPiece) -> TextPiece:
         """Return a piece with line ends in place of the added tokens, and count these and its size."""
+        self._note_lines(piece)
         self._characters += len(piece.text)
         self._bytes += len(piece.utf8)
         sections = list(self._finder.sections(piece.text))
@@ -349,6 +371,12 @@ class _PartsCount:
         text = "".join("\n" if section.is_added else section.text for section in sections)
         return dataclasses.replace(piece, text=text, raw=b"", rows=None)
 
+    def _note_lines(self, piece: TextPiece) -> None:
+        if piece.byte == 0 and not self._ends_line:
+            self._lines += 1
+        self._lines += piece.text.count("\n") if piece.rows is None else len(piece.rows.lines)
+        self._ends_line = piece.text.endswith("\n") or not piece.text
+
     def result(self) -> tuple[WordCounts, HeldOutText]:
         """Return both parts."""
         self._end_stretch()
@@ -356,7 +384,8 @@ class _PartsCount:
             part.word_counts(self._pipeline, [name]) for part, name in zip(self._parts, _NAMES, strict=True)
         )
         found = dict(self._spelled_out)
-        return rest, HeldOutText(held_out, sum(found.values()), found, self._characters, self._bytes)
+        size = self._characters, self._bytes, self._lines + (not self._ends_line)
+        return rest, HeldOutText(held_out, sum(found.values()), found, *size)
 
     def _end_stretch(self) -> None:
         tally, read = self._counter.end_part(), FileStatistics("")

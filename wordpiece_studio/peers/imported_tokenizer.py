@@ -21,7 +21,10 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
+from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryTokenizer, checked_ids, checked_text
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import roles_of
@@ -29,7 +32,6 @@ from wordpiece_studio.tokenizer.vocabulary import roles_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from wordpiece_studio.tokenizer.added_tokens import TextReading
     from wordpiece_studio.tokenizer.encoding import WordCut
 
 _T = TypeVar("_T")
@@ -76,7 +78,8 @@ class ImportedTokenizer(LibraryTokenizer):
     content
         What the file would hold, for a tokenizer that is in no file; `path` then only names it.
     reading
-        How it finds the words of a text, if the Studio can do that alike; then a model is only asked for the words.
+        How it finds the words of a text, if the Studio can do that alike; then a model is only asked for the words. If
+        not given, what `content` says.
 
     Attributes
     ----------
@@ -91,7 +94,7 @@ class ImportedTokenizer(LibraryTokenizer):
     unk_token
         The token for what the model does not know, if it has one.
     reading
-        As given.
+        As given, or as the content says.
 
     Raises
     ------
@@ -110,7 +113,7 @@ class ImportedTokenizer(LibraryTokenizer):
         self._name = display_name(path)
         self._sha256 = sha256
         self._content = content
-        self.reading = reading
+        self.reading = _reading_in(content) if reading is None and content and not self._is_model else reading
         size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             size = self.path.stat().st_size
@@ -121,6 +124,11 @@ class ImportedTokenizer(LibraryTokenizer):
         self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
+
+    @property
+    def _is_model(self) -> bool:
+        """Whether it is SentencePiece's, whose library alone knows how it finds words."""
+        return library_of(self.path) == "sentencepiece"
 
     def set_roles(self, roles: Mapping[str, str], model_max_length: int) -> None:
         """Set what a file beside it says: the tokens that have roles, if any, and the most tokens of the model."""
@@ -385,6 +393,59 @@ class _Libraries:
         child, self._child = self._child, None
         if child is not None:
             child.end()
+
+
+@decodable
+class _AddedToken(msgspec.Struct):
+    content: str
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+    special: bool = False
+
+
+@decodable
+class _Parts(msgspec.Struct):
+    """What says how words are found, in a ``tokenizer.json``."""
+
+    normalizer: Any = None
+    pre_tokenizer: Any = None
+    added_tokens: list[_AddedToken] | None = None
+
+
+def _reading_in(content: bytes) -> TextReading | None:
+    try:
+        parts = msgspec.json.decode(content, type=_Parts)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # the library will say what is wrong with it
+        return None
+    added = [AddedToken(**msgspec.structs.asdict(token)) for token in parts.added_tokens or () if token.content]
+    return reading_of(parts.normalizer, parts.pre_tokenizer, added)
+
+
+def reading_of(normalizer: Any, pre_tokenizer: Any, added_tokens: Sequence[AddedToken]) -> TextReading | None:
+    """Return how the library finds words in a line by parts of a ``tokenizer.json``; None if only it can do so."""
+    try:
+        steps = read_normalizer(normalizer), read_line_pre_tokenizer(pre_tokenizer)
+    except StudioError:  # the library may well read it
+        return None
+    if steps[0] is None or steps[1] is None or any(token.normalized for token in added_tokens):
+        return None
+    pipeline = Pipeline(*steps)
+    return TextReading(pipeline, tuple(added_tokens)) if can_be_found(added_tokens, pipeline) else None
+
+
+def can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:
+    """Return whether the Studio finds added tokens exactly where the library does."""
+    strips = [token for token in tokens if token.lstrip or token.rstrip]
+    if strips and any(token.content != token.content.strip() for token in tokens):
+        return False  # several may take the same white space
+    if any(token.normalized for token in strips) and not pipeline.is_local:
+        return False  # it may reach over line ends, at which the Studio divides the text
+    return not any(
+        "\n" in token.content or (token.normalized and not pipeline.normalizer.normalize(token.content))
+        for token in tokens
+    )
 
 
 def end_libraries() -> None:

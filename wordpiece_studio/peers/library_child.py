@@ -227,7 +227,7 @@ def _counted(loaded: _Loaded, texts: list[str]) -> Counted:
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
-    reason = printable(" ".join(str(error).split())[:_LONGEST_REASON]) or type(error).__name__
+    reason = printable(" ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
     if not isinstance(error, Exception):
         what = "{path}: the {library} library crashed on it: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)

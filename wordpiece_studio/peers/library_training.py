@@ -9,14 +9,17 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import sys
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import msgspec
 
 from wordpiece_studio.corpus.counts import WordCounts, parts_of
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
@@ -25,6 +28,7 @@ from wordpiece_studio.peers.training_child import (
     END,
     FILE,
     LEARNED,
+    LINES,
     PROGRESS,
     TEXT,
     Learned,
@@ -38,7 +42,12 @@ from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from wordpiece_studio.corpus.decoding import TextPiece
+
+    Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
 
 PeerName = Literal[
     "tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-bpe", "sentencepiece-unigram"
@@ -54,6 +63,7 @@ _SETTINGS: dict[PeerName, set[str]] = {
     "sentencepiece-unigram": _ALWAYS,
 }
 _LARGEST_TOTAL = 2**31 - 1  # beyond it, the counts of pairs in `tokenizers` wrap around silently
+_LEAST_COVERAGE = 0.98  # less than that, SentencePiece refuses
 _LONGEST_SENTENCE = 1 << 30  # bytes: the most that SentencePiece can be told; by default it is 4,192
 _MOST_MEMORY = 1 << 62  # no less than there is
 _WATCHES_MEMORY = sys.platform != "linux"
@@ -115,13 +125,15 @@ class PeerRun:
     trainer, config
         What trained, and the settings.
     counts
-        The words it was trained on; None if it was given texts.
+        The words it was trained on; None if it was given texts or files.
     learned
         The tokens by id, their scores or the merges, and the version of the library.
     content
         The file that the library would save, see `file_name`.
     repetition
         What differed when it trained once more; None if it did not.
+    character_coverage, byte_fallback
+        What SentencePiece was told, see `train_peer`.
     """
 
     trainer: PeerName
@@ -130,9 +142,17 @@ class PeerRun:
     learned: Learned
     content: bytes
     repetition: Repetition | None = None
+    character_coverage: float | None = None
+    byte_fallback: bool = False
 
     def __repr__(self) -> str:
-        return f"<PeerRun: {self.trainer}, {len(self.tokens):,} tokens>"
+        of_words = ", trained on words" if self.is_of_words else ""
+        return f"<PeerRun: {self.trainer}, {len(self.tokens):,} tokens{of_words}>"
+
+    @property
+    def is_of_words(self) -> bool:
+        """Whether a library that reads text was given words with their counts, from which it learns something else."""
+        return reads_text(self.trainer) and not self.learned.is_of_lines
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -250,6 +270,11 @@ def check_replayable(trainer: str) -> None:
         )
 
 
+def reads_text(trainer: str) -> bool:
+    """Return whether a trainer's library finds words by itself, so that it is best given lines of text."""
+    return trainer.startswith("sentencepiece")
+
+
 def file_of(trainer: str) -> str:
     """Return what the file of a trainer's library is usually called."""
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
@@ -257,9 +282,12 @@ def file_of(trainer: str) -> str:
 
 def train_peer(
     trainer: PeerName,
-    corpus: WordCounts | Iterable[str],
+    corpus: WordCounts | Iterable[str] | Files,
     config: TrainingConfig,
     *,
+    is_rest: bool = False,
+    character_coverage: float | None = None,
+    byte_fallback: bool = False,
     twice: bool = False,
     progress: Callable[[PeerProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
@@ -272,10 +300,18 @@ def train_peer(
         The library and the kind of its model.
     corpus
         The words, with which `tokenizers` is given their normalizer and pre-tokenizer. SentencePiece has its own, and
-        is better given texts, of which each line is a sentence to it.
+        is better given texts, or files as `CorpusFile` or `pathlib.Path`: each line is a sentence to it. From words
+        with their counts it learns another vocabulary, see `PeerRun.is_of_words`.
     config
-        The settings: the size, the special tokens and the user tokens, and what else the library knows. The usual byte
-        pair encoding has no prefix.
+        The settings: the size, the special tokens and the user tokens, and what else the library knows. For byte pair
+        encoding, the usual prefix ``##`` stands for none.
+    is_rest
+        Whether to train only on what `divided_corpus` does not hold out of the texts or the files.
+    character_coverage
+        For SentencePiece: the share of the characters of the corpus that are in the alphabet, from 0.98 to 1; None:
+        its own default.
+    byte_fallback
+        For SentencePiece: whether unknown characters become tokens of their bytes, of which it then has 256.
     twice
         Whether it trains a second time, to see whether the result is the same.
     progress
@@ -301,11 +337,15 @@ def train_peer(
     True
     """
     check_peer_settings(trainer, config)
-    settings, parts = _order(trainer, corpus, config)
+    config = _with_usual_prefix(trainer, config)
+    settings, parts = _order(trainer, corpus, config, is_rest=is_rest)
+    settings |= checked_coverage(trainer, character_coverage, byte_fallback)
     sent = list(parts) if twice else parts
     stop = _Stop(should_stop)
     report = progress or (lambda _: None)
     content, learned = _trained(trainer, settings, sent, report, stop)
+    if len(learned.tokens) > (config.vocab_size or 0):
+        raise vocabulary_too_small(config.vocab_size or 0, len(learned.tokens))
     repetition = None
     if twice:
 
@@ -314,7 +354,44 @@ def train_peer(
 
         repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
     counts = corpus if isinstance(corpus, WordCounts) else None
-    return PeerRun(trainer, config, counts, learned, content, repetition)
+    return PeerRun(trainer, config, counts, learned, content, repetition, character_coverage, byte_fallback)
+
+
+def _with_usual_prefix(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
+    """Return the settings with the prefix that is usual for byte pair encoding, none, where it is WordPiece's."""
+    is_usual = config.continuing_subword_prefix == TrainingConfig().continuing_subword_prefix
+    if trainer == "tokenizers-bpe" and is_usual:
+        return dataclasses.replace(config, continuing_subword_prefix="")
+    return config
+
+
+def checked_coverage(trainer: PeerName, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
+    """Return the settings that only SentencePiece has.
+
+    Raises
+    ------
+    StudioError
+        If another library is given them, or the coverage is out of range.
+    """
+    given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
+    settings = {name: value for name, value in given.items() if value is not None}
+    if settings and not reads_text(trainer):
+        raise StudioError(
+            "The setting {name} must be left out for {trainer}, which has none like it",
+            "",
+            name=next(iter(settings)),
+            trainer=trainer,
+        )
+    is_number = isinstance(character_coverage, int | float) and not isinstance(character_coverage, bool)
+    if character_coverage is not None and not (is_number and _LEAST_COVERAGE <= character_coverage <= 1):
+        raise StudioError(
+            "The setting {name} must be a number from {least} to 1, not {value!r}",
+            "",
+            name="character_coverage",
+            least=_LEAST_COVERAGE,
+            value=character_coverage,
+        )
+    return settings
 
 
 class _Stop(threading.Event):
@@ -400,12 +477,14 @@ def _compared(first: Learned, second: Learned) -> Repetition:
 
 
 def _order(
-    trainer: PeerName, corpus: WordCounts | Iterable[str], config: TrainingConfig
+    trainer: PeerName, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, *, is_rest: bool
 ) -> tuple[dict[str, Any], Iterator[bytes]]:
     """Return the settings in the library's words, and the corpus as messages."""
     unk_token = config.vocabulary(config.reserved_tokens).unk_token
     unk_token = unk_token if unk_token in config.special_tokens else ""
-    is_sentencepiece = trainer.startswith("sentencepiece")
+    is_sentencepiece = reads_text(trainer)
+    if is_rest and isinstance(corpus, WordCounts):
+        raise StudioError("Words with their counts have no lines and cannot be held out", "Give files or texts.")
     if isinstance(corpus, WordCounts) and not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
         raise StudioError("There are no words to train on", "Choose another text.")
     if is_sentencepiece:
@@ -414,7 +493,7 @@ def _order(
         settings = _tokenizers_settings(trainer, corpus, config, unk_token)
     else:
         raise StudioError("{trainer} is trained on words", "Count them with count_texts.", trainer=trainer)
-    return settings, _messages(corpus)
+    return settings, _messages(corpus, is_rest=is_rest)
 
 
 def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str, Any]:
@@ -484,7 +563,16 @@ def _tokenizers_settings(
     }
 
 
-def _messages(corpus: WordCounts | Iterable[str]) -> Iterator[bytes]:
+def _files_in(corpus: Any) -> tuple[CorpusFile, ...]:
+    """Return the files that a corpus consists of; none if it consists of texts."""
+    places = [corpus] if isinstance(corpus, CorpusFile | os.PathLike) else corpus
+    if isinstance(places, Listing):
+        return places.files
+    are_files = isinstance(places, list | tuple) and all(isinstance(each, CorpusFile | os.PathLike) for each in places)
+    return listing(places).files if are_files and places else ()
+
+
+def _messages(corpus: WordCounts | Iterable[str] | Files, *, is_rest: bool) -> Iterator[bytes]:
     """Yield the corpus as messages to the child.
 
     Raises
@@ -494,13 +582,31 @@ def _messages(corpus: WordCounts | Iterable[str]) -> Iterator[bytes]:
     """
     if isinstance(corpus, WordCounts):
         yield from (kind + content for kind, content in parts_of(corpus))
+    elif files := _files_in(corpus):
+        if any(file.kind == "word-counts" for file in files):
+            raise StudioError("Words with their counts have no lines", "Count them with count_words.")
+        order = {"files": [dataclasses.asdict(file) for file in files], "is_rest": is_rest}
+        yield LINES + json.dumps(order).encode()
     else:
         has_words = False
-        for number, text in enumerate(checked_texts(corpus), start=1):
-            size_of_text(text, number)
-            for piece in text_pieces(text, ""):
-                has_words = has_words or bool(piece.text.strip())
-                yield TEXT + piece.text.encode()
+        for piece in _pieces_of(cast("Iterable[str]", corpus), is_rest=is_rest):
+            has_words = has_words or bool(piece.text.strip())
+            yield TEXT + piece.text.encode()
         if not has_words:
             raise StudioError("There are no words to train on", "Choose another text.")
     yield END
+
+
+def _pieces_of(texts: Iterable[str], *, is_rest: bool) -> Iterator[TextPiece]:
+    """Yield texts in pieces, or what is not held out of them."""
+
+    def pieces() -> Iterator[TextPiece]:
+        for number, text in enumerate(checked_texts(texts), start=1):
+            size_of_text(text, number)
+            yield from text_pieces(text, "")
+
+    if not is_rest:
+        return pieces()
+    from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
+
+    return (piece for is_held_out, piece in divided_pieces(pieces()) if not is_held_out)

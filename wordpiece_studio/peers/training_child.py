@@ -1,8 +1,9 @@
 """The code of the child process in which another library trains: once, then the process ends.
 
-The parent (`library_training`) sends the corpus, either as the parts of word counts (see `parts_of`) or as texts,
-``t``, each of whole lines; then ``.``. The answers are ``p`` how far the library says it is, as JSON, ``r`` the file
-that holds the tokenizer, and ``v`` what is in it, a `Learned` as MessagePack. Nothing is written to disk.
+The parent (`library_training`) sends the corpus: as the parts of word counts (see `parts_of`), as texts, ``t``, each of
+whole lines, or as JSON, ``f``, that says which files to read the lines of; then ``.``. The answers are ``p`` how far
+the library says it is, as JSON, ``r`` the file that holds the tokenizer, and ``v`` what is in it, a `Learned` as
+MessagePack. Nothing is written to disk.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.corpus.counts import PartsReader
+from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.memory import limit_memory
 from wordpiece_studio.system.printable import decodable, printable
@@ -25,7 +28,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.system.child_process import ParentConnection
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     Heard = Callable[[str], tuple[int, int] | None]
     """Returns how far the library is and how far it has to go, if the text that it printed says so."""
 
-END, TEXT, PROGRESS, FILE, LEARNED = b".", b"t", b"p", b"r", b"v"
+END, TEXT, LINES, PROGRESS, FILE, LEARNED = b".", b"t", b"f", b"p", b"r", b"v"
 _CHARACTERS_AT_ONCE = 1 << 16
 _LONGEST_REASON = 300
 _RESERVED = "\u2585"
@@ -57,6 +60,8 @@ class Learned(msgspec.Struct, frozen=True):
         The merges in order, if it tells them.
     left_out
         How many words, or lines of text, it did not train on.
+    is_of_lines
+        Whether it was given the text, line by line, and not words with their counts.
     """
 
     version: str
@@ -64,6 +69,7 @@ class Learned(msgspec.Struct, frozen=True):
     scores: tuple[float, ...] | None = None
     merges: tuple[tuple[str, str], ...] | None = None
     left_out: int = 0
+    is_of_lines: bool = False
 
     def __post_init__(self) -> None:
         """Check that each token has a score, if any has."""
@@ -138,19 +144,32 @@ def vocabulary_too_small(size: int, least: int) -> StudioError:
 
 def _reason(error: BaseException) -> str:
     said = _PLACE_IN_CODE.sub("", " ".join(str(error).split()))
-    return printable(said[:_LONGEST_REASON]) or type(error).__name__
+    return printable(said[:_LONGEST_REASON].rstrip(".")) or type(error).__name__
 
 
-def _received(connection: ParentConnection) -> tuple[WordCounts | None, list[str]]:
-    """Return the corpus: word counts, or texts."""
-    reader, texts, has_counts = PartsReader(Unchanged(), WhitespaceSplit()), [], False
+def _received(connection: ParentConnection) -> tuple[WordCounts | None, Iterable[str]]:
+    """Return the corpus: word counts, or texts of whole lines."""
+    reader, has_counts = PartsReader(Unchanged(), WhitespaceSplit()), False
+    texts: list[Iterable[str]] = []
     while (message := connection.recv_bytes())[:1] != END:
         if message[:1] == TEXT:
-            texts.append(message[1:].decode())
+            texts.append([message[1:].decode()])
+        elif message[:1] == LINES:
+            texts.append(_in_files(**json.loads(message[1:])))
         else:
             has_counts = True
             reader.take(message[:1], message[1:])
-    return reader.counts() if has_counts else None, texts
+    return reader.counts() if has_counts else None, chain.from_iterable(texts)
+
+
+def _in_files(files: list[dict[str, Any]], is_rest: bool) -> Iterator[str]:
+    """Yield the text of files, or of what is not held out of them."""
+    pieces = chain.from_iterable(opened(CorpusFile(**file)).pieces() for file in files)
+    if is_rest:
+        from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
+
+        pieces = (piece for is_held_out, piece in divided_pieces(pieces) if not is_held_out)
+    return (piece.text for piece in pieces)
 
 
 class _Printed(threading.Thread):
@@ -226,7 +245,7 @@ class _SentencePieceProgress:
 
 
 def _by_tokenizers(
-    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, _texts: list[str]
+    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, _texts: Iterable[str]
 ) -> tuple[bytes, Learned]:
     """Train with Hugging Face's library, which is given each word as often as it occurs and splits nothing."""
     import tokenizers
@@ -245,12 +264,12 @@ def _by_tokenizers(
     ids, model = made.get_vocab(), value["model"]
     scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
     merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
-    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges, 0)
+    learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges, 0, False)
     return made.to_str(pretty=True).encode(), _checked(learned)
 
 
 def _by_sentencepiece(
-    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, texts: list[str]
+    kind: str, settings: Mapping[str, Any], counts: WordCounts | None, texts: Iterable[str]
 ) -> tuple[bytes, Learned]:
     """Train with SentencePiece, which normalizes the text and splits it by itself."""
     import sentencepiece
@@ -283,6 +302,7 @@ def _by_sentencepiece(
         [model.get_score(number) for number in numbers],
         None,
         left_out,
+        counts is None,
     )
     return written.getvalue(), _checked(learned)
 

@@ -338,6 +338,7 @@ def written_training(run: Run, config: TrainingConfig) -> bytes:
     """
     described = {
         "trainer": "" if run.peer is None else run.peer.trainer,
+        "is_of_lines": run.peer is not None and run.peer.learned.is_of_lines,
         "config": config.to_dict(),
         "normalizer": normalizers.to_spec(run.counts.normalizer),
         "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
@@ -346,7 +347,7 @@ def written_training(run: Run, config: TrainingConfig) -> bytes:
 
 
 class _Rest:
-    """What is not held out of a corpus, as words to train on."""
+    """What is not held out of a corpus, to train on: as words, or for a library that reads text, as lines."""
 
     def __init__(self, files: list[CorpusFile], text: str, max_word_length: int, report: _MeasuringProgress) -> None:
         self._files = files
@@ -360,6 +361,9 @@ class _Rest:
         from wordpiece_studio.peers.library_training import train_peer
         from wordpiece_studio.training.trainer import train
 
+        if order["is_of_lines"]:
+            self._report(f"Training {name}", 0, 1)
+            return train_peer(order["trainer"], self._files or [self._text], config, is_rest=True)
         counts = self._counts(*_pipeline(order), config)
         if order["trainer"]:
             self._report(f"Training {name}", 0, 1)

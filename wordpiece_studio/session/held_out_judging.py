@@ -167,8 +167,12 @@ class HeldOutJudging(QObject):
 
 def corpus_to_divide(run: Run) -> ProjectCorpus | None:
     """Return the corpus of a run, of which a part can be held out; None if it has no lines, few words, or is gone."""
-    corpus, counts = run.origin.corpus, run.counts
-    if corpus is None or counts.total < LEAST_WORDS or counts.statistics.is_partial:
+    return corpus_with_lines(run.origin.corpus, run.counts) if run.counts.total >= LEAST_WORDS else None
+
+
+def corpus_with_lines(corpus: ProjectCorpus | None, counts: WordCounts) -> ProjectCorpus | None:
+    """Return a corpus that words were counted in; None if it has no lines, is gone, or only a part was counted."""
+    if corpus is None or counts.statistics.is_partial:
         return None
     has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
     return corpus if has_lines and not is_typed_counts(corpus.text or "") else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wordpiece_studio.session.held_out_judging import corpus_with_lines
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import Run
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import threading
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
     from wordpiece_studio.peers.library_training import PeerName, PeerRun
     from wordpiece_studio.session.background_job import Report
@@ -39,9 +41,10 @@ def trained_by_library(order: PeerOrder, stop: threading.Event, report: Report) 
     from wordpiece_studio.peers.library_training import PeerTrainingStopped, train_peer
     from wordpiece_studio.peers.peer_history import PeerHistory
 
+    given = _lines(order) or order.counts
     try:
         peer = train_peer(
-            order.trainer, order.counts, order.config, twice=order.is_twice, progress=report, should_stop=stop.is_set
+            order.trainer, given, order.config, twice=order.is_twice, progress=report, should_stop=stop.is_set
         )
     except PeerTrainingStopped:
         return None
@@ -53,6 +56,16 @@ def trained_by_library(order: PeerOrder, stop: threading.Event, report: Report) 
         return None
     run.origin, run.stop_reason, run.step = order.origin, run.stop_reason or "peer", len(run.history)
     return run
+
+
+def _lines(order: PeerOrder) -> list[CorpusFile] | list[str]:
+    """Return the files of the corpus, or its text, if the library reads it line by line; nothing if it has no lines."""
+    from wordpiece_studio.peers.library_training import reads_text
+
+    corpus = corpus_with_lines(order.origin.corpus, order.counts) if reads_text(order.trainer) else None
+    if corpus is None:
+        return []
+    return [each.file for each in corpus.files] or [corpus.text or ""]
 
 
 def _replayed(order: PeerOrder, peer: PeerRun, library: ImportedTokenizer, stop: threading.Event) -> Run | None:

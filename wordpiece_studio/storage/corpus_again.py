@@ -13,7 +13,9 @@ from wordpiece_studio.corpus.files import KIND_OF_SUFFIX, CorpusFile
 from wordpiece_studio.corpus.listing import listed_files
 from wordpiece_studio.corpus.word_counts import read_word_counts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.storage.corpus_record import (
+    HELD_OUT,
     CorpusRecord,
     noted_files,
     places_of,
@@ -140,16 +142,12 @@ def _of_files(
     if user_tokens is None:
         user_tokens = (manifest.training or {}).get("user_tokens", ())
     noted = noted_files(files)
-    counts = count_words(
-        files,
-        normalizers.from_spec(manifest.normalizer),
-        pre_tokenizers.from_spec(manifest.pre_tokenizer),
-        max_word_length=longest,
-        min_count=record.min_count,
-        user_tokens=user_tokens,
-        processes=processes,
-        progress=progress,
-    )
+    steps = normalizers.from_spec(manifest.normalizer), pre_tokenizers.from_spec(manifest.pre_tokenizer)
+    reading: Any = {"max_word_length": longest, "user_tokens": user_tokens, "progress": progress}
+    if record.sha256_missing == HELD_OUT:
+        counts = divided_corpus(files, *steps, **reading).rest.at_least(record.min_count)
+    else:
+        counts = count_words(files, *steps, **reading, min_count=record.min_count, processes=processes)
     names = display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files"
     hashed = recorded_files(noted)
     return WordsAgain(counts, names, record_of_files(hashed, max_word_length=longest, min_count=record.min_count))

@@ -266,7 +266,13 @@ def make_peer_manifest(run: PeerRun, counts: WordCounts, corpus: CorpusRecord, p
         end_of_word_suffix=run.config.end_of_word_suffix,
         vocabulary_size=len(run.tokens),
         vocabulary_sha256=vocabulary_digest(run.tokens),
-        training={"trainer": run.trainer, **run.config.to_dict()},
+        training={
+            "trainer": run.trainer,
+            **run.config.to_dict(),
+            "character_coverage": run.character_coverage,
+            "byte_fallback": run.byte_fallback,
+            "trained_on": "lines" if run.learned.is_of_lines else "words",
+        },
         versions={**manifest.versions, library: run.learned.version},
     )
 

@@ -18,18 +18,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, can_be_found, reading_of
 from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
 from wordpiece_studio.text.huggingface_steps import (
-    read_line_pre_tokenizer,
     read_normalizer,
     read_pre_tokenizer,
     steps_of,
 )
 from wordpiece_studio.text.pipeline import Pipeline
-from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
+from wordpiece_studio.tokenizer.added_tokens import AddedToken
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -289,7 +288,7 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     tokenizer: Tokenizer | ImportedTokenizer
     if own is None:
         tokenizer = ImportedTokenizer(path)
-        tokenizer.reading = _reading(members)
+        tokenizer.reading = reading_of(*_parts(members))
     else:
         tokenizer = own
     for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
@@ -298,20 +297,15 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     return tokenizer
 
 
-def _reading(members: Mapping[str, JsonPart]) -> TextReading | None:
-    """Return how the library finds words in a line, if the Studio can do it alike."""
+def _parts(members: Mapping[str, JsonPart]) -> tuple[Any, Any, list[AddedToken]]:
+    """Return the values that say how words are found, and the added tokens; None for what only the library can read."""
     try:
-        normalizer = read_normalizer(_value(members.get("normalizer")))
-        pre_tokenizer = read_line_pre_tokenizer(_value(members.get("pre_tokenizer")))
         part = members.get("added_tokens")
         listed = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+        steps = [_value(members.get(name)) for name in ("normalizer", "pre_tokenizer")]
     except StudioError:  # the library may well read it
-        return None
-    added = tuple(token.token() for token in listed)
-    if normalizer is None or pre_tokenizer is None or any(token.normalized for token in added):
-        return None
-    pipeline = Pipeline(normalizer, pre_tokenizer)
-    return TextReading(pipeline, added) if _can_be_found(added, pipeline) else None
+        return None, None, []
+    return steps[0], steps[1], [token.token() for token in listed]
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
@@ -343,7 +337,7 @@ def _own_tokenizer(members: Mapping[str, JsonPart], model: Mapping[str, JsonPart
     if any(not 0 <= number < len(tokens) or tokens[number] != token for token, number in template.special_tokens):
         return None
     added_tokens = [token.token() for token in sorted(added, key=lambda token: token.id)]
-    if not _can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
+    if not can_be_found(added_tokens, Pipeline(normalizer, pre_tokenizer)):
         return None
     special = {token.content for token in added_tokens if token.special}
     roles = _roles_in(members.get("post_processor"), special)
@@ -376,19 +370,6 @@ def _template_in(part: JsonPart | None) -> Template | None:
     if len(steps) != 1 or (steps[0] and steps[0].get("type")) not in _PLAIN_PROCESSORS:
         return None
     return Template.of(steps[0])
-
-
-def _can_be_found(tokens: Sequence[AddedToken], pipeline: Pipeline) -> bool:
-    """Return whether the Studio finds added tokens exactly where the library does."""
-    strips = [token for token in tokens if token.lstrip or token.rstrip]
-    if strips and any(token.content != token.content.strip() for token in tokens):
-        return False  # several may take the same white space
-    if any(token.normalized for token in strips) and not pipeline.is_local:
-        return False  # it may reach over line ends, at which the Studio divides the text
-    return not any(
-        "\n" in token.content or (token.normalized and not pipeline.normalizer.normalize(token.content))
-        for token in tokens
-    )
 
 
 def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]:

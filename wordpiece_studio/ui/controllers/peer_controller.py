@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_training import check_peer_settings, is_replayable, peer_settings
 from wordpiece_studio.session.peer_training import PeerOrder
-from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
 from wordpiece_studio.ui.widgets.run_names import peer_name, repetition_text, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -134,9 +133,10 @@ class PeerController(QObject):
         if len(peer.tokens) < (peer.config.vocab_size or 0):
             words = self.tr("Run {letter} has {size} tokens: the library finds no more in this corpus.")
             yield words.format(letter=run.letter, size=number_text(len(peer.tokens)))
-        if peer.trainer.startswith("sentencepiece") and run.counts.pre_tokenizer != WhitespaceSplit():
-            yield self.tr("It was given the words that the pre-tokenizer finds, each after a blank. With White space "
-                          "only, it learns from the text as it stands.")  # fmt: skip
+        if peer.is_of_words:
+            words = self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
+                            "learns another vocabulary.")  # fmt: skip
+            yield words.format(letter=run.letter)
         if peer.left_out:
             words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
             yield words.format(number=number_text(peer.left_out))

@@ -116,7 +116,10 @@ def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
 
 
 def _learned_by(run: Run) -> str:
-    return _tr(run.config.objective) if run.peer is None else peer_name(run.peer.trainer)
+    if run.peer is None:
+        return _tr(run.config.objective)
+    name = peer_name(run.peer.trainer)
+    return _tr("{name}, trained on words").format(name=name) if run.peer.is_of_words else name
 
 
 def _size(run: Run) -> str:
