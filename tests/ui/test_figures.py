@@ -45,7 +45,7 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
         return [(cell.data(), cell.data(Qt.ItemDataRole.FontRole) is not None) for cell in cells]
 
     broken = ("It is <b>broken</b>.", False)
-    assert column(3) == [("2.000", False), ("1.000", False), broken, ("1.500", True)]
+    assert column(3) == [("2.000", False), ("(1.000)", False), broken, ("1.500", True)]
     assert column(6) == [("0.00%", True), ("50.00%", False), broken, ("0.00%", True)]
     assert [is_bold for _, is_bold in column(7)] == [True, False, False, True]  # all keep half of the words whole
     assert "<b>" not in model.index(2, 0).data(Qt.ItemDataRole.ToolTipRole)  # it is shown, not obeyed
@@ -169,7 +169,7 @@ def test_the_table_is_what_library_and_command_line_find(
     face.table.selectRow(1)
     face.remove.click()
     assert [each.name for each in shown()] == ["B"]
-    assert "2 words by bert-cased, bert." in face.note.text()
+    assert "2 words by bert-cased, bert." in face.heading.text()
     window.session.set_live_text("")
     assert shown() == [None]
     assert face.note.text().startswith("There are no words")

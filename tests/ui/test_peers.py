@@ -11,10 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from tests.peers.test_library_training import WRITING_ON_EVERY_PIPE
+from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.storage.manifest import read_manifest
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,10 +178,16 @@ while True: time.sleep(1)
     assert "The corpus has no words." in banner.text
     assert all(run.peer is None for run in window.session.runs.all)
     window.session.settings.set_target_size(100)
-    studio.set_text("hug ▅")
-    trained(studio, "sentencepiece-unigram")
-    assert "tokens: the library finds no more in this corpus. It was given the words that the pre" in banner.text
+    studio.set_text("hug pug\n▅")
+    run = trained(studio, "sentencepiece-unigram")
+    assert "tokens: the library finds no more in this corpus." in banner.text
+    assert "Lines left out by the library" in banner.text
+    assert run_names([run]) == ["Unigram by SentencePiece"]
+    studio.set_text(f"{HEADER}\nhug\t3\n▅\t2\n")  # which has no lines to learn from
+    run = trained(studio, "sentencepiece-unigram")
+    assert "was trained on words, as this corpus has no lines." in banner.text
     assert "Words left out by the library" in banner.text
+    assert run_names([run]) == ["Unigram by SentencePiece, trained on words"]
     assert f"{len(window.model.run.peer.tokens)} tokens of 100 · trained by another library" in window.bar.progress_text
 
 

@@ -23,7 +23,6 @@ from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HELD_OUT, noted_files, recorded_files
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, read_manifest, side_manifest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
 TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
@@ -210,24 +208,15 @@ def _digests(files: Iterable[RecordedFile]) -> set[str]:
 
 def origins_of(paths: Sequence[str], texts: Mapping[str, Listing]) -> Origins:
     """Return what tokenizers were trained on; the files of the texts are hashed if a manifest names any."""
-    manifests = {path: _manifest(Path(path)) for path in paths}
+    from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
+
+    manifests = {path: manifest_of_tokenizer(Path(path)) for path in paths}
     corpora = {
         path: manifest.corpus for path, manifest in manifests.items() if manifest is not None and manifest.corpus
     }
     if not any(corpus.files for corpus in corpora.values()):
         return Origins(corpora, texts, {})
     return Origins(corpora, texts, {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()})
-
-
-def _manifest(path: Path) -> Manifest | None:
-    """Return the manifest of the tokenizer in a folder or file, if it has one."""
-    from wordpiece_studio.storage.tokenizer_loading import KNOWN_FILES
-
-    places = [side_manifest(path), path.parent / MANIFEST_FILE]
-    if path.is_dir():
-        places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
-    found = next((place for place in places if place.is_file()), None)
-    return None if found is None else read_manifest(found)
 
 
 def _by_name(paths: Sequence[str]) -> dict[str, str]:

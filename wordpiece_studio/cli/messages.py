@@ -257,7 +257,7 @@ def judged_words(tokens_per_word: float, unknown: float) -> str:
 
 
 def _unknown_words(share: float) -> str:
-    from wordpiece_studio.evaluation.figures import MUCH_UNKNOWN  # with it comes the trainer
+    from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN  # with it comes NumPy
 
     return f" with {share:.1%} of them unknown" if share > MUCH_UNKNOWN else ""
 

@@ -24,6 +24,7 @@ import numpy as np
 from wordpiece_studio.corpus.counts import CountingStopped, is_mapping
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.measured_texts import Watch, texts_by_name
+from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.evaluation.usage import Usage, UsageTally, count_usage, encoded_words
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
 
 ALPHA = 2.5
 """The order of the Rényi entropy that Zouhar et al. found to predict best how well models translate."""
-MUCH_UNKNOWN = 0.01
-"""The share of unknown tokens beyond which tokens per word say little: however long, an unknown word is one token."""
 _AS_GOOD_AS_1 = 1e-7  # nearer to it, the general formula divides one error of rounding by another
 _BERT = "bert-cased", "bert"
 

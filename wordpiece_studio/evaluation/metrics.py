@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.training.history import MergeHistory
 
+MUCH_UNKNOWN = 0.01
+"""The share of unknown tokens beyond which tokens per word say little: however long, an unknown word is one token."""
+
 
 def symbols_at(history: MergeHistory, steps: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return N, the weighted number of symbols in the corpus under merging, after each of `steps` merges.

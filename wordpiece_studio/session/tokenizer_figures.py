@@ -31,6 +31,8 @@ from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
+from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -185,7 +187,7 @@ class FiguresMeasuring(QObject):
         self._counting = counting
         self._comparison = comparison
         self._opened: list[str] = []
-        self._where = FiguresText()
+        self._where: FiguresText | None = None  # None: whatever is best
         self._live_text = ""
         self._is_wanted = self._was_stopped = False
         self._order: FiguresOrder | None = None
@@ -210,8 +212,8 @@ class FiguresMeasuring(QObject):
 
     @property
     def where(self) -> FiguresText:
-        """What is measured on."""
-        return self._where
+        """What is measured on: until the user chooses, held-out text where there is some."""
+        return self._where or FiguresText("held-out" if self.can_hold_out else "training")
 
     @property
     def can_hold_out(self) -> bool:
@@ -222,7 +224,7 @@ class FiguresMeasuring(QObject):
     @property
     def parts(self) -> tuple[str, ...]:
         """The names of the texts, if there are several."""
-        names = tuple(self._where.names()) if self._where.place == "files" else ()
+        names = tuple(self.where.names()) if self.where.place == "files" else ()
         return names if len(names) > 1 else ()
 
     @property
@@ -271,7 +273,7 @@ class FiguresMeasuring(QObject):
     def set_live_text(self, text: str) -> None:
         """Take note of the live text."""
         self._live_text = text
-        if self._where.place == "live":
+        if self.where.place == "live":
             self.refresh()
 
     def open(self, paths: Sequence[str]) -> None:
@@ -319,7 +321,7 @@ class FiguresMeasuring(QObject):
         self._progress = None
 
     def _wanted_order(self) -> FiguresOrder | None:
-        found, where, counts = self._measured(), self._where, self._model.counts
+        found, where, counts = self._measured(), self.where, self._model.counts
         if not found or (where.place == "training" and counts is None):
             return None
         if where.place == "training":
@@ -408,6 +410,8 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
     """
     run = measured.run
     if run is None:
+        if order.corpus is not None:
+            _check_unseen(measured.path, order.corpus)
         return b""
     if order.is_trained_anew(measured):
         config = run.config if run.peer is None else run.peer.config
@@ -416,6 +420,26 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
         what = "It may have been trained on this part too, as it is not known to be of this corpus"
         raise StudioError(what, "Train again on this corpus, or measure on another text.")
     return written_tokenizer(run, measured.step)
+
+
+def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
+    """Check that a tokenizer does not say that it was trained on what is held out of a corpus.
+
+    Raises
+    ------
+    StudioError
+        If it says so.
+    """
+    manifest = manifest_of_tokenizer(Path(path))
+    if manifest is None or manifest.corpus is None or not manifest.corpus.files:
+        return
+    origin = [corpus.origin] if corpus.origin is not None and not corpus.is_edited else []
+    digests = [file.sha256 for file in recorded_files(corpus.files or origin)]
+    trained_on = [file.sha256 for file in manifest.corpus.files]
+    is_divided_alike = manifest.corpus.sha256_missing == HELD_OUT and trained_on == digests
+    if not is_divided_alike and {*digests} & {*trained_on} - {None}:
+        what = "It was trained on this part too: its manifest names the corpus"
+        raise StudioError(what, "Add what train --held-out-model writes, or measure on another text.")
 
 
 def _file_name(order: FiguresOrder, measured: Measured) -> str:

@@ -97,6 +97,21 @@ def load_tokenizer(
     return _from_vocabulary(given, steps, is_strict=False)
 
 
+def manifest_of_tokenizer(path: Path) -> Manifest | None:
+    """Return the manifest of the tokenizer in a folder or file, if it has one.
+
+    Raises
+    ------
+    StudioError
+        If the manifest cannot be read.
+    """
+    places = [side_manifest(path), path.parent / MANIFEST_FILE]
+    if path.is_dir():
+        places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
+    found = next((place for place in places if place.is_file()), None)
+    return None if found is None else read_manifest(found)
+
+
 def load_wordpiece_tokenizer(
     path: str | os.PathLike[str],
     normalizer: str | Normalizer | None = None,

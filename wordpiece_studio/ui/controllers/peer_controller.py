@@ -139,6 +139,8 @@ class PeerController(QObject):
             yield words.format(letter=run.letter)
         if peer.left_out:
             words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
+            if peer.learned.is_of_lines:
+                words = self.tr("Lines left out by the library, which reserves the character ▅ in them: {number}.")
             yield words.format(number=number_text(peer.left_out))
         if repetition := repetition_text(run):
             yield repetition

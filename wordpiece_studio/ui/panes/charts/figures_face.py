@@ -144,7 +144,8 @@ def _titles() -> tuple[tuple[str, str], ...]:
     """Return title and explanation of each of `_FIGURES`."""
     return (
         (_tr("size"), _tr("How many tokens the vocabulary has")),
-        (_tr("tokens\na word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown")),
+        (_tr("tokens\na word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown. "
+                                      "In brackets: more than 1 % are unknown.")),
         (_tr("characters\na token"), _tr("Characters of the text, white space included, divided by tokens")),
         (_tr("bytes\na token"), _tr("Bytes of the text in UTF-8, white space included, divided by tokens")),
         (_tr("unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),
@@ -178,7 +179,9 @@ def _text(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
             return "–" if line.figures is not None else "…"
         if isinstance(value, int):
             return number_text(value)
-        return _FORMATS[name].format(value).replace(".", QLocale().decimalPoint())
+        written = _FORMATS[name].format(value).replace(".", QLocale().decimalPoint())
+        is_too_good = name == "tokens_per_word" and line.figures is not None and line.figures.loses_text
+        return f"({written})" if is_too_good else written
 
     return text
 
@@ -342,6 +345,8 @@ class FiguresFace(QWidget):
         )
         self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table, with all digits, for a spreadsheet"), self)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
+        self.heading = WholeLabel(self, role="hint")
+        """Which words tokens are counted per."""
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()
@@ -360,6 +365,8 @@ class FiguresFace(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
+        self.heading.setContentsMargins(8, 0, 0, 0)
+        layout.addWidget(self.heading)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.empty, 1)
         self.note.setContentsMargins(8, 0, 0, 0)
@@ -410,6 +417,9 @@ class FiguresFace(QWidget):
         self.empty.setVisible(not rows)
         self.empty.show_text(self.tr("Train, or add a tokenizer, to see what it makes of a text."))
         self._enable()
+        known = [line.row.figures for line in self.lines if line.row.figures is not None]
+        self.heading.show_text(self._words_text(known))
+        self.heading.setVisible(bool(self.heading.text()))
         self.note.show_text(self._note())
 
     def _fill_texts(self) -> None:
@@ -446,11 +456,12 @@ class FiguresFace(QWidget):
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
         known = [line.row.figures for line in self.lines if line.row.figures is not None]
-        said = self._losing_text(known) or self._words_text(known)
-        return " ".join(filter(None, (said, self._left_out_text())))
+        return " ".join(filter(None, (self._losing_text(known), self._left_out_text())))
 
     def _losing_text(self, known: Sequence[TokenizerFigures]) -> str:
         names = [each.name for each in losing(known)]
+        if not names and any(each.loses_text for each in known):
+            return self.tr("Tokens a word in brackets: an unknown word, however long, is one token.")
         if not names:
             return ""
         said = self.tr("Text is lost as unknown tokens by {names}: do not compare their other figures.")
@@ -459,12 +470,11 @@ class FiguresFace(QWidget):
     def _words_text(self, known: Sequence[TokenizerFigures]) -> str:
         if not known or len(self._figures.words_of) < 2:
             return ""
-        words = number_text(known[0].words)
-        if self._figures.where.place == "held-out":
-            return self.tr("{words} words held out; runs trained anew without them.").format(words=words)
         normalizer, splitter = self._figures.words_of
         said = self.tr("{words} words by {normalizer}, {splitter}.")
-        return said.format(words=words, normalizer=normalizer, splitter=splitter)
+        if self._figures.where.place == "held-out":
+            said = self.tr("{words} words by {normalizer}, {splitter}, held out; runs trained anew without them.")
+        return said.format(words=number_text(known[0].words), normalizer=normalizer, splitter=splitter)
 
     def _left_out_text(self) -> str:
         if not self._left_out or not self.lines:

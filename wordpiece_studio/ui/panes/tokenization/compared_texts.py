@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QPainter
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.live_changes import ComparedChanges
 from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.runs import MOST_SHOWN
@@ -320,6 +321,11 @@ def figures_text(live: LiveText) -> str:
     number = sum(word.word is not None for word in words)
     label = _tr("1 token") if tokens == 1 else _tr("{tokens} tokens")
     said = label.format(tokens=number_text(tokens))
+    unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
+    lost = sum(piece.token == unknown for word in words for piece in word.pieces)
     if not number:
         return said
+    if lost > MUCH_UNKNOWN * tokens:  # an unknown word, however long, is one token
+        much = _tr("{tokens} · ({rate}) a word · {unknown} unknown")
+        return much.format(tokens=said, rate=f"{tokens / number:.2f}", unknown=number_text(lost))
     return _tr("{tokens} · {rate} a word").format(tokens=said, rate=f"{tokens / number:.2f}")

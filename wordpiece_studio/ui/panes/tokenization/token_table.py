@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QModelIndex, QObject, Signal
 
+from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -72,10 +73,11 @@ class PieceTexts(QObject):
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
         words = self.tr("1 word") if found.words == 1 else self.tr("{count} words")
         tokens = self.tr("1 token") if found.tokens == 1 else self.tr("{count} tokens")
+        is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
         text = self.tr("{words}, {tokens} · {fertility} tokens per word · {unknown} unknown").format(
             words=words.format(count=number_text(found.words)),
             tokens=tokens.format(count=number_text(found.tokens)),
-            fertility=f"{found.fertility:.2f}",
+            fertility=f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}",
             unknown=number_text(found.unknown),
         )
         if not self._options.offsets:
