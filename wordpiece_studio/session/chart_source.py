@@ -18,6 +18,7 @@ from wordpiece_studio.session.selection import text_of_token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from wordpiece_studio.session.held_out_judging import HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
@@ -84,8 +85,11 @@ class SelectedToken:
 class ChartSource:
     """The figures of all charts, as far as the run has progressed."""
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges) -> None:
+    def __init__(
+        self, model: TrainerModel, usage: TokenUsage, changes: LiveChanges, judging: HeldOutJudging | None = None
+    ) -> None:
         self.model = model
+        self._judging = judging
         self.usage = usage
         self.changes = changes
         self.lengths = TokenLengths()
@@ -105,6 +109,12 @@ class ChartSource:
     def step(self) -> int:
         """The step shown."""
         return self.model.step
+
+    @property
+    def held_out(self) -> float | None:
+        """Tokens a word of held-out text at the last step, by a training on the rest; None if not known."""
+        figures = None if self._judging is None else self._judging.figures
+        return None if figures is None else next(iter(figures.values()))
 
     @property
     def words(self) -> int:

@@ -145,7 +145,9 @@ class Workspace(QMainWindow):
         self.history_pane = HistoryPane(model, themes["history"], self, changes=changes)
         self.vocabulary_pane = VocabularyPane(model, usage, themes["vocabulary"], self, comparison=session.comparison)
         self.token_details_pane = TokenDetailsPane(model, usage, themes["token_details"], self)
-        self.charts_pane = ChartsPane(model, usage, changes, themes["charts"], self, figures=session.figures)
+        self.charts_pane = ChartsPane(
+            model, usage, changes, themes["charts"], self, figures=session.figures, judging=session.judging
+        )
         self.timeline_pane = TimelinePane(
             model, self.actions_, session.marks, themes["timeline"], self, player=self.player, changes=changes,
             comparison=session.comparison,

@@ -59,16 +59,27 @@ class Usage(QObject):
         self.changed.emit()
 
 
+class Judging(QObject):
+    """What is known of held-out text, set by the test."""
+
+    changed = Signal()
+    figures: dict[str, float] | None = None
+
+    def tell(self, figures: dict[str, float] | None) -> None:
+        self.figures = figures
+        self.changed.emit()
+
+
 class Charts:
     """A pane and its inputs."""
 
     def __init__(self, bench: Bench, width: int = 420, height: int = 300) -> None:
         self.bench, self.model = bench, bench.model
-        self.usage, self.changes = Usage(), LiveChanges()
+        self.usage, self.changes, self.judging = Usage(), LiveChanges(), Judging()
         self.pane = bench.show(self._made, width, height)
 
     def _made(self, model: TrainerModel, theme: Theme) -> ChartsPane:
-        return ChartsPane(model, self.usage, self.changes, theme)
+        return ChartsPane(model, self.usage, self.changes, theme, judging=self.judging)
 
     def choose(self, index: int) -> Chart:
         self.pane.choose(index)
@@ -144,6 +155,13 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
     charts.bench.seek(14)
     assert chart.readout.endswith(", 2.500 in the live text")
+    charts.judging.tell({"score": 5.25, "count": 4.0})
+    charts.bench.wait(lambda: [*chart._held_out.getData()[1]] == [5.25])
+    assert chart.y_range()[1] > 5.25
+    charts.bench.seek(25)
+    assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
+    charts.judging.tell(None)
+    charts.bench.wait(lambda: not len(chart._held_out.getData()[1]))
 
 
 def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:

@@ -355,7 +355,7 @@ class SymbolsChart(StepChart):
 class FertilityChart(StepChart):
     """Tokens per word of the training corpus, as it is merged, and of the live text, as longest match splits it.
 
-    The live text stands for text that the training did not see.
+    A dot at the last step stands for text that was held out, where a part of the corpus can be.
     """
 
     def title(self) -> str:
@@ -368,10 +368,13 @@ class FertilityChart(StepChart):
 
     def _make_items(self) -> None:
         self._corpus, self._live = graph.PlotCurveItem(), graph.PlotCurveItem()
+        self._held_out = graph.ScatterPlotItem(useCache=False, antialias=True)
         self._labels = self.canvas.add_label(), self.canvas.add_label()
         self._range: Range = (0.0, 1.0)
         self.canvas.add(self._corpus)
         self.canvas.add(self._live)
+        self._held_out.setZValue(5)
+        self.canvas.add(self._held_out)
         super()._make_items()
 
     def _restyle_items(self) -> None:
@@ -380,6 +383,8 @@ class FertilityChart(StepChart):
         for label, color in zip(self._labels, (colors.accent_ink, colors.tie_text), strict=True):
             label.setColor(color)
             label.setFont(self.font())
+        self._held_out.setBrush(graph.mkBrush(colors.accent_ink))
+        self._held_out.setPen(self.canvas.pen(colors.surface, 1.5))
 
     @property
     def _live_words(self) -> int:
@@ -393,8 +398,10 @@ class FertilityChart(StepChart):
         steps = sampled_steps(self.source.count, self.canvas.columns)
         corpus = Curve(steps.astype(np.float64), fertility_at(history, steps))
         live = self._live_curve()
-        highest = max(corpus.y.max(), live.y.max(initial=0.0))
-        lowest = min(corpus.y.min(), live.y.min(initial=np.inf))
+        held_out = [] if self.source.held_out is None else [self.source.held_out]
+        highest = max(corpus.y.max(), live.y.max(initial=0.0), *held_out)
+        lowest = min(corpus.y.min(), live.y.min(initial=np.inf), *held_out)
+        self._held_out.setData([float(self.source.count)] * len(held_out), held_out, size=10)
         low, high = _padded(float(lowest), float(highest))
         is_low = self.canvas.rows < _LOW_LINES * self.fontMetrics().height()
         texts = [] if is_low else self._label_texts(corpus, live)
@@ -413,6 +420,9 @@ class FertilityChart(StepChart):
         if is_low:  # no room for labels beside the curves
             names = "— " + self.tr("training corpus"), "- - " + self.tr("live text")
             caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
+        if held_out:
+            said = self.tr("● {rate} on held-out text").format(rate=value_text(held_out[0]))
+            caption = "   ".join([caption, said])
         self.canvas.set_captions(caption, self.tr("merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
@@ -469,9 +479,12 @@ class FertilityChart(StepChart):
         said = self.tr("after merge {step}: {corpus} in the corpus").format(
             step=number_text(step), corpus=value_text(corpus or 0.0)
         )
-        if live is None:
-            return said
-        return said + self.tr(", {live} in the live text").format(live=value_text(live))
+        if live is not None:
+            said += self.tr(", {live} in the live text").format(live=value_text(live))
+        held_out = self.source.held_out
+        if held_out is not None and step == self.source.count:
+            said += self.tr(", {rate} in held-out text").format(rate=value_text(held_out))
+        return said
 
 
 class InUseChart(StepChart):

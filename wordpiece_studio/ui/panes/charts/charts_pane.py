@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
+    from wordpiece_studio.session.held_out_judging import HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
@@ -171,13 +172,16 @@ class ChartsPane(Pane):
         parent: QWidget | None = None,
         *,
         figures: FiguresMeasuring | None = None,
+        judging: HeldOutJudging | None = None,
     ) -> None:
         super().__init__(model, parent)
         self._figures = figures
         self._face: FiguresFace | None = None  # made when it is first shown
         self._usage = usage
         self._theme = theme
-        self._source = ChartSource(model, usage, changes)
+        self._source = ChartSource(model, usage, changes, judging)
+        if judging is not None:
+            judging.changed.connect(self._on_judging_changed)
         self._charts: list[Chart] = []
         self._wants_usage = False
         self._is_dressed = True
@@ -189,7 +193,7 @@ class ChartsPane(Pane):
         tips = (
             self.tr("The value of each merge on a logarithmic axis; ties are marked"),
             self.tr("The number of symbols in the corpus at each vocabulary size"),
-            self.tr("For the training corpus, as it is merged, and for the live text, which stands for held-out text"),
+            self.tr("For the training corpus, as it is merged, for the live text, and if possible for held-out text"),
             self.tr("The distribution of token lengths in characters at the current step"),
             self.tr("How often each token is used on the corpus at the current step, most frequent first"),
             self.tr("How many different tokens the corpus consists of after each merge"),
@@ -445,6 +449,9 @@ class ChartsPane(Pane):
         self._draw_anew()
 
     def _on_changes_changed(self) -> None:
+        self._draw_anew()
+
+    def _on_judging_changed(self) -> None:
         self._draw_anew()
 
     def _on_theme_changed(self) -> None:
