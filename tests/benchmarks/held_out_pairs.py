@@ -40,7 +40,7 @@ _OURS = ("likelihood", "score", "count")
 _LIBRARIES = (
     "tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-bpe", "sentencepiece-unigram",
 )  # fmt: skip
-_VARYING = ("tokenizers-wordpiece", "tokenizers-unigram")
+VARYING = ("tokenizers-wordpiece", "tokenizers-unigram")
 """What these libraries learn differs from one training to the next."""
 _PRE_TOKENIZERS = (
     "bert", "whitespace", "whitespace-split", "whitespace-split+punctuation", "bert+digits-single", "byte-level",
@@ -216,7 +216,7 @@ def compared(pair: Pair, texts: dict[str, str], folder: Path) -> tuple[str, dict
         found |= by_library(pair, files, other, folder)
     except wps.StudioError as error:
         return f"DIFFERENT: the library alone refuses: {error}", found
-    groups = [[*found]] if pair.trainer not in _VARYING else [["train", "evaluate"], ["library", "loaded"]]
+    groups = [[*found]] if pair.trainer not in VARYING else [["train", "evaluate"], ["library", "loaded"]]
     is_same = all(len({found[name] for name in group}) == 1 for group in groups)
     return "same" if is_same else "DIFFERENT", found
 

@@ -98,6 +98,11 @@ def test_another_text_may_be_judged_by(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(capsys, "train", tmp_path / "rows.csv", *options, "-o", tmp_path / "out")[::2] == (0, "")
 
 
+def test_judging_by_the_corpus_itself_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--vocab-size", 70, "--held-out-file", COURSE, "-o", tmp_path / "out"]
+    assert f"{COURSE} is in the corpus, and a vocabulary knows" in run(capsys, "train", COURSE, *options)[2]
+
+
 def test_held_out_options_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, message in [
         (["--held-out", "--held-out-file", COURSE], "--held-out and --held-out-file cannot be combined"),

@@ -13,14 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
-from wordpiece_studio.cli.messages import STDIN, no_words, progress
+from wordpiece_studio.cli.messages import STDIN, no_words, progress, warn
 from wordpiece_studio.cli.parameters import Option
 from wordpiece_studio.corpus.counting.counting import count_stream, count_words
 from wordpiece_studio.corpus.decoding import ErrorHandling
 from wordpiece_studio.corpus.files import FileKind, checked_kind, kind_of_name, unreadable
 from wordpiece_studio.corpus.listing import listing, opened_stream
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.corpus_record import STREAM, CorpusRecord, HashingBeside, noted_files, record_of_files
+from wordpiece_studio.storage.corpus_record import (
+    STREAM,
+    CorpusRecord,
+    HashingBeside,
+    noted_files,
+    record_of_files,
+    recorded_files,
+)
 from wordpiece_studio.storage.manifest import check_replaceable, read_manifest, side_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import written_together
@@ -290,6 +297,18 @@ def held_out_source(options: Mapping[str, Any]) -> Listing:
     if sources is None:
         raise StudioError("--held-out-file needs a text that can be read twice", "Write it to a file.")
     return sources
+
+
+def warn_of_known_text(options: Mapping[str, Any], corpus: CorpusRecord) -> None:
+    """Print a warning if the file to judge by is one of the corpus."""
+    if options["held_out_file"] is None:
+        return
+    digests = {file.sha256 for file in corpus.files} - {None}
+    judged = recorded_files(noted_files(held_out_source(options).files)) if digests else ()
+    for file in judged:
+        if file.sha256 in digests:
+            name = display_name(file.path)
+            warn(f"{name} is in the corpus, and a vocabulary knows its corpus better than other text. Use --held-out.")
 
 
 def read_held_out(

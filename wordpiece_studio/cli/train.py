@@ -54,6 +54,7 @@ from wordpiece_studio.cli.options import (
     results,
     table_warnings,
     tokens_in,
+    warn_of_known_text,
     with_removal,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
@@ -234,8 +235,9 @@ def _train(options: Mapping[str, Any]) -> None:
             report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
     if peer is not None:
         check_replayed(peer, trainer)
-    figures = _held_out_figures(options, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
+    warn_of_known_text(options, origin.corpus)
+    figures = _held_out_figures(options, trainer)
     with results(force=options["force"]):
         _write(options, trainer, origin, chosen)
         _write_judged(options, figures, origin, chosen)

@@ -14,6 +14,7 @@ from wordpiece_studio.cli.options import (
     listed_sources,
     read_held_out,
     results,
+    warn_of_known_text,
 )
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
@@ -126,8 +127,9 @@ def write_by(
 ) -> None:
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
     run = trained_by(options, config, _lines(options) or counts)
-    judged = _judged(options, config, run, counts)
     record = notes.record()
+    warn_of_known_text(options, record)
+    judged = _judged(options, config, run, counts)
     with results(force=options["force"]):
         _write(options["output"], run, counts, record)
         if options["held_out_model"] is not None and judged is not None:
