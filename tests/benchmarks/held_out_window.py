@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.benchmarks.held_out_pairs import VARYING, Refused, called, pairs_of
-from tests.benchmarks.window_watch import studio, wait_for
+from tests.benchmarks.window_watch import rest, studio, wait_for
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -19,14 +20,25 @@ if TYPE_CHECKING:
     from tests.benchmarks.held_out_pairs import Figures, Pair
     from tests.benchmarks.window_watch import WatchedWindow
 
+_SETTLED_SECONDS = 0.5
+
 
 def window_pairs(texts: dict[str, str], number: int, seed: int) -> Iterator[tuple[str, str, dict[str, Figures]]]:
     """Yield each pair, whether both say the same, and what they say."""
-    with tempfile.TemporaryDirectory() as name, studio() as (window, _):
-        window.charts_pane.show_figures()
+    with tempfile.TemporaryDirectory() as name:
+        for kind in ("CONFIG", "DATA", "STATE"):  # settings and unsaved work of its own
+            os.environ[f"XDG_{kind}_HOME"] = name
+        yield from _in_window(texts, number, seed, Path(name))
+
+
+def _in_window(
+    texts: dict[str, str], number: int, seed: int, folder: Path
+) -> Iterator[tuple[str, str, dict[str, Figures]]]:
+    with studio() as (window, _):
+        window.session.figures.set_wanted(True)
         for count, pair in enumerate(pairs_of(texts, number, seed)):
             pair = replace(pair, form="file", is_held_out=True)
-            path = Path(name) / f"{count}.txt"
+            path = folder / f"{count}.txt"
             path.write_text(texts[pair.text], encoding="utf-8", newline="")
             yield (str(pair), *_compared(window, pair, path))
 
@@ -56,8 +68,10 @@ def _shown(window: WatchedWindow, pair: Pair, text: str) -> Figures | None:
     session.counting.set_pipeline(
         resolve_normalizer(pair.normalizer), resolve_pre_tokenizer(pair.pre_tokenizer)
     )  # fmt: skip
-    session.settings.set_config(pair.config())
     wait_for(lambda: session.counting.counts is not None)
+    rest(_SETTLED_SECONDS)  # settings are suggested for a corpus
+    config = pair.config()
+    session.settings.choose(objective=config.objective, vocab_size=config.vocab_size, min_frequency=0)
     if pair.is_ours:
         window.actions_.train.trigger()
 

@@ -86,6 +86,9 @@ def test_sentencepiece_reads_text_and_tables_of_words(tmp_path: Path, capsys: py
         code, out, err = run(capsys, "train", file, *options)
         assert (code, "was read as words and their counts" in err) == (0, name == "table")
         assert out.startswith(f"{size} tokens in ")
+        assert (", trained on words" in out) is (name == "table")
+        evaluated = run(capsys, "evaluate", tmp_path / name, "--on", COURSE)[1]
+        assert (f"{name} (trained on words)" in evaluated) is (name == "table")
         assert out.endswith("Trained twice, with the same result\n")
         tokenizer = wps.load_tokenizer(tmp_path / name)
         assert len(tokenizer.encode(word).tokens) <= len(word)  # with the mark it has a character more

@@ -61,7 +61,11 @@ def evaluate_command(
     """Compare tokenizers by what they make of a text: tokens a word, unknown ones, words kept whole and more."""
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
-    named, texts = loaded(tokenizers), texts_of(options)
+    named = {
+        f"{name} (trained on words)" if _is_of_words(path) else name: each
+        for path, (name, each) in zip(tokenizers, loaded(tokenizers).items(), strict=True)
+    }
+    texts: Mapping[str, Listing] = texts_of(options)
     if held_out and parallel:
         what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
         raise StudioError(what, "Omit one of them.")
@@ -204,6 +208,16 @@ class Origins:
 
 def _digests(files: Iterable[RecordedFile]) -> set[str]:
     return {file.sha256 for file in files if file.sha256}
+
+
+def _is_of_words(path: str) -> bool:
+    """Return whether a library that reads text was given words with their counts, as its manifest says."""
+    from wordpiece_studio.peers.library_training import reads_text
+    from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
+
+    manifest = manifest_of_tokenizer(Path(path))
+    training = {} if manifest is None or manifest.kind != "peer" else manifest.training or {}
+    return reads_text(str(training.get("trainer"))) and training.get("trained_on") == "words"
 
 
 def origins_of(paths: Sequence[str], texts: Mapping[str, Listing]) -> Origins:

@@ -426,12 +426,12 @@ def _reading_in(content: bytes) -> TextReading | None:
 def reading_of(normalizer: Any, pre_tokenizer: Any, added_tokens: Sequence[AddedToken]) -> TextReading | None:
     """Return how the library finds words in a line by parts of a ``tokenizer.json``; None if only it can do so."""
     try:
-        steps = read_normalizer(normalizer), read_line_pre_tokenizer(pre_tokenizer)
+        before, splits = read_normalizer(normalizer), read_line_pre_tokenizer(pre_tokenizer)
     except StudioError:  # the library may well read it
         return None
-    if steps[0] is None or steps[1] is None or any(token.normalized for token in added_tokens):
+    if before is None or splits is None or any(token.normalized for token in added_tokens):
         return None
-    pipeline = Pipeline(*steps)
+    pipeline = Pipeline(before, splits)
     return TextReading(pipeline, tuple(added_tokens)) if can_be_found(added_tokens, pipeline) else None
 
 

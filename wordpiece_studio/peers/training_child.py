@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.system.child_process import ParentConnection
 
     Heard = Callable[[str], tuple[int, int] | None]
@@ -164,7 +165,7 @@ def _received(connection: ParentConnection) -> tuple[WordCounts | None, Iterable
 
 def _in_files(files: list[dict[str, Any]], is_rest: bool) -> Iterator[str]:
     """Yield the text of files, or of what is not held out of them."""
-    pieces = chain.from_iterable(opened(CorpusFile(**file)).pieces() for file in files)
+    pieces: Iterator[TextPiece] = chain.from_iterable(opened(CorpusFile(**file)).pieces() for file in files)
     if is_rest:
         from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
 

@@ -417,8 +417,8 @@ class FiguresFace(QWidget):
         self.empty.setVisible(not rows)
         self.empty.show_text(self.tr("Train, or add a tokenizer, to see what it makes of a text."))
         self._enable()
-        known = [line.row.figures for line in self.lines if line.row.figures is not None]
-        self.heading.show_text(self._words_text(known))
+        measured = [line.row.figures for line in self.lines if line.row.figures is not None]
+        self.heading.show_text(self._words_text(measured))
         self.heading.setVisible(bool(self.heading.text()))
         self.note.show_text(self._note())
 
