@@ -11,7 +11,9 @@ from PySide6.QtGui import QUndoStack
 
 from tests.session.test_held_out_judging import TEXT
 from tests.session.test_runs import trained
+from wordpiece_studio.cli import run as run_command
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
@@ -21,6 +23,7 @@ from wordpiece_studio.peers.peer_history import PeerHistory
 from wordpiece_studio.session import tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import corpus_to_divide
+from wordpiece_studio.session.peer_training import PeerOrder, trained_by_library
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
@@ -32,6 +35,7 @@ from wordpiece_studio.session.tokenizer_figures import (
     Measured,
     measured,
 )
+from wordpiece_studio.storage.corpus_record import noted_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import bpe_tokenizer, train
@@ -199,6 +203,60 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     assert [each.to_dict() for each in found.figures[""].values()] == [each.to_dict() for each in expected]
     assert corpus_to_divide(runs[0]) is origin.corpus
     assert corpus_to_divide(runs[2]) is None
+
+
+def test_held_out_text_is_the_default_where_there_is_some(desk: Desk) -> None:
+    figures = desk.figures
+    desk.train("score")
+    assert (figures.can_hold_out, figures.where.place) == (False, "training")
+    counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
+    origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
+    desk.runs.add(Run(counts, config, train(counts, config).history, origin=origin, stop_reason="vocab_size"))
+    assert (figures.can_hold_out, figures.where.place) == (True, "held-out")
+    figures.measure_on(FiguresText("live"))
+    assert figures.where.place == "live"
+
+
+@pytest.mark.slow
+def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_their_pipeline(tmp_path: Path) -> None:
+    counts = count_texts([TEXT.replace(" ", ", ", 200)], pre_tokenizer="whitespace-split")
+    (tmp_path / "text.txt").write_text(TEXT.replace(" ", ", ", 200), encoding="utf-8", newline="")
+    file = CorpusFile(str(tmp_path / "text.txt"))
+    origin = RunOrigin(corpus=ProjectCorpus(files=(CorpusReference(file),)))
+    runs, never = [], threading.Event()
+    for trainer in ("sentencepiece-unigram", "tokenizers-bpe"):
+        config = TrainingConfig(vocab_size=120, continuing_subword_prefix="")
+        run = trained_by_library(PeerOrder(trainer, counts, config, origin), never, lambda _progress: None)
+        assert run is not None
+        run.number = len(runs)
+        runs.append(run)
+    assert runs[0].peer is not None
+    assert not runs[0].peer.is_of_words
+    assert runs[0].peer.tokens == train_peer("sentencepiece-unigram", [file], config).tokens
+    rows = tuple(Measured(run, len(run.history)) for run in runs)
+    order = FiguresOrder(rows, FiguresText("held-out"), corpus=origin.corpus, max_word_length=1000)
+    found = measured(order, never, lambda _progress: None)
+    lines = train_peer("sentencepiece-unigram", [file], config, is_rest=True)
+    rest = divided_corpus([file], pre_tokenizer="whitespace-split").rest
+    named = {"A": lines, "B": train_peer("tokenizers-bpe", rest, config)}
+    expected = evaluate(named, [file], is_held_out=True)
+    assert list(found.figures[""].values()) == list(expected.figures)
+    assert found.words_of == expected.words_of == ("bert-cased", "whitespace-split")
+    end_libraries()
+
+
+@pytest.mark.slow
+def test_an_opened_tokenizer_that_knows_the_held_out_text_is_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8", newline="")
+    options = ["--vocab-size", "120", "--held-out", "--held-out-model", tmp_path / "judged", "-o", tmp_path / "out"]
+    assert run_command([str(each) for each in ("train", path, *options)]) == 0
+    corpus = ProjectCorpus(files=tuple(noted_files([CorpusFile(str(path))])))
+    rows = tuple(Measured(path=str(tmp_path / name)) for name in ("out", "judged"))
+    order = FiguresOrder(rows, FiguresText("held-out"), corpus=corpus, max_word_length=1000)
+    found = measured(order, threading.Event(), lambda _progress: None)
+    assert [*found.figures[""]] == [rows[1]]
+    assert "It was trained on this part too" in str(found.errors[rows[0]])
 
 
 @pytest.mark.slow

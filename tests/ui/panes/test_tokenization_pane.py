@@ -50,7 +50,7 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     expected = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
     assert pane.text == COURSE_TEXT
     assert pane.tokens == expected.tokens
-    assert pane._summary.text() == "7 words, 24 tokens · 3.43 tokens per word · 1 unknown"
+    assert pane._summary.text() == "7 words, 24 tokens · (3.43) tokens per word · 1 unknown"
     assert pane.hint == "at merge 12 of 25 · follows the timeline"
 
 
