@@ -347,7 +347,8 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
         expected = []
         for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
             words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
-            expected.append(f"{name} at step {at} {len(words)} tokens · {len(words) / 8:.2f} a word")
+            rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) a word · {words.count('[UNK]')} unknown"
+            expected.append(f"{name} at step {at} {rate}")
         assert lines.texts[1:] == expected
         cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
         cuts.append([[p.token for p in word.pieces] for word in pane._live.lines[0].words])
