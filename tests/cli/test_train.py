@@ -48,7 +48,8 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
         "objective": "count", "vocab_size": 80, "max_merges": 9, "max_seconds": 60.0, "min_frequency": 2,
         "min_value": 1.5, "max_token_length": 4, "tie": "ids", "alphabet": "huggingface",
         "continuing_order": ["##b", "##a"], "initial_alphabet": ["q", "##q"], "alphabet_limit": 90,
-        "alphabet_overflow": "remove", "special_tokens": ["[UNK]", "[X]"], "continuing_subword_prefix": "@",
+        "alphabet_overflow": "remove", "byte_alphabet": "seen", "special_tokens": ["[UNK]", "[X]"],
+        "continuing_subword_prefix": "@",
         "end_of_word_suffix": "</w>", "end_of_word": "attached", "unk_token": "[UNK]", "pad_token": "[X]",
         "cls_token": "", "sep_token": "", "mask_token": "", "bos_token": "", "eos_token": "",
     }  # fmt: skip

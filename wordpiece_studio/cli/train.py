@@ -84,7 +84,15 @@ from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.training.config import AlphabetLayout, AlphabetOverflow, EndOfWord, Objective, Tie, TrainingConfig
+from wordpiece_studio.training.config import (
+    AlphabetLayout,
+    AlphabetOverflow,
+    ByteAlphabet,
+    EndOfWord,
+    Objective,
+    Tie,
+    TrainingConfig,
+)
 from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
@@ -172,6 +180,7 @@ def train_command(
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: OverflowOption = "unk",
+    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or those seen.", ALPHABET, ByteAlphabet)] = "all",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,

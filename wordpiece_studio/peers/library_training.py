@@ -45,11 +45,11 @@ PeerName = Literal[
 ]
 _TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _ALWAYS = {"vocab_size", "special_tokens", "user_tokens", *ROLES}
-_BY_COUNT = {"min_frequency", "alphabet_limit", "initial_alphabet", "continuing_subword_prefix"}
+_BY_COUNT = {"min_frequency", "alphabet_limit", "byte_alphabet", "initial_alphabet", "continuing_subword_prefix"}
 _SETTINGS: dict[PeerName, set[str]] = {
     "tokenizers-wordpiece": _ALWAYS | _BY_COUNT,
     "tokenizers-bpe": _ALWAYS | _BY_COUNT | {"end_of_word_suffix"},
-    "tokenizers-unigram": _ALWAYS | {"initial_alphabet"},
+    "tokenizers-unigram": _ALWAYS | {"byte_alphabet", "initial_alphabet"},
     "sentencepiece-bpe": _ALWAYS,
     "sentencepiece-unigram": _ALWAYS,
 }
@@ -446,6 +446,7 @@ def _tokenizers_settings(
             "Train on a part of the text.",
             n=counts.total,
         )
+    config = dataclasses.replace(config, alphabet="huggingface").for_words_of(counts.pre_tokenizer)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix
     settings: dict[str, Any] = {
         "vocab_size": config.vocab_size,

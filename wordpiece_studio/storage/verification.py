@@ -34,6 +34,7 @@ from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -219,7 +220,7 @@ def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
             "{path} does not say how the vocabulary was trained", "Train it again.", path=display_name(path)
         )  # fmt: skip
     try:
-        config = TrainingConfig.from_dict(manifest.training)
+        config = TrainingConfig.from_dict(manifest.training, pre_tokenizers.from_spec(manifest.pre_tokenizer))
     except TypeError as error:
         raise StudioError("{path} is damaged: {reason}", path=display_name(path), reason=error) from error
     if manifest.merges is not None:
