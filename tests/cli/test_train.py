@@ -263,7 +263,8 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     out = tmp_path / "out"
     assert run(capsys, "train", COURSE, *BPE, "--max-merges", 9, "--bpe", "--with-counts", "-o", out)[0] == 0
     assert {path.name for path in out.iterdir()} == {
-        "merges.txt", "vocab.json", "word-counts.tsv", "word-counts.tsv.card.json", "wordpiece-studio.json",
+        "merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.json",
+        "word-counts.tsv", "word-counts.tsv.card.json", "wordpiece-studio.json",
     }  # fmt: skip
     assert (out / "merges.txt").read_text().count("\n") == 10
     assert run(capsys, "verify", out, COURSE)[0] == 0
@@ -272,6 +273,16 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     theirs = models.BPE.from_file(str(out / "vocab.json"), str(out / "merges.txt"), unk_token="[UNK]")
     found = [token for word in ("This", "course", ".") for token in theirs.tokenize(word)]
     assert [(token.id, token.value) for token in found] == list(zip(ours["ids"], ours["tokens"], strict=True))
+
+
+def test_byte_pair_encoding_without_a_tokenizer_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [*BPE, "--max-merges", 9, "--pre-tokenizer", r"pattern:\w+", "--bpe", "--model-max-length", 99]
+    code, _, err = run(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
+    assert (code, "so only vocab.json and merges.txt are written" in err) == (0, True)
+    names = {"merges.txt", "vocab.json", "wordpiece-studio.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    assert wordpiece_studio.load_tokenizer(tmp_path / "out").model_max_length == 99
+    assert run(capsys, "verify", tmp_path / "out", COURSE)[0] == 0
 
 
 def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_counted(
@@ -284,7 +295,7 @@ def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_cou
     assert "--bpe and --only cannot be combined" in fails(
         capsys, "train", "none.txt", *BPE, "--bpe", "--only", "vocab.txt", "-o", out
     )
-    assert "contains a tokenizer with a tokenizer.json" in fails(
+    assert "contains a tokenizer with a vocab.txt" in fails(
         capsys, "train", "none.txt", *BPE, "--bpe", "-o", course
     )
     options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]

@@ -30,9 +30,9 @@ from wordpiece_studio.peers.library_training import (
 )
 from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import BPE_FILES
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
+from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, SPECIAL_TOKENS_FILE, TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, library_files
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
 from wordpiece_studio.system.printable import display_name, printable_json
 
@@ -93,9 +93,10 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
 def _check_place(folder: str, by: PeerName, *, force: bool) -> None:
     check_folder(folder)
     output, own = Path(folder), file_of(by)
-    check_results([output / own], force=force)
+    written = (own, CONFIG_FILE, SPECIAL_TOKENS_FILE) if own == TOKENIZER_FILE else (own,)
+    check_results([output / name for name in written], force=force)
     for other in (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES):
-        if own == TOKENIZER_FILE != other and (output / other).exists():
+        if own == TOKENIZER_FILE and other not in written and (output / other).exists():
             raise StudioError(
                 "{path} contains a tokenizer with a {name} that would not match the new file",
                 "Choose another folder.",
@@ -133,7 +134,7 @@ def write_by(
 def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) -> None:
     """Write the file of the library, and its manifest."""
     manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
-    files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
+    files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
     target = make_folder(Path(output))
     atomic_write_all({target / name: data for name, data in files.items()})
 

@@ -33,7 +33,7 @@ from wordpiece_studio.peers.training_child import (
 )
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
-from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
+from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -463,7 +463,7 @@ def _tokenizers_settings(
         settings["progress_format"] = "json"  # the others know no such thing
     decoder: dict[str, Any] | None = None
     if counts.pre_tokenizer.is_byte_level:
-        decoder = BYTE_LEVEL
+        decoder = byte_level_decoder(prefix, suffix)
     elif trainer == "tokenizers-wordpiece":
         decoder = {"type": "WordPiece", "prefix": prefix, "cleanup": True}
     elif suffix is not None:

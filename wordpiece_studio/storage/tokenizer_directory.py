@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -62,8 +63,10 @@ _FLAGS = {
 _INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 
 
-def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+def configuration_files(tokenizer: Tokenizer, *, is_bert: bool | None = None) -> dict[str, bytes]:
     """Return the contents of ``tokenizer_config.json`` and ``special_tokens_map.json``, by name.
+
+    `is_bert`: whether the class is BERT's; None: if it does the same, see `is_berts`.
 
     Raises
     ------
@@ -72,7 +75,7 @@ def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """
     roles = _roles(tokenizer.vocabulary)
     described = _described(roles, tokenizer.vocabulary)
-    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles)), SPECIAL_TOKENS_FILE: _sorted_json(described)}
+    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles, is_bert=is_bert)), SPECIAL_TOKENS_FILE: _sorted_json(described)}
 
 
 def is_berts(tokenizer: Tokenizer) -> bool:
@@ -92,7 +95,23 @@ def is_berts(tokenizer: Tokenizer) -> bool:
     )
 
 
-def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
+def library_files(run: PeerRun, counts: WordCounts) -> dict[str, bytes]:
+    """Return the file of what another library trained, and for a ``tokenizer.json`` what `transformers` needs beside it.
+
+    Raises
+    ------
+    StudioError
+        If a special token contains half a character.
+    """
+    files = {run.file_name: run.content}
+    if run.file_name == TOKENIZER_FILE:
+        vocabulary = run.config.vocabulary(list(run.tokens))
+        tokenizer = Tokenizer(vocabulary, counts.normalizer.kept, counts.pre_tokenizer)
+        files |= configuration_files(tokenizer, is_bert=False)  # whose class would not follow the file
+    return files
+
+
+def _config(tokenizer: Tokenizer, roles: dict[str, str], *, is_bert: bool | None) -> dict[str, Any]:
     lengths = {
         "model_max_length": tokenizer.model_max_length,
         "max_input_chars_per_word": max(0, tokenizer.max_word_length),
@@ -104,7 +123,7 @@ def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
         if side != "right" or part in tokenizer.kept_parts
     }
     flags = _berts_flags(tokenizer.normalizer) | lengths | sides
-    if is_berts(tokenizer):
+    if is_berts(tokenizer) if is_bert is None else is_bert:
         return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
     others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
     further: dict[str, Any] = {"additional_special_tokens": others} if others else {}

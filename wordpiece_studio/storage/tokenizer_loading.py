@@ -129,6 +129,8 @@ def load_wordpiece_tokenizer(
 
 def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
+    if VOCAB_JSON_FILE in found and _is_our_bpe(folder / MANIFEST_FILE):
+        return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     if TOKENIZER_FILE in found:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
         if VOCABULARY_FILE in found:
@@ -215,6 +217,10 @@ def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokeniz
     )
 
 
+def _is_our_bpe(manifest: Path) -> bool:
+    return manifest.is_file() and read_manifest(manifest).kind == "bpe"
+
+
 def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenizer:
     manifest_path = path.parent / MANIFEST_FILE
     manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
@@ -226,7 +232,7 @@ def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenize
     vocab = tokenizer.vocab
     if manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
         raise _foreign_manifest(manifest_path, VOCAB_JSON_FILE)
-    check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE))
+    check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE, *TOKENIZER_FILES))
     return tokenizer
 
 

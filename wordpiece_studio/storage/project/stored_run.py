@@ -574,7 +574,7 @@ class StoredPeers(StoredRuns):
 def _read_peer(container: Container, head: PeerHead, prefix: str, counts: WordCounts) -> PeerRun:
     content, learned_bytes = (container.array(prefix + name, "i") for name in (_FILE, _LEARNED))
     learned = msgspec.msgpack.decode(learned_bytes.tobytes(), type=Learned)
-    config, tokens = _config_of(head, head.config), learned.tokens
+    config, tokens = TrainingConfig.from_dict(head.config, counts.pre_tokenizer), learned.tokens
     trainer = cast("PeerName", head.trainer)  # which is checked
     check_peer_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
@@ -606,7 +606,7 @@ def _read_history(later: LaterReads, head: RunHead, counts: WordCounts, prefix: 
         raise explained(error) from error
 
 
-def _config_of(head: RunHead | PeerHead, values: dict[str, Any]) -> TrainingConfig:
+def _config_of(head: RunHead, values: dict[str, Any]) -> TrainingConfig:
     return TrainingConfig.from_dict(values, pre_tokenizers.from_spec(head.pre_tokenizer))
 
 
