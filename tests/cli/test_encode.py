@@ -49,7 +49,8 @@ def test_whatever_was_trained_encodes_and_decodes(
     text = "this course is about\n\nthe tokenizer\n"
     (tmp_path / "a.txt").write_text(text)
     options = ["--by", by] if by else ["--bpe", "--objective", "count", "--continuing-subword-prefix="]
-    reading = [] if by and "sentencepiece" in by else ["--pre-tokenizer", "byte-level:no-prefix", "--normalizer", "none"]
+    is_own = bool(by) and "sentencepiece" in str(by)
+    reading = [] if is_own else ["--pre-tokenizer", "byte-level:no-prefix", "--normalizer", "none"]
     folder, ids, ends = tmp_path / "out", tmp_path / "ids.npy", tmp_path / "ends.npy"
     size = 40 if by == "sentencepiece-unigram" else 300
     assert run(capsys, "train", COURSE, *options, *reading, "--vocab-size", size, "-o", folder)[0] == 0

@@ -295,9 +295,7 @@ def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_cou
     assert "--bpe and --only cannot be combined" in fails(
         capsys, "train", "none.txt", *BPE, "--bpe", "--only", "vocab.txt", "-o", out
     )
-    assert "contains a tokenizer with a vocab.txt" in fails(
-        capsys, "train", "none.txt", *BPE, "--bpe", "-o", course
-    )
+    assert "contains a tokenizer with a vocab.txt" in fails(capsys, "train", "none.txt", *BPE, "--bpe", "-o", course)
     options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]
     assert "The symbol ' ' cannot appear in merges.txt" in fails(capsys, "train", COURSE, *options)
     assert not out.exists()

@@ -181,7 +181,7 @@ def train_command(
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: OverflowOption = "unk",
-    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or those seen.", ALPHABET, ByteAlphabet)] = "all",
+    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or seen.", ALPHABET, ByteAlphabet)] = "all",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
@@ -344,9 +344,7 @@ def _check_results(
         _check_saving(beginning, model, only, None)
 
 
-def _check_places(
-    output: str, history: str | None, written: Iterable[str], *, with_counts: bool, force: bool
-) -> None:
+def _check_places(output: str, history: str | None, written: Iterable[str], *, with_counts: bool, force: bool) -> None:
     """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
     check_folder(output)
     names = [

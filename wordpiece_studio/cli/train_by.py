@@ -19,25 +19,30 @@ from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus, divided_pieces
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.peers.library_training import (
     PeerName,
     PeerProgress,
     PeerRun,
     check_peer_settings,
     check_replayable,
-    file_of,
     train_peer,
 )
 from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import BPE_FILES
-from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, SPECIAL_TOKENS_FILE, TOKENIZER_FILE
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, library_files
+from wordpiece_studio.storage.tokenizer_directory import (
+    TOKENIZER_FILES,
+    library_files,
+    library_names,
+    why_not_in_transformers,
+)
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
 from wordpiece_studio.system.printable import display_name, printable_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.cli.options import CorpusNotes
     from wordpiece_studio.corpus.counts import WordCounts
@@ -87,16 +92,16 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         )
     for name in ("output", "held_out_model"):
         if options[name] is not None:
-            _check_place(options[name], by, force=options["force"])
+            _check_place(options[name], by, library_names(by, config), force=options["force"])
 
 
-def _check_place(folder: str, by: PeerName, *, force: bool) -> None:
+def _check_place(folder: str, by: PeerName, written: Sequence[str], *, force: bool) -> None:
     check_folder(folder)
-    output, own = Path(folder), file_of(by)
-    written = (own, CONFIG_FILE, SPECIAL_TOKENS_FILE) if own == TOKENIZER_FILE else (own,)
+    output = Path(folder)
     check_results([output / name for name in written], force=force)
-    for other in (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES):
-        if own == TOKENIZER_FILE and other not in written and (output / other).exists():
+    others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
+    for other in others:
+        if other not in written and (output / other).exists():
             raise StudioError(
                 "{path} contains a tokenizer with a {name} that would not match the new file",
                 "Choose another folder.",
@@ -118,6 +123,9 @@ def write_by(
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
     run = trained_by(options, config, _texts(options) or counts)
     judged = _judged(options, config, run, counts)
+    reason = why_not_in_transformers(run.trainer, config)
+    if reason is not None:
+        warn(f"{reason}, so only {run.file_name} is written.")
     record = notes.record()
     with results(force=options["force"]):
         _write(options["output"], run, counts, record)

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import small_file_bytes
@@ -464,8 +465,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         manifests = [
             read_manifest(manifest)
             for manifest in (
-                side_manifest(place),
-                side_manifest(place.with_name(TOKENIZER_FILE)),
+                *map(side_manifest, (place, place.with_name(TOKENIZER_FILE), place.with_name(MODEL_FILE))),
                 place.with_name(MANIFEST_FILE),
             )
             if manifest.is_file()

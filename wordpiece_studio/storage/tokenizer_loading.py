@@ -131,6 +131,8 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
     if VOCAB_JSON_FILE in found and _is_our_bpe(folder / MANIFEST_FILE):
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
+    if MODEL_FILE in found and side_manifest(folder / MODEL_FILE).is_file():
+        return _from_model(folder, steps)  # the tokenizer.json beside it is for others
     if TOKENIZER_FILE in found:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
         if VOCABULARY_FILE in found:
@@ -153,12 +155,20 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     if VOCAB_JSON_FILE in found:
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     if MODEL_FILE in found:
-        return load_tokenizer(folder / MODEL_FILE, *steps)
+        return _from_model(folder, steps)
     raise StudioError(
         "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
         "Choose the folder that a tokenizer was saved in.",
         path=display_name(folder),
     )
+
+
+def _from_model(folder: Path, steps: Steps) -> AnyTokenizer:
+    tokenizer = ImportedTokenizer(folder / MODEL_FILE)
+    configuration = read_configuration(folder)
+    if configuration is not None:
+        configuration.configure(tokenizer)
+    return _with_steps(tokenizer, steps, display_name(folder / MODEL_FILE))
 
 
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:

@@ -34,7 +34,8 @@ SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = "special_tokens_map.json", "added_token
 def why_not_expressible(tokenizer: Tokenizer, *, is_bpe: bool = False) -> StudioError | None:
     """Return why a ``tokenizer.json`` cannot do exactly what a tokenizer does; None if it can.
 
-    `is_bpe`: whether merges split the words, see `tokenizer_json_bytes`. Only special tokens are examined, so this costs nothing before a training, when there are no others yet.
+    `is_bpe`: whether merges split words. Only special tokens are examined, so this costs nothing before a training,
+    when there are no others yet.
     """
     try:
         _pipeline(tokenizer)
