@@ -6,6 +6,9 @@ offsets over 5,000 lines of real and hostile text: the Studio's, those of ``toke
 of ``transformers.AutoTokenizer.from_pretrained`` (with ``[CLS]`` and ``[SEP]`` around them). Files are compared byte
 for byte with what `tokenizers` saves, and with what the Studio writes when it has read them. Prints a table, and ends
 with 1 if anything differs. ``--corpus`` names files to take real lines from.
+
+``--written`` instead trains on each of the files of ``--corpus`` by the command line, in every form that it can write
+and with every library, and compares what is written over as many lines of the same file.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import gc
 import itertools
 import multiprocessing
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -25,20 +29,21 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from tests.benchmarks.agreement_texts import mixed_lines
 from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.listing import listing, opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.huggingface.tokenizer_json import why_not_expressible
-from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+from wordpiece_studio.storage.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
 from wordpiece_studio.storage.vocab_txt import vocabulary_bytes
 from wordpiece_studio.text import normalizers
 from wordpiece_studio.text.normalizers import BertNormalizer, resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
-from wordpiece_studio.tokenizer.vocabulary import Vocabulary
+from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 from wordpiece_studio.training.config import Objective, TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from wordpiece_studio.tokenizer.encoding import Encoding
 
@@ -213,8 +218,12 @@ def _compare_files(setting: Setting, theirs: Any, folder: Path, result: Result) 
                 result.note(f"{setting}: {path.name} differs when it was read and written again")
 
 
-def _triple(encoding: Encoding) -> tuple[Any, ...]:
+def _triple(encoding: Any) -> tuple[Any, ...]:
     return encoding.ids, encoding.tokens, encoding.offsets
+
+
+def _ids_alone(encoding: Any) -> tuple[Any, ...]:
+    return encoding.ids, None, None
 
 
 def _enclosed(encoding: Encoding, vocabulary: Vocabulary) -> tuple[Any, ...]:
@@ -242,6 +251,83 @@ def groups_of_settings() -> list[list[Setting]]:
     usual = [[Setting(*names, objective) for objective in OBJECTIVES] for names in pipelines()]
     return usual + [[setting] for setting in unusual_settings()]
 
+
+# ---- what the command line writes ------------------------------------------------------------------------------------
+
+_BYTES = ("--normalizer", "none", "--pre-tokenizer", "byte-level")
+_BPE = ("--bpe", "--objective", "count", "--continuing-subword-prefix=")
+WRITTEN = {
+    "--bpe": (*_BYTES, *_BPE),
+    "--bpe, no prefix space": ("--normalizer", "nfc", "--pre-tokenizer", "byte-level:no-prefix", *_BPE),
+    "--bpe, </w>": ("--normalizer", "none", *_BPE, "--end-of-word-suffix", "</w>", "--end-of-word", "attached"),
+    "--by tokenizers-bpe": (*_BYTES, "--by", "tokenizers-bpe"),
+    "--by tokenizers-bpe --replay --bpe": (*_BYTES, "--by", "tokenizers-bpe", "--replay", "--bpe"),
+    "--by tokenizers-unigram": (*_BYTES, "--by", "tokenizers-unigram"),
+    "--by tokenizers-wordpiece": (*_BYTES, "--by", "tokenizers-wordpiece"),
+    "--by sentencepiece-bpe": ("--by", "sentencepiece-bpe"),
+    "--by sentencepiece-unigram": ("--by", "sentencepiece-unigram"),
+    "likelihood": (*_BYTES, "--min-frequency", "2"),
+}
+"""The options that a form is written with."""
+
+
+def lines_of(path: Path, count: int) -> list[str]:
+    """Return lines of a text, as far apart as possible; of one with fewer, also the halves of the lines."""
+    pieces = (piece.text for file in listing(path).files for piece in opened(file).pieces())
+    lines = [line for line in "".join(pieces).splitlines() if line.strip()]
+    halves = [half for line in lines for half in (line[: len(line) // 2], line[len(line) // 2 :]) if half.strip()]
+    lines += halves if len(lines) < count else []
+    return lines[:: max(1, len(lines) // count)][:count]
+
+
+def compared_as_written(form: str, path: Path, lines: Sequence[str], size: int, folder: Path) -> Result:
+    """Train on a text by the command line, and compare what it wrote with the libraries, special tokens around it."""
+    import tokenizers
+    import transformers
+
+    call = [sys.executable, "-m", "wordpiece_studio", "train", str(path), *WRITTEN[form], "--vocab-size", str(size)]
+    subprocess.run([*call, "-o", str(folder)], check=True, capture_output=True)
+    tokenizer, result = load_tokenizer(folder), Result(combinations=1)
+    triple: Callable[[Any], tuple[Any, ...]] = _triple
+    if "sentencepiece" in form:  # which finds no special tokens in texts, and has other tokens for what is unknown
+        lines = [line for line in lines if not any(token in line for token in _SPECIAL_TOKENS)]
+        triple = _ids_alone
+    ours = tokenizer.encode(lines, add_special_tokens=True)
+    unknown = tokenizer.unk_token or ""
+    result.tokens = sum(map(len, ours))
+    result.unknown = sum(encoding.tokens.count(unknown) for encoding in ours)
+    theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    result.files += 1
+    if triple is _triple and theirs.to_str(pretty=True).encode() != (folder / "tokenizer.json").read_bytes():
+        result.note(f"{form}: tokenizers saves another tokenizer.json")
+    _compare_texts(
+        f"{form}, tokenizers", lines, map(triple, ours), map(triple, theirs.encode_batch(list(lines))), result
+    )
+    auto = transformers.AutoTokenizer.from_pretrained(str(folder))
+    batch = auto(list(lines), return_offsets_mapping=True, verbose=False)
+    _compare_texts(f"{form}, {type(auto).__name__}", lines, map(triple, ours), map(triple, batch.encodings), result)
+    result.files += 1
+    named = {role: getattr(auto, role) for role in ROLES if getattr(auto, role)}
+    if named != dict(tokenizer.roles):
+        result.note(f"{form}: the roles are {dict(tokenizer.roles)}, there {named}")
+    return result
+
+
+def print_written(paths: Sequence[Path], forms: Sequence[str], count: int, size: int) -> Result:
+    """Compare some forms for every text, and print a table."""
+    total = Result()
+    os.environ |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    for path in paths:
+        lines = lines_of(path, count)
+        for form in forms:
+            with tempfile.TemporaryDirectory() as folder:
+                result = compared_as_written(form, path, lines, size, Path(folder) / "out")
+            _say(_row(f"{path.name.partition('.')[0]}, {form}", result))
+            total.add(result)
+    return total
+
+
+# ---- all settings ----------------------------------------------------------------------------------------------------
 
 _lines: list[str] = []
 
@@ -272,13 +358,21 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, nargs="*", default=[], help="files in UTF-8 to take real lines from")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--every", type=int, default=1, help="only every Nth pipeline")
+    parser.add_argument("--written", action="store_true", help="compare what the command line writes of each file")
+    parser.add_argument("--forms", nargs="*", default=list(WRITTEN), choices=list(WRITTEN), help="of --written")
+    parser.add_argument("--size", type=int, default=4000, help="the size of the vocabularies of --written")
     arguments = parser.parse_args()
     started = time.monotonic()
-    lines = mixed_lines(arguments.lines, arguments.corpus)
-    groups = groups_of_settings()[:: arguments.every]
-    _say(f"tokenizers {tokenizers.__version__}, transformers {transformers.__version__}; {len(lines):,} lines")
-    _say(f"{'normalizer':62} {'combinations':>12} {'texts':>10} {'files':>7} {'unknown':>8} {'differences':>12}")
-    total = Result()
+    lines = [] if arguments.written else mixed_lines(arguments.lines, arguments.corpus)
+    groups = [] if arguments.written else groups_of_settings()[:: arguments.every]
+    _say(f"tokenizers {tokenizers.__version__}, transformers {transformers.__version__}; {arguments.lines:,} lines")
+    first = "text and form" if arguments.written else "normalizer"
+    _say(f"{first:62} {'combinations':>12} {'texts':>10} {'files':>7} {'unknown':>8} {'differences':>12}")
+    total = (
+        print_written(arguments.corpus, arguments.forms, arguments.lines, arguments.size)
+        if arguments.written
+        else Result()
+    )
     for name, rows in itertools.groupby(results(groups, lines, arguments.processes), key=lambda row: row[0]):
         result = Result()
         for _, one in rows:

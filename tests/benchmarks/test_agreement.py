@@ -9,10 +9,23 @@ import pytest
 
 pytest.importorskip("tokenizers")
 from tests.benchmarks import agreement
-from tests.benchmarks.agreement import OBJECTIVES, Setting, compared, groups_of_settings, pipelines, unusual_settings
+from tests.benchmarks.agreement import (
+    OBJECTIVES,
+    WRITTEN,
+    Setting,
+    compared,
+    compared_as_written,
+    groups_of_settings,
+    lines_of,
+    pipelines,
+    unusual_settings,
+)
 from tests.benchmarks.agreement_texts import mixed_lines, scripts
+from wordpiece_studio.resources import resource_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from wordpiece_studio.tokenizer.encoding import Encoding
 
 
@@ -54,6 +67,20 @@ def test_ids_tokens_offsets_and_files_agree(settings: list[Setting]) -> None:
     assert result.texts == len(settings) * 2 * len(lines())
     assert result.files >= 4 * len(settings)
     assert 0 < result.unknown < result.tokens / 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", WRITTEN)
+def test_what_the_command_line_writes_agrees(form: str, tmp_path: Path) -> None:
+    corpus = resource_path("samples/course-en.txt")
+    is_sentencepiece = "sentencepiece" in form  # which normalizes hostile text in another way
+    texts = lines_of(corpus, 40) if is_sentencepiece else [*lines_of(corpus, 20), *lines()]
+    result = compared_as_written(form, corpus, texts, 600, tmp_path / "out")
+    assert result.shown == ()
+    assert result.texts == 2 * len(texts)
+    # Elsewhere, long words are unknown, or bytes that are new inside words.
+    if "--bpe" in form or form in ("--by tokenizers-bpe", "--by tokenizers-unigram"):
+        assert result.unknown == sum(text.count("[UNK]") for text in texts)
 
 
 @pytest.mark.slow

@@ -6,12 +6,14 @@ import re
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 import pytest
 
+import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, process, run, tokens_in
+from wordpiece_studio.peers.library_training import PeerName
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +39,35 @@ def test_encode_writes_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureF
         "unknown": 0,
         "bytes": 25,
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", [None, *get_args(PeerName)])
+def test_whatever_was_trained_encodes_and_decodes(
+    by: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "this course is about\n\nthe tokenizer\n"
+    (tmp_path / "a.txt").write_text(text)
+    options = ["--by", by] if by else ["--bpe", "--objective", "count", "--continuing-subword-prefix="]
+    is_own = bool(by) and "sentencepiece" in str(by)
+    reading = [] if is_own else ["--pre-tokenizer", "byte-level:no-prefix", "--normalizer", "none"]
+    folder, ids, ends = tmp_path / "out", tmp_path / "ids.npy", tmp_path / "ends.npy"
+    size = 40 if by == "sentencepiece-unigram" else 300
+    assert run(capsys, "train", COURSE, *options, *reading, "--vocab-size", size, "-o", folder)[0] == 0
+    encode = ["encode", tmp_path / "a.txt", "--vocab", folder, "-o", ids, "--offsets", ends, "--dtype", "uint16"]
+    code, out, err = run(capsys, *encode)
+    assert (code, err, "of 3 texts in" in out) == (0, "", True)
+    tokenizer = wps.load_tokenizer(folder)
+    encoded = wps.encode_texts(tokenizer, text.split("\n")[:3], dtype="uint16")
+    assert encoded.ids.tolist() == np.load(ids).tolist() == [
+        number for line in text.split("\n") for number in tokenizer.ids(line)
+    ]  # fmt: skip
+    assert encoded.offsets.tolist() == np.load(ends).tolist()
+    assert wps.encode_files(tokenizer, tmp_path / "a.txt").ids.tolist() == encoded.ids.tolist()
+    assert run(capsys, "decode", ids, "--vocab", folder)[::2] == (0, "")
+    assert run(capsys, "evaluate", folder, "--on", tmp_path / "a.txt")[0] == 0
+    if by != "tokenizers-wordpiece" and (by is None or "unigram" not in by):
+        assert run(capsys, "decode", ids, "--vocab", folder)[1] == text
 
 
 def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,8 @@ def test_every_setting_is_an_option(tmp_path: Path, capsys: pytest.CaptureFixtur
         "objective": "count", "vocab_size": 80, "max_merges": 9, "max_seconds": 60.0, "min_frequency": 2,
         "min_value": 1.5, "max_token_length": 4, "tie": "ids", "alphabet": "huggingface",
         "continuing_order": ["##b", "##a"], "initial_alphabet": ["q", "##q"], "alphabet_limit": 90,
-        "alphabet_overflow": "remove", "special_tokens": ["[UNK]", "[X]"], "continuing_subword_prefix": "@",
+        "alphabet_overflow": "remove", "byte_alphabet": "seen", "special_tokens": ["[UNK]", "[X]"],
+        "continuing_subword_prefix": "@",
         "end_of_word_suffix": "</w>", "end_of_word": "attached", "unk_token": "[UNK]", "pad_token": "[X]",
         "cls_token": "", "sep_token": "", "mask_token": "", "bos_token": "", "eos_token": "",
     }  # fmt: skip
@@ -262,7 +263,8 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     out = tmp_path / "out"
     assert run(capsys, "train", COURSE, *BPE, "--max-merges", 9, "--bpe", "--with-counts", "-o", out)[0] == 0
     assert {path.name for path in out.iterdir()} == {
-        "merges.txt", "vocab.json", "word-counts.tsv", "word-counts.tsv.card.json", "wordpiece-studio.json",
+        "merges.txt", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json", "vocab.json",
+        "word-counts.tsv", "word-counts.tsv.card.json", "wordpiece-studio.json",
     }  # fmt: skip
     assert (out / "merges.txt").read_text().count("\n") == 10
     assert run(capsys, "verify", out, COURSE)[0] == 0
@@ -271,6 +273,16 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     theirs = models.BPE.from_file(str(out / "vocab.json"), str(out / "merges.txt"), unk_token="[UNK]")
     found = [token for word in ("This", "course", ".") for token in theirs.tokenize(word)]
     assert [(token.id, token.value) for token in found] == list(zip(ours["ids"], ours["tokens"], strict=True))
+
+
+def test_byte_pair_encoding_without_a_tokenizer_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [*BPE, "--max-merges", 9, "--pre-tokenizer", r"pattern:\w+", "--bpe", "--model-max-length", 99]
+    code, _, err = run(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
+    assert (code, "so only vocab.json and merges.txt are written" in err) == (0, True)
+    names = {"merges.txt", "vocab.json", "wordpiece-studio.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == names
+    assert wordpiece_studio.load_tokenizer(tmp_path / "out").model_max_length == 99
+    assert run(capsys, "verify", tmp_path / "out", COURSE)[0] == 0
 
 
 def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_counted(
@@ -283,9 +295,7 @@ def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_cou
     assert "--bpe and --only cannot be combined" in fails(
         capsys, "train", "none.txt", *BPE, "--bpe", "--only", "vocab.txt", "-o", out
     )
-    assert "contains a tokenizer with a tokenizer.json" in fails(
-        capsys, "train", "none.txt", *BPE, "--bpe", "-o", course
-    )
+    assert "contains a tokenizer with a vocab.txt" in fails(capsys, "train", "none.txt", *BPE, "--bpe", "-o", course)
     options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]
     assert "The symbol ' ' cannot appear in merges.txt" in fails(capsys, "train", COURSE, *options)
     assert not out.exists()

@@ -28,7 +28,11 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (summary["tokens"], summary["by"], summary["words"], summary["repetition"]) == (
         90, "tokenizers-bpe", 36, None,
     )  # fmt: skip
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["tokenizer.json", "tokenizer.json.card.json"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "special_tokens_map.json", "tokenizer.json", "tokenizer.json.card.json", "tokenizer_config.json",
+    ]  # fmt: skip
+    configuration = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
+    assert (configuration["tokenizer_class"], configuration["mask_token"]) == ("PreTrainedTokenizerFast", "[MASK]")
     manifest = read_manifest(tmp_path / "out" / "tokenizer.json.card.json")
     assert (manifest.kind, manifest.vocabulary_size, manifest.corpus and manifest.corpus.words) == ("peer", 90, 36)
     assert manifest.training is not None
@@ -37,6 +41,11 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (code, "unchecked  tokenizer.json  (another library trained it)" in out) == (0, True)
     assert run(capsys, "tokenize", "--vocab", tmp_path / "out", "the course")[1].split()
     assert run(capsys, *call)[0] == 0  # it may replace what it wrote
+    configuration_file = tmp_path / "out" / "tokenizer_config.json"
+    written = configuration_file.read_text(encoding="utf-8")
+    configuration_file.write_text("{}", encoding="utf-8")
+    assert "tokenizer_config.json was not written by this program, or has been changed" in fails(capsys, *call)
+    configuration_file.write_text(written, encoding="utf-8")
     (tmp_path / "out" / "tokenizer.json").write_text("{}", encoding="utf-8")
     assert "tokenizer.json was not written by this program, or has been changed" in fails(capsys, *call)
 

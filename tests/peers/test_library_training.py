@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import subprocess
@@ -137,6 +138,22 @@ def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
     ours = wps.train(counts, run.replay_config())
     assert vocabulary_bytes(ours.vocabulary.tokens) == (tmp_path / "vocab.txt").read_bytes()
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trainer", ["tokenizers-bpe", "tokenizers-wordpiece", "tokenizers-unigram"])
+def test_all_bytes_are_in_the_alphabet(trainer: PeerName) -> None:
+    counts = wps.count_words([COURSE], "none", "byte-level")
+    config = settings(trainer, vocab_size=400)
+    run = train_peer(trainer, counts, config)
+    assert {*wps.ByteLevel.alphabet()} <= {*run.tokens}
+    if trainer == "tokenizers-unigram":
+        return
+    assert wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
+    seen = train_peer(trainer, counts, dataclasses.replace(config, byte_alphabet="seen"))
+    assert not {*wps.ByteLevel.alphabet()} <= {*seen.tokens}
+    if trainer == "tokenizers-bpe":
+        assert "[UNK]" not in run.tokenizer().encode("Hello 日本 \x00").tokens
 
 
 def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:

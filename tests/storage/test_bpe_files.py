@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from wordpiece_studio.storage.bpe_files import read_bpe_files, write_bpe_files
 from wordpiece_studio.storage.exports import Exported, write_export
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train
 
@@ -97,6 +99,46 @@ def test_user_tokens_and_roles_are_told_by_the_manifest(tmp_path: Path, suffix: 
         assert (found.tokens, found.ids, found.offsets) == (expected.tokens, expected.ids, expected.offsets)
     assert "<url>" in ours.decode(ours.ids("hug <p> <url>"))
     assert ours.encode("hug", padding="max_length", max_length=3).tokens[-1] == "<p>"
+
+
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "suffix", "special"),
+    [
+        ("byte-level", None, ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[X]")),
+        ("byte-level:no-prefix", "</w>", ("<unk>", "<s>")),
+        ("bert", "</w>", ("<unk>", "<s>", "</s>", "<pad>", "<mask>")),
+        ("whitespace-split", None, ("<unk>",)),
+    ],
+)
+def test_a_tokenizer_json_is_beside_them(
+    tmp_path: Path, pre_tokenizer: str, suffix: str | None, special: tuple[str, ...]
+) -> None:
+    texts = ["hug hug <url> pug, Höhe 日本", "mug x"]
+    options: dict[str, Any] = {"objective": "count", "continuing_subword_prefix": "", "max_merges": 9}
+    options |= {"end_of_word_suffix": suffix, "end_of_word": "attached", "user_tokens": ("<url>",)}
+    config = TrainingConfig(**options, special_tokens=special)
+    normalizer = "none" if "byte" in pre_tokenizer else "bert-uncased"
+    counts = count_texts(texts[:1], normalizer, pre_tokenizer, user_tokens=["<url>"])
+    history = train(counts, config).history
+    write_export("bpe", Exported(counts, config, history, len(history), model_max_length=99), tmp_path)
+    data = (tmp_path / "tokenizer.json").read_bytes()
+    theirs, ours = Tokenizer.from_str(data.decode()), load_tokenizer(tmp_path)
+    assert theirs.to_str(pretty=True).encode() == data
+    assert isinstance(ours, BpeTokenizer)
+    assert ours.model_max_length == 99
+    for text in texts:
+        expected, found = theirs.encode(text, add_special_tokens=False), ours.encode(text)
+        assert (found.tokens, found.ids, found.offsets) == (expected.tokens, expected.ids, expected.offsets)
+        assert ours.decode(found.ids) == theirs.decode(found.ids)
+        assert ours.ids(text) == found.ids
+        if "byte" in pre_tokenizer:
+            assert not {*special} & {*found.tokens}
+    configuration = json.loads((tmp_path / "tokenizer_config.json").read_bytes())
+    assert {name: token for name, token in configuration.items() if name in ROLES} == dict(ours.roles)
+    assert configuration["tokenizer_class"] == "PreTrainedTokenizerFast"
+    (tmp_path / "tokenizer.json").write_bytes(data + b"\n")
+    with pytest.raises(StudioError, match=r"tokenizer\.json is not the file that was written together"):
+        load_tokenizer(tmp_path)
 
 
 def test_symbols_with_blanks_are_refused(tmp_path: Path) -> None:

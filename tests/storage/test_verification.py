@@ -210,6 +210,18 @@ def test_byte_pair_encoding(corpus: Path, tmp_path: Path, suffix: str | None) ->
     assert {"vocab.json", "merges.txt"} <= set(outcomes(result))
 
 
+def test_bytes_of_an_earlier_version(corpus: Path, tmp_path: Path) -> None:
+    before = trained(corpus, max_merges=5)
+    counts, config = count_words([corpus], "none", "byte-level"), TrainingConfig(max_merges=5, byte_alphabet="seen")
+    exported = Exported(counts, config, train(counts, config).history, 5, before.origin)
+    write_export("folder", exported, tmp_path / "out")
+    manifest = tmp_path / "out" / "wordpiece-studio.json"
+    values = json.loads(manifest.read_text(encoding="utf-8"))
+    assert values["training"].pop("byte_alphabet") == "seen"  # which was no setting there
+    manifest.write_text(json.dumps(values), encoding="utf-8")
+    assert verify(tmp_path / "out").agrees
+
+
 def test_from_a_project(corpus: Path, folder: Path, tmp_path: Path) -> None:
     exported = trained(corpus, max_merges=12)
     run = ProjectRun(

@@ -9,6 +9,7 @@ import pytest
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, ByteLevel
 from wordpiece_studio.training.config import TrainingConfig
 
 
@@ -71,6 +72,14 @@ def test_round_trip_through_json_values() -> None:
     assert TrainingConfig.from_dict(config.to_dict()) == config
     config = TrainingConfig(pad_token="<p>", sep_token="", user_tokens=("<url>",))
     assert TrainingConfig.from_dict(config.to_dict()) == config
+
+
+def test_a_training_recorded_before_all_bytes_were_in_the_alphabet() -> None:
+    values = TrainingConfig().to_dict()
+    assert TrainingConfig.from_dict(values, ByteLevel()).byte_alphabet == "all"
+    del values["byte_alphabet"]
+    assert TrainingConfig.from_dict(values, ByteLevel()).byte_alphabet == "seen"
+    assert TrainingConfig.from_dict(values, BertPreTokenizer()) == TrainingConfig.from_dict(values) == TrainingConfig()
 
 
 def test_unknown_setting_in_a_file() -> None:

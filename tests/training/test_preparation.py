@@ -149,3 +149,47 @@ def test_words_in_one_piece_are_laid_out_like_texts(settings: dict[str, Any]) ->
         if field.name != "counts":
             assert np.array_equal(found, expected) if isinstance(found, np.ndarray) else found == expected
             assert getattr(found, "dtype", None) == getattr(expected, "dtype", None)
+
+
+def byte_counts(*texts: str) -> wps.WordCounts:
+    return wps.count_texts(texts, "none", "byte-level")
+
+
+@pytest.mark.parametrize(
+    ("settings", "size"),
+    [
+        ({}, 2 * 256),
+        ({"continuing_subword_prefix": ""}, 256),
+        ({"continuing_subword_prefix": "", "end_of_word_suffix": "</w>", "end_of_word": "attached"}, 2 * 256),
+        ({"end_of_word_suffix": "</w>", "end_of_word": "attached"}, 4 * 256),
+        ({"end_of_word_suffix": "</w>"}, 2 * 256 + len(["##</w>"])),
+        ({"alphabet_limit": 3, "alphabet_overflow": "remove"}, 2 * 256),
+        ({"initial_alphabet": ["日"]}, 2 * 256 + 1),
+        ({"alphabet": "huggingface"}, 256 + len(["##h", "##u", "##g"])),
+        ({"byte_alphabet": "seen"}, len(["Ġ", "##h", "##u", "##g"])),
+    ],
+)  # fmt: skip
+def test_all_bytes_are_in_the_alphabet_of_a_byte_level_pre_tokenizer(settings: dict[str, Any], size: int) -> None:
+    counts, config = byte_counts("hug"), wps.TrainingConfig(special_tokens=["[UNK]"], **settings)
+    found = prepare(counts, config).vocabulary_tokens
+    assert len(found) == minimum_vocab_size(counts, config) == 1 + size
+    if config.byte_alphabet == "all":
+        assert {*wps.ByteLevel.alphabet()} <= {*found}
+        assert wps.train(counts, dataclasses.replace(config, vocab_size=1 + size)).history.vocabulary(0).tokens == found
+        with pytest.raises(StudioError, match=f"alphabet alone are {1 + size:,}"):
+            prepare(counts, dataclasses.replace(config, vocab_size=size))
+
+
+@pytest.mark.parametrize("objective", ["likelihood", "score", "count"])
+@pytest.mark.parametrize("pre_tokenizer", ["byte-level", "whitespace-split+byte-level"])
+def test_no_text_is_unknown_to_bytes(objective: Any, pre_tokenizer: str) -> None:
+    counts = wps.count_texts(["hug pug"], "none", pre_tokenizer)
+    assert counts.alphabet_size == 2 * 256
+    tokenizer = wps.train(counts, wps.TrainingConfig(objective=objective)).tokenizer()
+    assert tokenizer.unk_token not in tokenizer.encode("Hello 日本 \x00\U0010ffff").tokens
+
+
+def test_a_limit_below_the_initial_alphabet_with_a_suffix() -> None:
+    settings: dict[str, Any] = {"end_of_word_suffix": "</w>", "end_of_word": "attached"}
+    found = tokens([("ab", 2), ("ac", 1)], initial_alphabet=["c</w>"], alphabet_limit=2, **settings)
+    assert found == ["[UNK]", "##c</w>", "a", "c</w>"]

@@ -122,6 +122,18 @@ def test_engines_equal_it_on_many_corpora(every_engine: Any, pairs: list[tuple[s
     assert_defined(every_engine, pairs, config)
 
 
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(st.lists(words, min_size=1, max_size=6), configs, alphabets)
+def test_engines_equal_the_definition_of_bytes(texts: list[str], config: Any, alphabet: dict[str, Any]) -> None:
+    config = with_alphabet(config, alphabet)
+    counts = wps.count_texts(texts, "none", wps.ByteLevel())
+    for engine in ("plain", "compiled"):
+        trainer = wps.Trainer(counts, config, engine=engine)
+        trainer.run()
+        assert_equals_the_oracle(trainer, list(counts.items()), config.for_words_of(counts.pre_tokenizer))
+
+
 def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
     if not oracle.initial_corpus(pairs, oracle.kept_characters(pairs, config), config):
         with pytest.raises(StudioError, match="No word is left"):

@@ -18,7 +18,7 @@ from wordpiece_studio.corpus.files import decoded_lines, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import read_manifest, side_manifest, vocabulary_digest
 from wordpiece_studio.system.printable import display_name, printable, printable_json
-from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -125,8 +125,7 @@ def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
         raise StudioError(
             "{path} says where the lines of {ids} begin", "Name that instead.", path=name, ids=display_name(ids)
         )
-    tokens = tokenizer.vocabulary.tokens if isinstance(tokenizer, Tokenizer) else []
-    if manifest.vocabulary_sha256 != vocabulary_digest(tokens):
+    if manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
         warn(f"{name} was encoded with another vocabulary than this.")
     found = next((place for other in others if (place := Path(path).with_name(Path(other).name)).exists()), None)
     if found is None:

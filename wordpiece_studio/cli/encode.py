@@ -28,25 +28,23 @@ from wordpiece_studio.cli.options import (
     KindOption,
     RemoveOption,
     VocabOption,
+    any_loaded_tokenizer,
     check_results,
     listed_sources,
-    loaded_tokenizer,
     opened_stdin,
     option,
     results,
 )
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.manifest import make_manifest, with_side_manifest
+from wordpiece_studio.storage.manifest import make_ids_manifest, with_side_manifest
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name, printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 _IDS = "Writing the ids"
 
@@ -82,7 +80,7 @@ def encode_command(
     from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
 
     started = time.monotonic()
-    tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     outputs = [path for path in (output, offsets) if path is not None]
     _check_outputs(outputs, vocab)
     check_results(outputs, force=force)
@@ -94,37 +92,26 @@ def encode_command(
             source,
             output,
             offsets_output=offsets,
-            together=partial(with_side_manifest, _manifest(tokenizer, outputs)),
+            together=partial(with_side_manifest, make_ids_manifest(tokenizer, [*map(os.path.basename, outputs)])),
             progress=lambda done, total: report("Encoding", done, total),
             **{name: options[name] for name in ("dtype", "add_special_tokens")},
         )
     seconds = time.monotonic() - started
     for warning in (*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus)):
         warn(warning)
-    unknown = tokenizer.vocabulary.unk_token
-    if statistics.unknown and unknown not in tokenizer.vocabulary:
+    unknown = tokenizer.unk_token
+    if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
         warn(no_unknown_token(unknown, "written"))
     if as_json:
         print_line(printable_json(_summary(statistics, output, seconds)))
     else:
-        print_line(encoding_summary(statistics, unknown, output, seconds))
+        print_line(encoding_summary(statistics, unknown or "unknown", output, seconds))
 
 
 def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
     vocabulary = os.path.join(vocab, VOCABULARY_FILE) if os.path.isdir(vocab) else vocab
     if os.path.realpath(vocabulary) in map(os.path.realpath, outputs):
         raise StudioError("{path} is the vocabulary itself", "Write to another file.", path=display_name(vocabulary))
-
-
-def _manifest(tokenizer: Tokenizer, outputs: Sequence[str]) -> Manifest:
-    return make_manifest(
-        tokenizer.vocabulary,
-        tokenizer.normalizer,
-        tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
-        kind="ids",
-        files=[os.path.basename(path) for path in outputs],
-    )
 
 
 def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dict[str, object]:

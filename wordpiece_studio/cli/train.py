@@ -67,14 +67,15 @@ from wordpiece_studio.peers.library_training import PeerName
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import (
-    BPE_FILES,
     COUNTS_FILE,
     Exported,
+    bpe_names,
     check_tokenizer_stays_whole,
     counts_name,
     manifest_of,
     write_export,
 )
+from wordpiece_studio.storage.huggingface.tokenizer_json import why_not_expressible
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
@@ -85,7 +86,15 @@ from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
-from wordpiece_studio.training.config import AlphabetLayout, AlphabetOverflow, EndOfWord, Objective, Tie, TrainingConfig
+from wordpiece_studio.training.config import (
+    AlphabetLayout,
+    AlphabetOverflow,
+    ByteAlphabet,
+    EndOfWord,
+    Objective,
+    Tie,
+    TrainingConfig,
+)
 from wordpiece_studio.training.notices import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
@@ -183,6 +192,7 @@ def train_command(
     alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: OverflowOption = "unk",
+    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or seen.", ALPHABET, ByteAlphabet)] = "all",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
     continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
@@ -273,11 +283,15 @@ def _counted(
 def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: Only | None) -> None:
     """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
     output = Path(options["output"])
-    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin)
+    length = options["model_max_length"]
+    exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin, length)
     if options["bpe"]:
+        reason = why_not_expressible(exported.tokenizer, is_bpe=True)
+        if reason is not None:
+            warn(f"{reason.what}, so only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
-        _write_folder(output, trainer, origin, only, options["model_max_length"])
+        _write_folder(output, trainer, origin, only, length)
     if options["with_counts"]:
         write_export("word-counts", exported, output / counts_name(trainer.counts))
     if options["history"] is not None:
@@ -334,21 +348,20 @@ def _check_results(
     """
     output, model, force = (options[name] for name in ("output", "held_out_model", "force"))
     with_counts = options["with_counts"]
-    _check_places(output, options["history"], only, bpe=bpe is not None, with_counts=with_counts, force=force)
+    written = sorted(written_names(only)) if bpe is None else bpe_names(beginning)
+    _check_places(output, options["history"], written, with_counts=with_counts, force=force)
     _check_saving(beginning, output, only, bpe)
     if model is not None:
-        _check_places(model, None, only, bpe=False, with_counts=False, force=force)
+        _check_places(model, None, sorted(written_names(only)), with_counts=False, force=force)
         _check_saving(beginning, model, only, None)
 
 
-def _check_places(
-    output: str, history: str | None, only: Only | None, *, bpe: bool, with_counts: bool, force: bool
-) -> None:
+def _check_places(output: str, history: str | None, written: Iterable[str], *, with_counts: bool, force: bool) -> None:
     """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
     check_folder(output)
     names = [
         MANIFEST_FILE,
-        *(BPE_FILES if bpe else sorted(written_names(only))),
+        *written,
         *([COUNTS_FILE] if with_counts else []),
     ]
     places = [Path(output) / name for name in names]
@@ -361,7 +374,7 @@ def _check_places(
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
     """Check that the tokenizer, or byte pair encoding of a training with `bpe`, can be written."""
     if bpe is not None:
-        _check_bpe(output, bpe, only, tokenizer.vocabulary.tokens)
+        _check_bpe(output, bpe, only, tokenizer)
         return
     try:
         check_saving(tokenizer, output, only)
@@ -407,13 +420,13 @@ BpeOption = Annotated[
     bool,
     Option(
         "--bpe",
-        help="Write byte pair encoding, vocab.json and merges.txt, instead; for --objective count "
+        help="Write byte pair encoding, with vocab.json and merges.txt, instead; for --objective count "
         "--continuing-subword-prefix ''.",
     ),
 ]
 
 
-def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: Iterable[str] = ()) -> None:
+def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer: Tokenizer) -> None:
     """Check before a training whether byte pair encoding can be written after it.
 
     Raises
@@ -430,8 +443,8 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, symbols: I
             "Train with --objective count --continuing-subword-prefix '' --end-of-word attached; or omit --bpe.",
             **reason.values,
         )
-    check_tokenizer_stays_whole("bpe", Path(output))
-    check_bpe_symbols(symbols)
+    check_tokenizer_stays_whole(Path(output), bpe_names(tokenizer))
+    check_bpe_symbols(tokenizer.vocabulary.tokens)
 
 
 # ---- text that was not trained on -----------------------------------------------------------------------------------

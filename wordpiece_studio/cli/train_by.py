@@ -19,6 +19,7 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.peers.library_training import (
     PeerName,
     PeerProgress,
@@ -26,7 +27,6 @@ from wordpiece_studio.peers.library_training import (
     check_peer_settings,
     check_replayable,
     checked_coverage,
-    file_of,
     reads_text,
     train_peer,
 )
@@ -34,13 +34,18 @@ from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
+from wordpiece_studio.storage.tokenizer_directory import (
+    TOKENIZER_FILES,
+    library_files,
+    library_names,
+    why_not_in_transformers,
+)
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
 from wordpiece_studio.system.printable import display_name, printable_json
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from wordpiece_studio.cli.options import CorpusNotes
     from wordpiece_studio.corpus.counts import WordCounts
@@ -98,15 +103,16 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         )
     for name in ("output", "held_out_model"):
         if options[name] is not None:
-            _check_place(options[name], by, force=options["force"])
+            _check_place(options[name], by, library_names(by, config), force=options["force"])
 
 
-def _check_place(folder: str, by: PeerName, *, force: bool) -> None:
+def _check_place(folder: str, by: PeerName, written: Sequence[str], *, force: bool) -> None:
     check_folder(folder)
-    output, own = Path(folder), file_of(by)
-    check_results([output / own], force=force)
-    for other in (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES):
-        if own == TOKENIZER_FILE != other and (output / other).exists():
+    output = Path(folder)
+    check_results([output / name for name in written], force=force)
+    others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
+    for other in others:
+        if other not in written and (output / other).exists():
             raise StudioError(
                 "{path} contains a tokenizer with a {name} that would not match the new file",
                 "Choose another folder.",
@@ -127,6 +133,9 @@ def write_by(
 ) -> None:
     """Train with another library on the words, or SentencePiece on the texts themselves, and write its file."""
     run = trained_by(options, config, _lines(options) or counts)
+    reason = why_not_in_transformers(run.trainer, config)
+    if reason is not None:
+        warn(f"{reason}, so only {run.file_name} is written.")
     record = notes.record()
     warn_of_known_text(options, record)
     judged = _judged(options, config, run, counts)
@@ -145,7 +154,7 @@ def write_by(
 def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) -> None:
     """Write the file of the library, and its manifest."""
     manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
-    files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
+    files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
     target = make_folder(Path(output))
     atomic_write_all({target / name: data for name, data in files.items()})
 

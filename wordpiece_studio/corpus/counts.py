@@ -22,7 +22,7 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import code_points_of, lengths_of, slices
 from wordpiece_studio.text.normalizers import resolve_normalizer
-from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenizer
 from wordpiece_studio.text.word_numbers import JoinedWords
 
 if TYPE_CHECKING:
@@ -344,7 +344,12 @@ class WordCounts:
 
     @cached_property
     def alphabet_size(self) -> int:
-        """How many characters begin a word plus how many continue one: the smallest vocabulary without its specials."""
+        """How many characters begin a word plus how many continue one: the smallest vocabulary without its specials.
+
+        After a byte-level pre-tokenizer, all bytes do both.
+        """
+        if self.pre_tokenizer.is_byte_level:
+            return 2 * len(ByteLevel.alphabet())
         return _alphabet_size(self.words)
 
     def items(self) -> list[tuple[str, int]]:

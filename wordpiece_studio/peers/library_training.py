@@ -37,7 +37,7 @@ from wordpiece_studio.peers.training_child import (
 )
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
-from wordpiece_studio.text.huggingface_steps import BYTE_LEVEL, normalizer_value, pre_tokenizer_value
+from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -54,11 +54,11 @@ PeerName = Literal[
 ]
 _TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _ALWAYS = {"vocab_size", "special_tokens", "user_tokens", *ROLES}
-_BY_COUNT = {"min_frequency", "alphabet_limit", "initial_alphabet", "continuing_subword_prefix"}
+_BY_COUNT = {"min_frequency", "alphabet_limit", "byte_alphabet", "initial_alphabet", "continuing_subword_prefix"}
 _SETTINGS: dict[PeerName, set[str]] = {
     "tokenizers-wordpiece": _ALWAYS | _BY_COUNT,
     "tokenizers-bpe": _ALWAYS | _BY_COUNT | {"end_of_word_suffix"},
-    "tokenizers-unigram": _ALWAYS | {"initial_alphabet"},
+    "tokenizers-unigram": _ALWAYS | {"byte_alphabet", "initial_alphabet"},
     "sentencepiece-bpe": _ALWAYS,
     "sentencepiece-unigram": _ALWAYS,
 }
@@ -525,6 +525,7 @@ def _tokenizers_settings(
             "Train on a part of the text.",
             n=counts.total,
         )
+    config = dataclasses.replace(config, alphabet="huggingface").for_words_of(counts.pre_tokenizer)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix
     settings: dict[str, Any] = {
         "vocab_size": config.vocab_size,
@@ -541,7 +542,7 @@ def _tokenizers_settings(
         settings["progress_format"] = "json"  # the others know no such thing
     decoder: dict[str, Any] | None = None
     if counts.pre_tokenizer.is_byte_level:
-        decoder = BYTE_LEVEL
+        decoder = byte_level_decoder(prefix, suffix)
     elif trainer == "tokenizers-wordpiece":
         decoder = {"type": "WordPiece", "prefix": prefix, "cleanup": True}
     elif suffix is not None:

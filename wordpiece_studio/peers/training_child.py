@@ -213,7 +213,8 @@ class _TokenizersProgress:
 
     def __init__(self, settings: Mapping[str, Any], counts: WordCounts | None) -> None:
         characters: set[str] = set().union(*(counts.words if counts is not None else ()))
-        self._first = len(characters.union(settings["trainer"]["special_tokens"]))
+        trainer = settings["trainer"]
+        self._first = len(characters.union(trainer["special_tokens"], trainer.get("initial_alphabet", ())))
 
     def __call__(self, text: str) -> tuple[int, int] | None:
         found = _MERGES.findall(text)

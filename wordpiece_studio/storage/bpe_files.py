@@ -1,7 +1,8 @@
 """``vocab.json`` and ``merges.txt``: byte pair encoding in the format that `tokenizers.models.BPE.from_file` reads.
 
 The first is an object of tokens and ids on one line, in order of id; the second has ``#version: 0.2`` as its first line
-and then one merge per line, two symbols separated by a space. Neither says how text becomes words.
+and then one merge per line, two symbols separated by a space. Neither says how text becomes words; for that, a
+``tokenizer.json`` is written beside them, with what `transformers` needs to load it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,14 @@ from wordpiece_studio.peers.library_child import (
     merges_beside,
 )
 from wordpiece_studio.storage.huggingface.reading import LARGEST_FILE_BYTES, read_json
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    TOKENIZER_FILE,
+    tokenizer_json_bytes,
+    why_not_expressible,
+)
 from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
+from wordpiece_studio.storage.tokenizer_directory import configuration_files
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -31,6 +38,7 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import os
@@ -46,9 +54,14 @@ _FIRST_LINE = "#version: 0.2"
 
 
 def write_bpe_files(
-    folder: str | os.PathLike[str], history: MergeHistory, step: int | None = None, *, manifest: Manifest | None = None
+    folder: str | os.PathLike[str],
+    history: MergeHistory,
+    step: int | None = None,
+    *,
+    manifest: Manifest | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> None:
-    """Write the first merges of a training as byte pair encoding: both files or neither.
+    """Write the first merges of a training as byte pair encoding: all files or none.
 
     Parameters
     ----------
@@ -61,12 +74,15 @@ def write_bpe_files(
         The number of merges; None for all.
     manifest
         Written beside the files; it says how text becomes words.
+    tokenizer
+        The vocabulary after these merges, how text becomes words, and the lengths that are written. None: text is read
+        as the corpus was.
 
     Notes
     -----
-    With ``BPE.from_file(vocab, merges, unk_token=…, end_of_word_suffix=…)``, the `tokenizers` library then splits every
-    word of the corpus as the training did. Special tokens and user tokens are in ``vocab.json``, but only the manifest
-    tells them from others: the library finds them once they are given to its ``add_special_tokens`` and ``add_tokens``.
+    ``AutoTokenizer.from_pretrained`` of `transformers` then splits text as the training did. The files for it,
+    ``tokenizer.json``, ``tokenizer_config.json`` and ``special_tokens_map.json``, are left out if they cannot express
+    how text becomes words. In ``vocab.json`` special tokens and user tokens are like any other.
 
     Raises
     ------
@@ -75,8 +91,15 @@ def write_bpe_files(
         cannot be written. The folder is then unchanged.
     """
     vocabulary, merges = bpe_files_bytes(history, step)
+    if tokenizer is None:
+        counts = history.input.counts
+        count = len(history) if step is None else min(step, len(history))
+        tokenizer = Tokenizer(history.vocabulary(count), counts.normalizer, counts.pre_tokenizer)
     target = make_folder(folder)
     files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
+    if why_not_expressible(tokenizer, is_bpe=True) is None:
+        files[TOKENIZER_FILE] = tokenizer_json_bytes(tokenizer, _pairs(history, step))
+        files |= configuration_files(tokenizer)
     if manifest is not None:
         files = with_manifest(manifest, files)
     atomic_write_all({target / name: data for name, data in files.items()})
@@ -95,9 +118,7 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
         raise reason
     count = len(history) if step is None else min(step, len(history))
     tokens = history.vocabulary(count).tokens
-    left, right = (history.column(name)[:count].tolist() for name in ("left_id", "right_id"))
-    # A pair may occur again after it was merged; then, too, it is merged with the priority of its first place.
-    pairs = list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
+    pairs = _pairs(history, count)
     lines = [_FIRST_LINE, *(f"{first} {second}" for first, second in pairs)]
     for line, pair in zip(lines[1:], pairs, strict=True):
         symbol = next((symbol for symbol in pair if _breaks_line(symbol)), None)
@@ -112,6 +133,12 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
             "Leave out the lines of the corpus with such characters.",
         ) from None
     return vocabulary, merges
+
+
+def _pairs(history: MergeHistory, step: int | None) -> list[tuple[str, str]]:
+    left, right = (history.column(name)[:step].tolist() for name in ("left_id", "right_id"))
+    # A pair may occur again after it was merged; then, too, it is merged with the priority of its first place.
+    return list(dict.fromkeys(zip(map(history.token, left), map(history.token, right), strict=True)))
 
 
 def check_bpe_symbols(symbols: Iterable[str]) -> None:
@@ -172,7 +199,7 @@ def read_bpe_files(
         raise part.refused("it contains no tokens")
     merges = _read_merges(merges_beside(Path(path)), vocab)
     if manifest is not None:
-        return BpeTokenizer(
+        tokenizer = BpeTokenizer(
             vocab,
             merges,
             normalizer or normalizers.from_spec(manifest.normalizer),
@@ -185,6 +212,8 @@ def read_bpe_files(
             end_of_word_suffix=manifest.end_of_word_suffix or "",
             roles=manifest.roles,
         )
+        tokenizer.model_max_length = manifest.model_max_length
+        return tokenizer
     if normalizer is None and pre_tokenizer is None and vocab.keys() >= {*ByteLevel.alphabet()}:
         added = (AddedToken(END_OF_TEXT, special=True),) if END_OF_TEXT in vocab else ()
         pipeline = Pipeline(normalizers.Unchanged(), ByteLevel(add_prefix_space=False))

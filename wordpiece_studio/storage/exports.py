@@ -28,9 +28,10 @@ from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 ExportKind = Literal["folder", "vocabulary", "bpe", "word-counts"]
 BPE_FILES = (VOCAB_JSON_FILE, MERGES_FILE)
+_BPE_FOLDER = (*BPE_FILES, *(name for name in TOKENIZER_FILES if name != VOCABULARY_FILE))
 COUNTS_FILE = "word-counts.tsv"
 _COUNTS_CSV = "word-counts.csv"
 
@@ -57,6 +59,8 @@ class Exported:
         The number of merges.
     origin
         Where its words came from.
+    model_max_length
+        The most tokens of a text, as it is written for other programs.
     """
 
     counts: WordCounts
@@ -64,6 +68,7 @@ class Exported:
     history: MergeHistory
     step: int
     origin: Origin = field(default_factory=Origin)
+    model_max_length: int = MODEL_MAX_LENGTH
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -73,7 +78,8 @@ class Exported:
     @property
     def tokenizer(self) -> Tokenizer:
         """The tokenizer at the step."""
-        return Tokenizer(self.vocabulary, self.counts.normalizer, self.counts.pre_tokenizer)
+        counts, longest = self.counts, self.model_max_length
+        return Tokenizer(self.vocabulary, counts.normalizer, counts.pre_tokenizer, model_max_length=longest)
 
 
 def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
@@ -92,7 +98,7 @@ def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
     if kind == "folder":
         return (*TOKENIZER_FILES, MANIFEST_FILE)
     if kind == "bpe":
-        return (*BPE_FILES, MANIFEST_FILE)
+        return (*_BPE_FOLDER, MANIFEST_FILE)
     return (name, side_manifest(name).name)
 
 
@@ -139,6 +145,11 @@ def why_no_vocab_txt(exported: Exported) -> StudioError | None:
     return None
 
 
+def bpe_names(tokenizer: Tokenizer) -> tuple[str, ...]:
+    """Return the names of the files of byte pair encoding: without ``tokenizer.json`` if it cannot express this."""
+    return _BPE_FOLDER if why_not_expressible(tokenizer, is_bpe=True) is None else BPE_FILES
+
+
 def manifest_of(
     kind: ExportKind | Literal["merges"],
     exported: Exported,
@@ -169,11 +180,12 @@ def manifest_of(
         exported.vocabulary,
         exported.counts.normalizer,
         exported.counts.pre_tokenizer,
+        model_max_length=exported.model_max_length,
         config=exported.config,
         counts=exported.counts,
         origin=exported.origin,
         kind="tokenizer" if kind == "folder" else kind,
-        files=() if kind == "folder" else BPE_FILES if kind == "bpe" else (name,),
+        files=() if kind == "folder" else bpe_names(exported.tokenizer) if kind == "bpe" else (name,),
         parts=parts,
         folder=folder,
     )
@@ -203,18 +215,21 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
             exported.vocabulary,
             counts.normalizer,
             counts.pre_tokenizer,
+            model_max_length=exported.model_max_length,
             config=exported.config,
             counts=counts,
             origin=exported.origin,
             only=None if why_no_vocab_txt(exported) is None else "tokenizer.json",
         )
         return
-    check_tokenizer_stays_whole(kind, place)
+    check_tokenizer_stays_whole(place, bpe_names(exported.tokenizer) if kind == "bpe" else ())
     manifest = manifest_of(kind, exported, place.name, folder=place if kind == "bpe" else place.parent)
     if kind == "word-counts":
         write_word_counts(place, counts, together=partial(with_side_manifest, manifest))
     elif kind == "bpe":
-        write_bpe_files(place, exported.history, exported.step, manifest=manifest)
+        write_bpe_files(
+            place, exported.history, exported.step, manifest=manifest, tokenizer=exported.tokenizer
+        )  # fmt: skip
     else:
         files = with_manifest(
             manifest, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_manifest(place).name
@@ -222,17 +237,24 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
         atomic_write_all({place.with_name(name): data for name, data in files.items()})
 
 
-def check_tokenizer_stays_whole(kind: ExportKind, place: Path) -> None:
+def check_tokenizer_stays_whole(place: Path, bpe: Sequence[str] = ()) -> None:
     """Check that no file of a tokenizer's folder would be replaced while the others stay.
+
+    Parameters
+    ----------
+    place
+        The file, or the folder of byte pair encoding.
+    bpe
+        The names of the files of the latter.
 
     Raises
     ------
     StudioError
         If one would.
     """
-    folder = place if kind == "bpe" else place.parent
-    others = (TOKENIZER_FILE, CONFIG_FILE)
-    is_part = kind == "bpe" or place.name in TOKENIZER_FILES
+    folder = place if bpe else place.parent
+    others = [name for name in (TOKENIZER_FILE, CONFIG_FILE, *([VOCABULARY_FILE] if bpe else [])) if name not in bpe]
+    is_part = bpe or place.name in TOKENIZER_FILES
     if is_part and (found := next((name for name in others if (folder / name).exists()), None)):
         raise StudioError(
             "{path} contains a tokenizer with a {name} that would not match the new files",

@@ -21,12 +21,15 @@ import msgspec
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
+from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken  # noqa: TC001  # msgspec reads the annotations
-from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH
+from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 from wordpiece_studio.version import __version__
 
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.system.atomic_write import Content
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder
     from wordpiece_studio.training.config import TrainingConfig
 
 MANIFEST_FILE = "wordpiece-studio.json"
@@ -248,6 +252,38 @@ def make_counts_manifest(
     )
 
 
+def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
+    """Return the manifest of files of ids.
+
+    Raises
+    ------
+    StudioError
+        If a normalizer or pre-tokenizer is not built in.
+    """
+    if isinstance(tokenizer, Tokenizer):
+        steps = tokenizer.normalizer, tokenizer.pre_tokenizer
+        longest = tokenizer.max_word_length
+        return make_manifest(tokenizer.vocabulary, *steps, max_word_length=longest, kind="ids", files=files)
+    reading = tokenizer.reading
+    # A library reads text by itself.
+    usual = Pipeline(normalizers.Unchanged(), pre_tokenizers.WhitespaceSplit())
+    pipeline = usual if reading is None else reading.pipeline
+    return Manifest(
+        format=FORMAT,
+        program=f"wordpiece-studio {__version__}",
+        normalizer=normalizers.to_spec(pipeline.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+        kind="ids",
+        files=tuple(files),
+        continuing_subword_prefix="",
+        unk_token=tokenizer.unk_token or "",
+        roles=dict(tokenizer.roles),
+        vocabulary_size=len(tokenizer),
+        vocabulary_sha256=vocabulary_digest(tokenizer.tokens),
+        versions=present_versions(),
+    )
+
+
 def make_peer_manifest(run: PeerRun, counts: WordCounts, corpus: CorpusRecord, path: Path) -> Manifest:
     """Return the manifest of a file that another library would save, at `path`; the rest is as in `make_manifest`.
 
@@ -434,7 +470,10 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
             return
         manifests = [
             read_manifest(manifest)
-            for manifest in (side_manifest(place), place.with_name(MANIFEST_FILE))
+            for manifest in (
+                *map(side_manifest, (place, place.with_name(TOKENIZER_FILE), place.with_name(MODEL_FILE))),
+                place.with_name(MANIFEST_FILE),
+            )
             if manifest.is_file()
         ]
         with place.open("rb") as file:

@@ -16,11 +16,13 @@ import itertools
 import json
 import os
 import unicodedata
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.peers.library_training import file_of
+from wordpiece_studio.storage.huggingface.sentencepiece_model import SentencePieceModel
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
     CONFIG_FILE,
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.peers.library_training import PeerRun
     from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -62,8 +65,10 @@ _FLAGS = {
 _INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 
 
-def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
+def configuration_files(tokenizer: Tokenizer, *, is_bert: bool | None = None) -> dict[str, bytes]:
     """Return the contents of ``tokenizer_config.json`` and ``special_tokens_map.json``, by name.
+
+    `is_bert`: whether the class is BERT's; None: if it does the same, see `is_berts`.
 
     Raises
     ------
@@ -72,7 +77,8 @@ def configuration_files(tokenizer: Tokenizer) -> dict[str, bytes]:
     """
     roles = _roles(tokenizer.vocabulary)
     described = _described(roles, tokenizer.vocabulary)
-    return {CONFIG_FILE: _sorted_json(_config(tokenizer, roles)), SPECIAL_TOKENS_FILE: _sorted_json(described)}
+    config = _config(tokenizer, roles, is_bert=is_bert)
+    return {CONFIG_FILE: _sorted_json(config), SPECIAL_TOKENS_FILE: _sorted_json(described)}
 
 
 def is_berts(tokenizer: Tokenizer) -> bool:
@@ -92,7 +98,41 @@ def is_berts(tokenizer: Tokenizer) -> bool:
     )
 
 
-def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
+def library_names(trainer: str, config: TrainingConfig) -> tuple[str, ...]:
+    """Return the names of the files of what a library trains."""
+    own, beside = file_of(trainer), (CONFIG_FILE, SPECIAL_TOKENS_FILE)
+    if own == TOKENIZER_FILE:
+        return own, *beside
+    return (own,) if why_not_in_transformers(trainer, config) else (own, TOKENIZER_FILE, *beside)
+
+
+def why_not_in_transformers(trainer: str, config: TrainingConfig) -> str | None:
+    """Return why `transformers` cannot load what a library trains; None if it can."""
+    if file_of(trainer) != TOKENIZER_FILE and config.user_tokens:
+        return "transformers cannot treat the whitespace around user tokens as SentencePiece does"
+    return None
+
+
+def library_files(run: PeerRun, counts: WordCounts) -> dict[str, bytes]:
+    """Return the file of what another library trained, and those with which `transformers` loads it, if it can.
+
+    Raises
+    ------
+    StudioError
+        If a special token contains half a character, or the file cannot be understood.
+    """
+    files, config = {run.file_name: run.content}, run.config
+    if len(library_names(run.trainer, config)) == 1:
+        return files
+    if run.file_name != TOKENIZER_FILE:
+        model = SentencePieceModel(run.content)
+        files[TOKENIZER_FILE] = model.tokenizer_json()
+        config = replace(config, special_tokens=tuple(model.special_tokens))
+    tokenizer = Tokenizer(config.vocabulary(list(run.tokens)), counts.normalizer.kept, counts.pre_tokenizer)
+    return files | configuration_files(tokenizer, is_bert=False)  # whose class would not follow the file
+
+
+def _config(tokenizer: Tokenizer, roles: dict[str, str], *, is_bert: bool | None) -> dict[str, Any]:
     lengths = {
         "model_max_length": tokenizer.model_max_length,
         "max_input_chars_per_word": max(0, tokenizer.max_word_length),
@@ -104,7 +144,7 @@ def _config(tokenizer: Tokenizer, roles: dict[str, str]) -> dict[str, Any]:
         if side != "right" or part in tokenizer.kept_parts
     }
     flags = _berts_flags(tokenizer.normalizer) | lengths | sides
-    if is_berts(tokenizer):
+    if is_berts(tokenizer) if is_bert is None else is_bert:
         return {**roles, **flags, "tokenizer_class": "BertTokenizer"}
     others = [token for token in tokenizer.vocabulary.special_tokens if token not in roles.values()]
     further: dict[str, Any] = {"additional_special_tokens": others} if others else {}

@@ -144,6 +144,10 @@ def load_wordpiece_tokenizer(
 
 def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
+    if VOCAB_JSON_FILE in found and _is_our_bpe(folder / MANIFEST_FILE):
+        return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
+    if MODEL_FILE in found and side_manifest(folder / MODEL_FILE).is_file():
+        return _from_model(folder, steps)  # the tokenizer.json beside it is for others
     if TOKENIZER_FILE in found:
         tokenizer = read_tokenizer_json(folder / TOKENIZER_FILE)
         if VOCABULARY_FILE in found:
@@ -166,12 +170,20 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     if VOCAB_JSON_FILE in found:
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     if MODEL_FILE in found:
-        return load_tokenizer(folder / MODEL_FILE, *steps)
+        return _from_model(folder, steps)
     raise StudioError(
         "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
         "Choose the folder that a tokenizer was saved in.",
         path=display_name(folder),
     )
+
+
+def _from_model(folder: Path, steps: Steps) -> AnyTokenizer:
+    tokenizer = ImportedTokenizer(folder / MODEL_FILE)
+    configuration = read_configuration(folder)
+    if configuration is not None:
+        configuration.configure(tokenizer)
+    return _with_steps(tokenizer, steps, display_name(folder / MODEL_FILE))
 
 
 def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
@@ -230,6 +242,10 @@ def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokeniz
     )
 
 
+def _is_our_bpe(manifest: Path) -> bool:
+    return manifest.is_file() and read_manifest(manifest).kind == "bpe"
+
+
 def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenizer:
     manifest_path = path.parent / MANIFEST_FILE
     manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
@@ -241,7 +257,7 @@ def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenize
     vocab = tokenizer.vocab
     if manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
         raise _foreign_manifest(manifest_path, VOCAB_JSON_FILE)
-    check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE))
+    check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE, *TOKENIZER_FILES))
     return tokenizer
 
 

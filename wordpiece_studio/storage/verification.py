@@ -20,7 +20,7 @@ from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undisturbed, undo_if_stopped
 from wordpiece_studio.storage.corpus_again import words_again
-from wordpiece_studio.storage.exports import BPE_FILES, Exported, write_export
+from wordpiece_studio.storage.exports import BPE_FILES, Exported, bpe_names, write_export
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
@@ -34,6 +34,7 @@ from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.text import pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
@@ -219,7 +220,7 @@ def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
             "{path} does not say how the vocabulary was trained", "Train it again.", path=display_name(path)
         )  # fmt: skip
     try:
-        config = TrainingConfig.from_dict(manifest.training)
+        config = TrainingConfig.from_dict(manifest.training, pre_tokenizers.from_spec(manifest.pre_tokenizer))
     except TypeError as error:
         raise StudioError("{path} is damaged: {reason}", path=display_name(path), reason=error) from error
     if manifest.merges is not None:
@@ -406,7 +407,8 @@ def _write_again(
         return [name]
     if trainer is None:
         raise StudioError("Nothing was trained")
-    exported = Exported(counts, trainer.config, trainer.history, trainer.current_step)
+    length = manifest.model_max_length
+    exported = Exported(counts, trainer.config, trainer.history, trainer.current_step, model_max_length=length)
     if manifest.kind == "merges":
         write_merge_table(target / name, trainer.history)
         return [name]
@@ -415,7 +417,8 @@ def _write_again(
         return [name]
     if manifest.kind == "bpe":
         write_export("bpe", exported, target)
-        return list(BPE_FILES)
+        # Earlier versions wrote no tokenizer.json.
+        return [name for name in bpe_names(exported.tokenizer) if name in (*BPE_FILES, *manifest.file_sha256)]
     return _tokenizer_again(target, folder, manifest, exported)
 
 

@@ -67,8 +67,7 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
         )
     },
 }
-BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]
-"""Its value as a decoder too, which ignores the options."""
+_BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
 _BEHAVIORS: Mapping[Behavior, str] = {name: name.title().replace("_", "") for name in get_args(Behavior)}
 _REFUSED = {
     "pattern": "where a regular expression matches depends on the program that searches; what all understand alike can "
@@ -97,6 +96,14 @@ def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
     if len(values) < 2:
         return values[0] if values else None
     return {"type": "Sequence", "normalizers": values}
+
+
+def byte_level_decoder(prefix: str, suffix: str | None) -> dict[str, Any]:
+    """Return the decoder of tokens that are bytes, the marks at their ends removed."""
+    marks = [rf"\A{literal_pattern(prefix)}"] if prefix else []
+    marks += [rf"{literal_pattern(suffix)}\z"] if suffix else []
+    without = [{"type": "Replace", "pattern": {"Regex": mark}, "content": ""} for mark in marks]
+    return {"type": "Sequence", "decoders": [*without, _BYTE_LEVEL]} if without else _BYTE_LEVEL
 
 
 def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> dict[str, Any]:

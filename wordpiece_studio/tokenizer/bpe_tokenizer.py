@@ -168,8 +168,15 @@ class BpeTokenizer(Encoder):
         return encoding
 
     def ids(self, text: str) -> list[int]:
-        """Return ``encode(text).ids``."""
-        return self.encode(text).ids
+        """Return ``encode(text).ids``, faster."""
+        ids: list[int] = []
+        for section in self._finder.sections(checked_text(text)):
+            if section.is_added:
+                ids.append(self.vocab[section.text])
+            else:
+                for word in self.pipeline.words(section.text):
+                    ids += [self.vocab[symbol.token] for symbol in self._merged(word)]
+        return ids
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text that `ids` stand for, as far as it can be determined: without a suffix word ends are unknown.

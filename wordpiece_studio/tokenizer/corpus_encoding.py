@@ -14,7 +14,7 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from io import BufferedIOBase
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.tokenizer.encoding import EncodingStopped, checked_flag, watched
+from wordpiece_studio.tokenizer.encoding import Encoder, EncodingStopped, checked_flag, watched
 from wordpiece_studio.tokenizer.plain_encoder import EncodedBlock, PlainEncoder
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.listing import Source
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
-    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
     Path = str | os.PathLike[str]
     Corpus = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
@@ -106,7 +105,7 @@ class EncodedTexts:
 
 
 def encode_texts(
-    tokenizer: Tokenizer,
+    tokenizer: Encoder,
     texts: Iterable[str],
     *,
     dtype: IdType = "int32",
@@ -140,7 +139,7 @@ def encode_texts(
     """
     run = _Run(tokenizer, dtype, add_special_tokens)
     checked = watched(checked_texts(texts), progress, should_stop, len(texts) if isinstance(texts, Sized) else None)
-    if tokenizer.is_local:
+    if _is_local(tokenizer):
         lines = (text.replace("\n", " ") + "\n" for text in checked)  # to a local tokenizer there is no difference
         blocks = _in_blocks(line.encode("utf-8", "surrogatepass") for line in lines)
         return run.collected(_encoded_blocks(tokenizer, blocks))
@@ -148,7 +147,7 @@ def encode_texts(
 
 
 def encode_files(
-    tokenizer: Tokenizer,
+    tokenizer: Encoder,
     source: Corpus,
     *,
     column: str | None = None,
@@ -188,14 +187,14 @@ def encode_files(
         column=column,
         encoding=encoding,
         errors=errors,
-        splits_at_blanks=tokenizer.is_local,
+        splits_at_blanks=_is_local(tokenizer),
         progress=progress,
     )
     return run.collected(_encoded_blocks(tokenizer, blocks), blocks)
 
 
 def write_ids(
-    tokenizer: Tokenizer,
+    tokenizer: Encoder,
     source: Corpus,
     output: Path,
     *,
@@ -228,7 +227,7 @@ def write_ids(
         column=column,
         encoding=encoding,
         errors=errors,
-        splits_at_blanks=tokenizer.is_local,
+        splits_at_blanks=_is_local(tokenizer),
         progress=progress,
     )
     _check_outputs([path for path in (output, offsets_output) if path is not None], blocks.paths)
@@ -255,21 +254,18 @@ class _Run:
 
     def __init__(
         self,
-        tokenizer: Tokenizer,
+        tokenizer: Encoder,
         dtype: IdType,
         add_special_tokens: bool,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
-        if not isinstance(tokenizer, Tokenizer):
+        if not isinstance(tokenizer, Encoder):
             raise StudioError(
-                "{value} is not a WordPiece tokenizer",
-                "Give a Tokenizer; others encode a list of texts with their own encode.",
-                value=repr(tokenizer)[:100],
+                "{value} is not a tokenizer", "Pass what load_tokenizer returns.", value=repr(tokenizer)[:100]
             )
-        vocabulary = tokenizer.vocabulary
-        unknown = vocabulary.id_of(vocabulary.unk_token)
+        unknown = None if tokenizer.unk_token is None else tokenizer.id_of(tokenizer.unk_token)
         self._unknown_id = NO_ID if unknown is None else unknown
-        self._dtype = _checked_type(dtype, vocabulary)
+        self._dtype = _checked_type(dtype, tokenizer)
         self._before, self._after = (
             _ids_around(tokenizer) if checked_flag("add_special_tokens", add_special_tokens) else ((), ())
         )
@@ -319,22 +315,29 @@ class _Run:
         return EncodedBlock(np.insert(block.ids, places, added), ends, block.is_open)
 
 
-def _checked_type(name: str, vocabulary: Vocabulary) -> np.dtype[Any]:
+def _checked_type(name: str, tokenizer: Encoder) -> np.dtype[Any]:
     if name not in get_args(IdType):
         raise StudioError('There is no type of ids called "{name}"', "Choose int32 or uint16.", name=name)
-    if name == "uint16" and len(vocabulary) > _MOST_SMALL_IDS:
-        raise StudioError("The ids of {size} tokens do not fit into uint16", "Use int32.", size=f"{len(vocabulary):,}")
-    if name == "uint16" and vocabulary.unk_token not in vocabulary:
+    largest = max((tokenizer.id_of(token) or 0 for token in tokenizer.tokens), default=0) if name == "uint16" else 0
+    if largest >= _MOST_SMALL_IDS:
+        raise StudioError("The ids of {size} tokens do not fit into uint16", "Use int32.", size=f"{largest + 1:,}")
+    unk_token = tokenizer.unk_token
+    if name == "uint16" and isinstance(tokenizer, Tokenizer) and unk_token not in tokenizer.vocabulary:
         raise StudioError(
             "The unknown token {token} is not in the vocabulary, and the {id} in its place does not fit into uint16",
             "Use int32.",
-            token=vocabulary.unk_token,
+            token=unk_token,
             id=NO_ID,
         )
     return np.dtype(name)
 
 
-def _ids_around(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
+    """Return whether a text may be encoded in stretches, see `Tokenizer.is_local`."""
+    return isinstance(tokenizer, Tokenizer) and tokenizer.is_local
+
+
+def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return the ids of the special tokens before and after a text."""
     parts = tokenizer.template().single
     place = next(number for number, part in enumerate(parts) if part.sequence is not None)
@@ -381,12 +384,12 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
 _FEW_BYTES, _FEW_BYTES_UNCOMPILED = 1 << 17, 16 << 20
 
 
-def _encoded_blocks(tokenizer: Tokenizer, blocks: Iterable[bytes]) -> Iterator[EncodedBlock]:
+def _encoded_blocks(tokenizer: Encoder, blocks: Iterable[bytes]) -> Iterator[EncodedBlock]:
     """Yield the ids of blocks of UTF-8, each of whose lines, without its LF, is a text."""
     encode, is_plain, seen = PlainEncoder(tokenizer).encode_lines, True, 0
     for block in blocks:
         seen += len(block)
-        if is_plain and tokenizer.is_local and _is_much(seen):
+        if is_plain and _is_local(tokenizer) and _is_much(seen):
             from wordpiece_studio.tokenizer.compiled_encoder import CompiledEncoder
 
             encode, is_plain = CompiledEncoder(tokenizer).encode_lines, False

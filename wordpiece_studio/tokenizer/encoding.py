@@ -219,6 +219,10 @@ class Encoder(ABC):
     def _encoding_of(self, text: str) -> Encoding:
         """Return the tokens of one text, with nothing added."""
 
+    @abstractmethod
+    def ids(self, text: str) -> list[int]:
+        """Return ``encode(text).ids``."""
+
     def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
         """Yield the tokens of each text."""
         return map(self._encoding_of, texts)

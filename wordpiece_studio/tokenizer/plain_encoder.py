@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder
 
 
 _MOST_CHUNKS = 1 << 18
@@ -42,9 +45,10 @@ class EncodedBlock(NamedTuple):
 class PlainEncoder:
     """Encodes without numba."""
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        self._is_local = tokenizer.is_local
+    def __init__(self, tokenizer: Encoder) -> None:
+        self._is_local = isinstance(tokenizer, Tokenizer) and tokenizer.is_local
         self._ids = lru_cache(_MOST_CHUNKS)(tokenizer.ids) if self._is_local else tokenizer.ids
+        self._library = tokenizer if isinstance(tokenizer, LibraryTokenizer) else None
 
     def encode_lines(self, block: bytes) -> EncodedBlock:
         """Return the ids of a block of UTF-8."""
@@ -57,6 +61,11 @@ class PlainEncoder:
         """Return the ids of some texts."""
         ids: list[int] = []
         ends: list[int] = []
+        if self._library is not None:  # which is asked for many texts at once
+            for encoding in self._library.encode(texts):
+                ids += encoding.ids
+                ends.append(len(ids))
+            texts = ()
         for text in texts:
             for chunk in text.split(" ") if self._is_local else (text,):
                 ids += self._ids(chunk)

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, get_a
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
+from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.vocabulary import ROLES, Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wordpiece_studio.text.pipeline import PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import TokenList
 
 Objective = Literal["likelihood", "score", "count"]
 Tie = Literal["first", "ids"]
 AlphabetLayout = Literal["seen", "huggingface"]
 AlphabetOverflow = Literal["unk", "remove"]
+ByteAlphabet = Literal["all", "seen"]
 EndOfWord = Literal["symbol", "attached"]
 
 LARGEST_VOCAB_SIZE = 100_000_000
@@ -35,6 +38,7 @@ _CHOICES = {
     "tie": get_args(Tie),
     "alphabet": get_args(AlphabetLayout),
     "alphabet_overflow": get_args(AlphabetOverflow),
+    "byte_alphabet": get_args(ByteAlphabet),
     "end_of_word": get_args(EndOfWord),
 }
 _TEXT_LISTS = ("special_tokens", "user_tokens", "initial_alphabet", "continuing_order")
@@ -80,6 +84,11 @@ class TrainingConfig:
     alphabet_limit
         Keep at most this many characters: the rarest go first, among equals those seen later. The initial alphabet
         stays.
+    byte_alphabet
+        After a pre-tokenizer that turns bytes into letters, see `ByteLevel`: ``"all"`` puts all 256 of them into the
+        initial alphabet, so that no text is unknown, and the alphabet has no limit; ``"seen"`` only has those that
+        occur. Where symbols have a prefix or a suffix, each letter is in the alphabet in every form; except with the
+        layout ``"huggingface"``, where it is as if the letters were given to the trainer there.
     alphabet_overflow
         What happens to a word with a character beyond the limit: with ``"unk"`` it is left out of the training; with
         ``"remove"`` the character is removed and its neighbors become adjacent, as in Hugging Face.
@@ -116,6 +125,7 @@ class TrainingConfig:
     continuing_order: tuple[str, ...] | None = None
     initial_alphabet: tuple[str, ...] = ()
     alphabet_limit: int | None = None
+    byte_alphabet: ByteAlphabet = "all"
     alphabet_overflow: AlphabetOverflow = "unk"
     special_tokens: tuple[str, ...] = BERT_SPECIAL_TOKENS
     user_tokens: tuple[str, ...] = ()
@@ -193,7 +203,7 @@ class TrainingConfig:
                 )
             seen.add(token)
         for symbol in self.initial_alphabet:
-            if len(symbol) != 1 and len(symbol.removeprefix(prefix)) != 1:
+            if len(self._character_of(symbol)) != 1:
                 raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
 
     @property
@@ -202,9 +212,37 @@ class TrainingConfig:
         return self.special_tokens + self.user_tokens
 
     @property
+    def initial_characters(self) -> set[str]:
+        """The characters of the initial alphabet, without prefix and suffix."""
+        return {*map(self._character_of, self.initial_alphabet)}
+
+    def _character_of(self, symbol: str) -> str:
+        """Return a symbol without prefix and attached suffix."""
+        suffix = self.end_of_word_suffix if self.end_of_word == "attached" else None
+        bare = symbol if len(symbol) == 1 else symbol.removeprefix(self.continuing_subword_prefix)
+        return bare if len(bare) == 1 else bare.removesuffix(suffix or "")
+
+    @property
     def is_byte_pair_encoding(self) -> bool:
         """Whether text is tokenized by the merges, in their order: learned by counts, with the ends of words marked."""
         return bool(self.objective == "count" and self.end_of_word_suffix and not self.continuing_subword_prefix)
+
+    def for_words_of(self, pre_tokenizer: PreTokenizer) -> TrainingConfig:
+        """Return these settings with the letters of all bytes in the initial alphabet, if words are made of them.
+
+        >>> from wordpiece_studio.text.pre_tokenizers import ByteLevel
+        >>> len(TrainingConfig().for_words_of(ByteLevel()).initial_alphabet)
+        512
+        """
+        if self.byte_alphabet != "all" or not pre_tokenizer.is_byte_level:
+            return self
+        prefixes, suffixes = [""], [""]
+        if self.alphabet == "seen":
+            prefixes += filter(None, [self.continuing_subword_prefix])
+            suffixes += filter(None, [self.end_of_word == "attached" and self.end_of_word_suffix])
+        symbols = (prefix + each + end for prefix in prefixes for end in suffixes for each in ByteLevel.alphabet())
+        alphabet = tuple(dict.fromkeys((*self.initial_alphabet, *symbols)))
+        return dataclasses.replace(self, initial_alphabet=alphabet, alphabet_limit=None)
 
     def replaying(self, tokens: Sequence[str]) -> TrainingConfig:
         """Return these settings with the rules of Hugging Face's trainers, and the order of ties of one training there.
@@ -259,8 +297,11 @@ class TrainingConfig:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
+    def from_dict(cls, values: dict[str, Any], pre_tokenizer: PreTokenizer | None = None) -> Self:
         """Read what :meth:`to_dict` wrote.
+
+        `pre_tokenizer` is that of a training in the past: before `byte_alphabet` was a setting, bytes that did not
+        occur were not in the alphabet.
 
         Raises
         ------
@@ -272,6 +313,8 @@ class TrainingConfig:
             raise StudioError(
                 "There is no training setting {name!r}", "Was the file written by a newer version?", name=unknown[0]
             )
+        if pre_tokenizer is not None and pre_tokenizer.is_byte_level:
+            values = {"byte_alphabet": "seen", **values}
         return cls(**values)
 
 

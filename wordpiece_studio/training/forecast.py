@@ -96,7 +96,8 @@ class Forecaster:
         self._lengths = np.fromiter(map(len, sample), dtype=np.int64, count=len(sample))
         self._weights = counts.counts[::stride]
         self._scale = self._words / max(1, len(sample))
-        self._alphabet = _alphabet_size(sample, self._lengths)
+        is_byte_level = counts.pre_tokenizer.is_byte_level
+        self._alphabet = counts.alphabet_size if is_byte_level else _alphabet_size(sample, self._lengths)
 
     def memory(self, config: TrainingConfig) -> MemoryForecast:
         """Return the memory that a training with these settings will need on top of the words.

@@ -141,16 +141,17 @@ def prepare(
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that contains words.")
     joined = counts.joined
-    if joined is not None and config.alphabet_limit is None and config.end_of_word_suffix is None:
-        input_, present = _laid_out_at_once(counts, joined, config)
+    settings = config.for_words_of(counts.pre_tokenizer)
+    if joined is not None and settings.alphabet_limit is None and config.end_of_word_suffix is None:
+        input_, present = _laid_out_at_once(counts, joined, settings)
     else:
-        input_, present = _laid_out(counts, config, should_stop)
+        input_, present = _laid_out(counts, settings, should_stop)
     stop_if_asked(should_stop)
     tokens = _initial_vocabulary(input_, present)
     ids = {token: index for index, token in enumerate(tokens)}
     prefix = config.continuing_subword_prefix
     symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in input_.symbols], dtype=np.int64)
-    input_ = dataclasses.replace(input_, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
+    input_ = dataclasses.replace(input_, config=config, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
     smallest = len(input_.vocabulary_tokens)
     if config.vocab_size is not None and config.vocab_size < smallest:
         raise StudioError(
@@ -240,7 +241,7 @@ def _kept_characters(
     np.add.at(frequency, characters, weights)
     first_seen = np.full(_CODE_POINTS, -1, dtype=np.int64)
     first_seen[characters[::-1]] = np.arange(len(characters))[::-1]
-    frequency[[ord(symbol[-1]) for symbol in config.initial_alphabet]] = np.iinfo(np.int64).max
+    frequency[[ord(character) for character in config.initial_characters]] = np.iinfo(np.int64).max
     present = np.flatnonzero(frequency)
     order = np.lexsort((first_seen[present], -frequency[present]))
     kept = np.ones(_CODE_POINTS, dtype=np.bool_)

@@ -83,7 +83,7 @@ def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) ->
     frequency = count_symbols([(list(word), times) for word, times in words])
     if config.alphabet_limit is None:
         return set(frequency)
-    initial = {symbol[-1] for symbol in config.initial_alphabet}
+    initial = config.initial_characters
     ranked = sorted(
         [*sorted(initial - frequency.keys()), *frequency],
         key=lambda character: -math.inf if character in initial else -frequency[character],

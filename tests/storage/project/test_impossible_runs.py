@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 from tests.storage.project.making import COURSE, course_project, forged, put_part, run_of, seal
+from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import array_part
+from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
     import sqlite3
@@ -178,3 +181,12 @@ def test_statistics_that_cannot_be(path: Path, name: str, value: object) -> None
     statistics = dataclasses.asdict(run.counts.statistics) | {name: value}
     forge_text(path, "words/statistics", json.dumps({"statistics": statistics, "skipped": []}))
     assert "words/statistics" in refusal(path) or "its records" in refusal(path)
+
+
+def test_bytes_of_a_run_before_all_were_in_the_alphabet(path: Path) -> None:
+    run = train(count_texts(["hug pug hugs"], "none", "byte-level"), TrainingConfig(byte_alphabet="seen"))
+    save_project(path, course_project(run=ProjectRun(counts=run.counts, config=run.config, history=run.history)))
+    before = run.config.to_dict()
+    del before["byte_alphabet"]  # which was no setting
+    forge_run(path, config=before, first_config=before)
+    assert tokens_of(path) == run.vocabulary.tokens

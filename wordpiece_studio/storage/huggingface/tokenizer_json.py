@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.text.common_patterns import literal_pattern
 from wordpiece_studio.text.huggingface_steps import (
-    BYTE_LEVEL,
     VOCABULARY_ALONE_ADVICE,
+    byte_level_decoder,
     normalizer_value,
     pre_tokenizer_value,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -30,21 +31,24 @@ CONFIG_FILE = "tokenizer_config.json"
 SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE = "special_tokens_map.json", "added_tokens.json"
 
 
-def why_not_expressible(tokenizer: Tokenizer) -> StudioError | None:
+def why_not_expressible(tokenizer: Tokenizer, *, is_bpe: bool = False) -> StudioError | None:
     """Return why a ``tokenizer.json`` cannot do exactly what a tokenizer does; None if it can.
 
-    Only special tokens are examined, so this costs nothing before a training, when there are no others yet.
+    `is_bpe`: whether merges split words. Only special tokens are examined, so this costs nothing before a training,
+    when there are no others yet.
     """
     try:
         _pipeline(tokenizer)
-        _check_vocabulary(tokenizer.vocabulary)
+        _check_vocabulary(tokenizer.vocabulary, is_bpe=is_bpe)
     except StudioError as error:
         return error
     return None
 
 
-def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
+def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]] | None = None) -> bytes:
     """Return the ``tokenizer.json`` of a tokenizer, with the same bytes that ``tokenizers.Tokenizer.save`` would write.
+
+    With `merges`, it is that of byte pair encoding, whose words these split in their order.
 
     If the vocabulary has a class token and a separator, they are put around a text unless ``add_special_tokens=False``
     is passed, as in BERT's own files. A vocabulary without its unknown token is written as it is: where the Studio
@@ -57,8 +61,7 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
     """
     normalizer, pre_tokenizer = _pipeline(tokenizer)
     vocabulary = tokenizer.vocabulary
-    _check_vocabulary(vocabulary)
-    prefix = vocabulary.continuing_subword_prefix
+    _check_vocabulary(vocabulary, is_bpe=merges is not None)
     value = {
         "version": "1.0",
         "truncation": None,
@@ -67,16 +70,36 @@ def tokenizer_json_bytes(tokenizer: Tokenizer) -> bytes:
         "normalizer": normalizer,
         "pre_tokenizer": pre_tokenizer,
         "post_processor": post_processor(vocabulary),
-        "decoder": _decoder(prefix, is_byte_level=tokenizer.pre_tokenizer.is_byte_level),
-        "model": {
-            "type": "WordPiece",
-            "unk_token": vocabulary.unk_token,
-            "continuing_subword_prefix": prefix,
-            "max_input_chars_per_word": max(0, tokenizer.max_word_length),
-            "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
-        },
+        "decoder": _decoder(vocabulary, is_byte_level=tokenizer.pre_tokenizer.is_byte_level),
+        "model": _wordpiece(tokenizer) if merges is None else _bpe(vocabulary, merges),
     }
     return pretty_json(value | tokenizer.kept_parts)
+
+
+def _wordpiece(tokenizer: Tokenizer) -> dict[str, Any]:
+    vocabulary = tokenizer.vocabulary
+    return {
+        "type": "WordPiece",
+        "unk_token": vocabulary.unk_token,
+        "continuing_subword_prefix": vocabulary.continuing_subword_prefix,
+        "max_input_chars_per_word": max(0, tokenizer.max_word_length),
+        "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
+    }
+
+
+def _bpe(vocabulary: Vocabulary, merges: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    return {
+        "type": "BPE",
+        "dropout": None,
+        "unk_token": vocabulary.unk_token if vocabulary.unk_token in vocabulary else None,
+        "continuing_subword_prefix": None,
+        "end_of_word_suffix": vocabulary.end_of_word_suffix,
+        "fuse_unk": False,
+        "byte_fallback": False,
+        "ignore_merges": False,
+        "vocab": {token: number for number, token in enumerate(vocabulary.pieces)},
+        "merges": merges,
+    }
 
 
 def pretty_json(value: Any) -> bytes:
@@ -102,7 +125,7 @@ def _pipeline(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, An
     return normalizer_value(normalizer), pre_tokenizer_value(tokenizer.pre_tokenizer, normalizer)
 
 
-def _check_vocabulary(vocabulary: Vocabulary) -> None:
+def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
     """Check everything that does not depend on how text becomes words.
 
     Raises
@@ -110,7 +133,7 @@ def _check_vocabulary(vocabulary: Vocabulary) -> None:
     StudioError
         If the vocabulary cannot be expressed in a ``tokenizer.json``.
     """
-    if vocabulary.end_of_word_suffix is not None:
+    if vocabulary.end_of_word_suffix is not None and not is_bpe:
         raise StudioError(
             'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it',
             VOCABULARY_ALONE_ADVICE,
@@ -131,14 +154,14 @@ def _added_tokens(vocabulary: Vocabulary) -> list[dict[str, Any]]:
     return sorted(described, key=itemgetter("id"))
 
 
-def _decoder(prefix: str, *, is_byte_level: bool) -> dict[str, Any] | None:
+def _decoder(vocabulary: Vocabulary, *, is_byte_level: bool) -> dict[str, Any] | None:
+    prefix, suffix = vocabulary.continuing_subword_prefix, vocabulary.end_of_word_suffix
+    if not is_byte_level and suffix is not None:
+        return {"type": "BPEDecoder", "suffix": suffix}
     if not is_byte_level:
         # With an empty prefix, its decoder would join all words into one.
         return {"type": "WordPiece", "prefix": prefix, "cleanup": True} if prefix else None
-    if not prefix:
-        return BYTE_LEVEL
-    without_prefix = {"type": "Replace", "pattern": {"Regex": rf"\A{literal_pattern(prefix)}"}, "content": ""}
-    return {"type": "Sequence", "decoders": [without_prefix, BYTE_LEVEL]}
+    return byte_level_decoder(prefix, suffix)
 
 
 def kept_post_processor(stated: Any, vocabulary: Vocabulary) -> dict[str, Any]:
@@ -164,6 +187,6 @@ def post_processor(vocabulary: Vocabulary) -> dict[str, Any] | None:
         "single": single,
         "pair": [*single, text("B", 1), special(last, 1)],
         "special_tokens": {
-            token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in (first, last)
+            token: {"id": token, "ids": [vocabulary.id_of(token)], "tokens": [token]} for token in sorted({first, last})
         },
     }

@@ -574,7 +574,7 @@ class StoredPeers(StoredRuns):
 def _read_peer(container: Container, head: PeerHead, prefix: str, counts: WordCounts) -> PeerRun:
     content, learned_bytes = (container.array(prefix + name, "i") for name in (_FILE, _LEARNED))
     learned = msgspec.msgpack.decode(learned_bytes.tobytes(), type=Learned)
-    config, tokens = TrainingConfig.from_dict(head.config), learned.tokens
+    config, tokens = TrainingConfig.from_dict(head.config, counts.pre_tokenizer), learned.tokens
     trainer = cast("PeerName", head.trainer)  # which is checked
     check_peer_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
@@ -606,9 +606,13 @@ def _read_history(later: LaterReads, head: RunHead, counts: WordCounts, prefix: 
         raise explained(error) from error
 
 
+def _config_of(head: RunHead, values: dict[str, Any]) -> TrainingConfig:
+    return TrainingConfig.from_dict(values, pre_tokenizers.from_spec(head.pre_tokenizer))
+
+
 def _config(container: Container, head: RunHead) -> TrainingConfig:
     """Return the run's present settings, which must equal its first ones except for the limits."""
-    config, first = TrainingConfig.from_dict(head.config), TrainingConfig.from_dict(head.first_config)
+    config, first = _config_of(head, head.config), _config_of(head, head.first_config)
     limits = {name: getattr(first, name) for name in LIMITS}
     if replace(config, **limits) != first:
         raise damaged(container.path, "its records", "the settings are not those that the training started with")
@@ -633,7 +637,7 @@ def _read_table(container: Container, head: RunHead, prefix: str) -> HistoryTabl
         columns[name] = container.array(part, kind).astype(dtype, copy=False)
         if kind == "i" and len(columns[name]) and columns[name].min() < 0:
             raise damaged(container.path, part, "a number is negative")
-    config = TrainingConfig.from_dict(head.first_config)
+    config = _config_of(head, head.first_config)
     tokens = container.strings(prefix + _TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
     if tuple(tokens[: len(config.special_tokens)]) != config.special_tokens:
         raise damaged(container.path, prefix + _TOKENS, "they do not begin with the special tokens")
