@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -31,6 +31,7 @@ from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
+from wordpiece_studio.ui.widgets.fields import NUMBERS
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
 from wordpiece_studio.ui.widgets.theme import PaneTheme
@@ -70,6 +71,7 @@ class Workspace(QMainWindow):
     """
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
+        QLocale.setDefault(NUMBERS)  # before there is any widget, which would take the system's
         super().__init__()
         self.settings = settings
         self.theme = theme

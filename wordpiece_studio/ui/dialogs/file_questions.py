@@ -255,4 +255,4 @@ class RecoveryDialog(QDialog):
 
 def _time_text(seconds: float) -> str:
     time = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(time, QLocale.FormatType.ShortFormat)
+    return QLocale.system().toString(time, QLocale.FormatType.ShortFormat)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
 
 _LONGEST_PROBLEM = 300
-NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
-"""Numbers look the same in fields, labels and tables, whatever the system's language: 29,792."""
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
@@ -208,7 +206,6 @@ class TrainingSettings(QWidget):
         box = QSpinBox(self)
         box.setRange(0, largest)
         box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
-        box.setLocale(NUMBERS)
         box.setGroupSeparatorShown(True)
         box.setSpecialValueText(at_zero)
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)

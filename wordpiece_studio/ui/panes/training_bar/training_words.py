@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QSpinBox, 
 
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.ui.panes.training_bar.training_bar import NUMBERS
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
 
 if TYPE_CHECKING:
@@ -256,7 +255,6 @@ class FurtherDialog(QDialog):
         )  # fmt: skip
         self._size_box = QSpinBox(self)
         self._size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
-        self._size_box.setLocale(NUMBERS)
         self._size_box.setGroupSeparatorShown(True)
         self._size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
         self._size_box.setValue(next_size(size))
