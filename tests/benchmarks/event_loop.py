@@ -25,6 +25,7 @@ from wordpiece_studio.peers.library_training import PeerName
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.ui.controllers import project_controller
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
@@ -62,6 +63,7 @@ def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[f
     """Train once, by a library if one is named; return its seconds, the gaps in milliseconds and how many merges."""
     with tempfile.TemporaryDirectory() as folder:
         theme = Theme("light")
+        project_controller.recovery_folder = lambda: Path(folder) / "recovery"  # none of what is trained is offered
         window = MainWindow(SettingsStore(Path(folder)), theme)
         window.open_first([path])
         window.resize(1440, 900)

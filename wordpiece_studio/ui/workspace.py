@@ -34,6 +34,7 @@ from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
+from wordpiece_studio.ui.widgets.screen_room import RoomArea
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Workspace(QMainWindow):
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
         self._content = QWidget(self)
-        self.setCentralWidget(self._content)
+        self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, _BANNERS, self._content)
         self.disk_banner, self.project_banner, self.export_banner, self.peer_banner, self.banner = self.notices.banners
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -21,6 +20,7 @@ from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
 from wordpiece_studio.ui.widgets.fields import NUMBERS, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class BreakpointTable(QuietTable):
             super().keyPressEvent(event)
 
 
-class BreakpointEditor(QDialog):
+class BreakpointEditor(ScreenDialog):
     """Adds, changes and removes breakpoints; errors appear below the form."""
 
     def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:

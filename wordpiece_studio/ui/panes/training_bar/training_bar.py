@@ -13,7 +13,6 @@ from PySide6.QtGui import QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
@@ -33,6 +32,7 @@ from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
 
-class SpecialTokensDialog(QDialog):
+class SpecialTokensDialog(ScreenDialog):
     """Asks for special tokens; what the trainer would refuse is reported at once and cannot be accepted."""
 
     tokens_chosen = Signal(object)

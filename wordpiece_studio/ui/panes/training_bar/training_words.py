@@ -9,11 +9,12 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -231,7 +232,7 @@ _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
 
 
-class FurtherDialog(QDialog):
+class FurtherDialog(ScreenDialog):
     """Asks to what size the vocabulary should grow.
 
     Parameters
