@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 FRAME = QSize(12, 36)
 """What the system draws around a window, which is known only once it is shown."""
 
+_LEAST = QSize(200, 80)
+
 
 def room_for(window: QWidget) -> QSize:
     """Return the largest size of a window on its screen, without its frame."""
@@ -82,7 +84,9 @@ class ScreenDialog(QDialog):
         content.setLayout(layout)  # which takes the widgets with it
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(RoomArea(content, self), 1)
+        area = RoomArea(content, self)
+        area.setMinimumSize(_LEAST)  # the buttons need room too
+        outer.addWidget(area, 1)
         if buttons is not None:
             margins = layout.contentsMargins()
             row = QVBoxLayout()
