@@ -305,6 +305,19 @@ def test_fields_are_made_where_they_get_a_limit() -> None:
     assert made <= MAY_MAKE_FIELDS
 
 
+def test_numbers_are_never_written_as_the_system_writes_them() -> None:
+    """All words are English, in errors and in the help too: 0,1667 beside 3.43 would be read as two numbers."""
+    made = [
+        f"{name_of(path)}:{node.lineno} {ast.unparse(node)}"
+        for path in FILES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call)
+        and (getattr(node.func, "id", None) == "QLocale" or ast.unparse(node.func) == "QLocale.system")
+    ]
+    allowed = {"ui/widgets/fields.py", "ui/dialogs/file_questions.py"}  # and dates
+    assert {each.partition(":")[0] for each in made} <= allowed, made
+
+
 def test_painters_are_given_back_whatever_happens() -> None:
     """An exception with a painter open ends the process when Qt paints the next time."""
     found = []

@@ -2,6 +2,7 @@
 
 Opens the real window on FILE, loads the kernels, trains, and measures the gaps between the ticks of a 2 ms timer: once
 left alone, once with the slider dragged all over what is learned so far. The median of several runs and the worst.
+With ``--by all``, or the names of some, other libraries train instead.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import statistics
 import tempfile
 import time
 from pathlib import Path
+from typing import get_args
 
 from PySide6.QtCore import QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
@@ -19,9 +21,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.event_loop import wait
+from wordpiece_studio.peers.library_training import PeerName
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
+from wordpiece_studio.ui.controllers import project_controller
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.studio import give_turns
 from wordpiece_studio.ui.widgets.theme import Theme
@@ -55,10 +59,11 @@ class GapProbe(QObject):
         self._last, self._last_own = now, own
 
 
-def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int]:
-    """Train once; return its seconds, the gaps in milliseconds and the number of merges."""
+def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[float, list[float], int]:
+    """Train once, by a library if one is named; return its seconds, the gaps in milliseconds and how many merges."""
     with tempfile.TemporaryDirectory() as folder:
         theme = Theme("light")
+        project_controller.recovery_folder = lambda: Path(folder) / "recovery"  # none of what is trained is offered
         window = MainWindow(SettingsStore(Path(folder)), theme)
         window.open_first([path])
         window.resize(1440, 900)
@@ -76,10 +81,12 @@ def measure(path: Path, size: int, drags: bool) -> tuple[float, list[float], int
                 next_drag = time.monotonic() + _DRAG_MS / 1000
                 window.model.seek(int(time.monotonic() * 7919) % window.model.merge_count)
 
+        train = next((each for each in window.actions_.peers.actions() if each.data() == by), window.actions_.train)
+        peers, is_done = window.session.peers, lambda: window.model.state is TrainerState.FINISHED
         probe.restart()
         started = time.perf_counter()
-        window.actions_.train.trigger()
-        wait(lambda: window.model.state is TrainerState.FINISHED, drag)
+        train.trigger()
+        wait((lambda: not peers.is_running) if by else is_done, drag)
         seconds = time.perf_counter() - started
         settled = time.monotonic() + 0.4  # the last repaints belong to it
         wait(lambda: time.monotonic() > settled)
@@ -96,6 +103,8 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--size", type=int, default=8000, help="tokens to train to")
     parser.add_argument("--runs", type=int, default=3)
+    libraries = get_args(PeerName)
+    parser.add_argument("--by", nargs="+", choices=("all", *libraries), default=[], metavar="LIBRARY")
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
@@ -105,8 +114,11 @@ def main() -> None:
     table = Table(title=f"Event-loop gaps while {arguments.file.name} is trained to {arguments.size:,} tokens, ms")
     for column in ("", "merges", "seconds", "p50", "p99", "longest", "longest of all runs"):
         table.add_column(column, justify="right")
-    for name, drags in (("left alone", False), ("slider dragged", True)):
-        runs = [measure(arguments.file, arguments.size, drags) for _ in range(arguments.runs)]
+    cases: list[tuple[str, bool, str]] = [("left alone", False, ""), ("slider dragged", True, "")]
+    if arguments.by:
+        cases = [(name, False, name) for name in libraries if {name, "all"} & {*arguments.by}]
+    for name, drags, by in cases:
+        runs = [measure(arguments.file, arguments.size, drags, by) for _ in range(arguments.runs)]
         median = statistics.median
         table.add_row(
             name,

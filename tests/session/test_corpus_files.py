@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QLocale, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
@@ -54,7 +54,7 @@ def test_the_table_keeps_the_rules_of_qt(qtmodeltester: ModelTester, files: Corp
 
 
 def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> None:
-    table = FileTable(locale=QLocale("en_US"))
+    table = FileTable()
     table.set_rows(
         [
             row("a.txt", size=1_234_567, encoding="cp1252", known="guess"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
+from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from tests.benchmarks.million import MillionModel, million_history
 from tests.session.conftest import random_counts
@@ -44,7 +44,7 @@ def finish(qtbot: QtBot, model: TrainerModel) -> None:
 def table(qtbot: QtBot, model: TrainerModel) -> HistoryTableModel:
     model.start(random_counts(5), TrainingConfig(max_merges=60))
     finish(qtbot, model)
-    return HistoryTableModel(model, locale=QLocale(QLocale.Language.English))
+    return HistoryTableModel(model)
 
 
 def raw(table: HistoryTableModel, column: HistoryColumn) -> list[object]:
@@ -65,9 +65,9 @@ def test_cells_are_the_history(table: HistoryTableModel, model: TrainerModel) ->
 def test_numbers_are_readable(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(objective="score", max_merges=2))
     finish(qtbot, model)
-    table = HistoryTableModel(model, locale=QLocale(QLocale.Language.German))
-    assert table.index(1, HistoryColumn.VALUE).data() == "0,02778"
-    assert table.value_text(1234567) == "1.234.567"
+    table = HistoryTableModel(model)
+    assert table.index(1, HistoryColumn.VALUE).data() == "0.02778"
+    assert table.value_text(1234567) == "1,234,567"
 
 
 def test_titles_and_alignment(table: HistoryTableModel) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
+from PySide6.QtCore import QPersistentModelIndex, Qt
 
 from wordpiece_studio.session import table_model
 from wordpiece_studio.session.table_model import (
@@ -143,7 +143,7 @@ def test_the_order_of_whole_numbers_is_stable(numbers: list[int], dtype: type[np
 def test_records_are_rows_and_their_columns_describe_the_cells(qtmodeltester: ModelTester) -> None:
     class Words(RecordTableModel[tuple[str, int]]):
         def __init__(self) -> None:
-            super().__init__(locale=QLocale("en"))
+            super().__init__()
             self._columns = (
                 TableColumn("word", lambda words, item: words[item][0]),
                 TableColumn("count", lambda words, item: words[item][1], explanation="how often it occurs"),

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QLocale, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, QPersistentModelIndex, Qt
 
 from tests.session.conftest import random_counts
 from wordpiece_studio.session import table_model, token_search
@@ -48,7 +48,7 @@ class Scene:
         qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
         model.last()
         self.usage = TokenUsage(model)
-        self.table = VocabularyTableModel(model, self.usage, explained, locale=QLocale(QLocale.Language.English))
+        self.table = VocabularyTableModel(model, self.usage, explained)
         self._widget = QObject()
 
     def count(self) -> None:

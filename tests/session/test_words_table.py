@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QLocale, QPersistentModelIndex, Qt
+from PySide6.QtCore import QPersistentModelIndex, Qt
 
 import wordpiece_studio as wps
 from tests.session.conftest import random_counts
@@ -36,7 +36,7 @@ class Scene:
         model.start(counts, TrainingConfig(vocab_size=None, max_merges=60, objective="score"))
         qtbot.waitUntil(lambda: model.state is TrainerState.FINISHED, timeout=20_000)
         self.history = model.history
-        self.table = RunWordsModel(model, locale=QLocale(QLocale.Language.English))
+        self.table = RunWordsModel(model)
         self.seek(0)
 
     def seek(self, step: int) -> None:
@@ -154,7 +154,7 @@ def test_a_new_run_replaces_the_words(hug: Scene) -> None:
 
 
 def test_before_a_training_words_are_split_into_symbols(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
-    table = RunWordsModel(model, locale=QLocale(QLocale.Language.English))
+    table = RunWordsModel(model)
     table.show_step()
     assert table.words is None
     table.show_step((hugs, TrainingConfig(vocab_size=5, end_of_word_suffix="_")))

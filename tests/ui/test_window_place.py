@@ -99,6 +99,7 @@ def test_nothing_in_the_bar_moves_when_the_state_changes(studio: Studio, width: 
 def test_the_controls_of_the_bar_are_labelled_and_not_cut(studio: Studio, width: int, has_captions: bool) -> None:
     window = studio.window
     window.setMinimumSize(1, 1)
+    window.centralWidget().widget().setMinimumSize(1, 1)  # else it is scrolled
     window.resize(width, 768)
     studio.wait(lambda: window.bar.width() == width)
     bar = window.bar

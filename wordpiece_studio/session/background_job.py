@@ -17,8 +17,12 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal, Slot
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.timers import single_shot
 
 _log = logging.getLogger(__name__)
+
+_REPORT_MS = 60
+"""Between two reports in the window, which may lay out much for each."""
 
 Report = Callable[[object], None]
 Work = Callable[[Any, threading.Event, Report], object]
@@ -43,15 +47,47 @@ class _Message:
     result: object = None
 
 
+class _WaitingReports:
+    """Reports on their way to the window, of which it is told once; put in by the thread, taken out by the window.
+
+    Parameters
+    ----------
+    keeps_all
+        Whether a report does not replace the one before it.
+    """
+
+    def __init__(self, *, keeps_all: bool) -> None:
+        self._keeps_all = keeps_all
+        self._lock = threading.Lock()
+        self._waiting: list[_Message] = []
+
+    def put(self, message: _Message) -> bool:
+        """Add a report; return whether the window must be told, since no other is waiting."""
+        with self._lock:
+            is_first = not self._waiting
+            if not self._keeps_all:
+                self._waiting.clear()
+            self._waiting.append(message)
+            return is_first
+
+    def take(self) -> list[_Message]:
+        """Return what is waiting, the newest last."""
+        with self._lock:
+            taken, self._waiting = self._waiting, []
+            return taken
+
+
 class _Worker(QObject):
     """Lives in the thread; handles one request after another."""
 
-    sent = Signal(object)
+    report_waits = Signal()
+    ended = Signal(object)
 
-    def __init__(self, work: Work, name: str) -> None:
+    def __init__(self, work: Work, name: str, reports: _WaitingReports) -> None:
         super().__init__()
         self._work = work
         self._name = name
+        self._reports = reports
 
     @Slot(object)
     def do(self, request: _Request) -> None:
@@ -61,17 +97,18 @@ class _Worker(QObject):
         run = request.run
 
         def report(content: object) -> None:
-            self.sent.emit(_Message(run, report=content))
+            if self._reports.put(_Message(run, report=content)):
+                self.report_waits.emit()
 
         try:
             result = self._work(request.order, request.stop, report)
         except StudioError as error:
-            self.sent.emit(_Message(run, error=error))
+            self.ended.emit(_Message(run, error=error))
         except Exception as error:
-            self.sent.emit(_Message(run, error=_as_studio_error(error, self._name)))
+            self.ended.emit(_Message(run, error=_as_studio_error(error, self._name)))
         else:
             if result is not None:
-                self.sent.emit(_Message(run, result=result))
+                self.ended.emit(_Message(run, result=result))
 
 
 class BackgroundJob(QObject):
@@ -79,19 +116,22 @@ class BackgroundJob(QObject):
 
     Parameters
     ----------
-        work
-            See `Work`.
-        name
-    The name of the work in an error: "The counting".
+    work
+        See `Work`.
+    name
+        The name of the work in an error: "The counting".
+    keeps_all_reports
+        Whether each report is a part of the result. Otherwise they tell how far the work is, and only the newest
+        arrives, however fast they come.
 
-        Signals
-        -------
-        reported(object)
-            What the work of the latest order reports while it runs.
-        finished(object), failed(StudioError)
-            How the latest order ended; neither after `stop`.
-        running_changed(bool)
-    The new value of `is_running`.
+    Signals
+    -------
+    reported(object)
+        What the work of the latest order reports while it runs; the last report always arrives.
+    finished(object), failed(StudioError)
+        How the latest order ended; neither after `stop`.
+    running_changed(bool)
+        The new value of `is_running`.
     """
 
     reported = Signal(object)
@@ -101,17 +141,22 @@ class BackgroundJob(QObject):
 
     _requested = Signal(object)
 
-    def __init__(self, work: Work, name: str, parent: QObject | None = None) -> None:
+    def __init__(
+        self, work: Work, name: str, parent: QObject | None = None, *, keeps_all_reports: bool = False
+    ) -> None:
         super().__init__(parent)
         self._name = name
         self._run = 0
         self._stop = threading.Event()
         self._is_running = False
-        self._worker = _Worker(work, name)
+        self._reports = _WaitingReports(keeps_all=keeps_all_reports)
+        self._report_timer = single_shot(self, self._deliver_reports, 0 if keeps_all_reports else _REPORT_MS)
+        self._worker = _Worker(work, name, self._reports)
         self._thread: QThread | None = None  # started on first use
         self._is_closed = False
         self._requested.connect(self._worker.do)
-        self._worker.sent.connect(self._on_worker_sent)
+        self._worker.report_waits.connect(self._on_worker_report_waits)
+        self._worker.ended.connect(self._on_worker_ended)
 
     @property
     def is_running(self) -> bool:
@@ -155,12 +200,20 @@ class BackgroundJob(QObject):
         if application is not None:
             application.aboutToQuit.connect(self.close)
 
-    def _on_worker_sent(self, message: _Message) -> None:
+    def _on_worker_report_waits(self) -> None:
+        if not self._report_timer.isActive():
+            self._deliver_reports()
+
+    def _deliver_reports(self) -> None:
+        for message in self._reports.take():
+            self._report_timer.start()  # until it ends, none is delivered, unless the work ends
+            if message.run == self._run:  # not from a canceled order
+                self.reported.emit(message.report)
+
+    def _on_worker_ended(self, message: _Message) -> None:
+        self._deliver_reports()
         if message.run != self._run:
             return  # from a canceled order
-        if message.report is not None:
-            self.reported.emit(message.report)
-            return
         self._set_running(False)
         if message.error is not None:
             self.failed.emit(message.error)

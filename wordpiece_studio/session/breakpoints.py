@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
@@ -180,7 +180,7 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
 def _value_text(each: Breakpoint) -> str:
     if each.kind in TEXT_KINDS:
         return each.text
-    return QLocale().toString(float(each.number), "g", 15)
+    return f"{each.number:,.15g}"
 
 
 _CHUNK = 512  # tokens searched at once

@@ -55,8 +55,8 @@ class FileColumn(IntEnum):
 class FileTable(RecordTableModel["FileRow"]):
     """One row per file, in reading order."""
 
-    def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(parent, locale=locale)
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
         self._rows: list[FileRow] = []  # always the same list
         self.set_records(self._rows)
         self._files_done = 0
@@ -191,7 +191,7 @@ class FileTable(RecordTableModel["FileRow"]):
         return {"word-counts": self.tr("word counts"), "text": self.tr("text")}.get(kind, kind)
 
     def _size_text(self, size: int) -> str:
-        return self._locale.formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
+        return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
     def _kind_text(self, row: FileRow) -> str:
         return " ".join(filter(None, (self.kind_words(row), row.compression)))

@@ -104,7 +104,7 @@ class CorpusOpening(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._order = OpeningOrder(())
-        self._job = BackgroundJob(open_corpus, "The opening", self)
+        self._job = BackgroundJob(open_corpus, "The opening", self, keeps_all_reports=True)
         self._job.reported.connect(self.files_found)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)

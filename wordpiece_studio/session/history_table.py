@@ -14,7 +14,7 @@ from wordpiece_studio.system.arrays import slices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from PySide6.QtCore import QLocale, QObject
+    from PySide6.QtCore import QObject
 
     from wordpiece_studio.session.table_model import RowsWanted, ShouldStop
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -188,8 +188,8 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     resets_when_filtered = True
     least_interval_ms = 250
 
-    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(HistoryFilter(), parent, locale=locale)
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(HistoryFilter(), parent)
         self._model = model
         self._live_steps = _NO_STEPS
         self._on_model_run_reset()

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QLocale, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 from wordpiece_studio.session.timers import single_shot
@@ -82,11 +82,10 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         What the functions of the columns take; None if there is nothing yet, and so no row.
     """
 
-    def __init__(self, source: SourceT | None, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+    def __init__(self, source: SourceT | None, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._columns: tuple[TableColumn[SourceT], ...] = ()
         self._source = source
-        self._locale = locale if locale is not None else QLocale()
 
     @property
     def columns(self) -> tuple[TableColumn[SourceT], ...]:
@@ -113,9 +112,9 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         if isinstance(value, bool):
             return self.tr("yes") if value else self.tr("no")
         if isinstance(value, int):
-            return f"{value:,}".replace(",", self._locale.groupSeparator())
+            return f"{value:,}"
         if isinstance(value, float):
-            return f"{value:.4g}".replace(".", self._locale.decimalPoint())
+            return f"{value:.4g}"
         return "…" if value is None else str(value)
 
     def tooltip(self, item: int) -> str | None:
@@ -166,9 +165,9 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
 class RecordTableModel(TableModel[Sequence[RecordT]]):
     """One row per record of a sequence."""
 
-    def __init__(self, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         self._records: Sequence[RecordT] = ()
-        super().__init__(self._records, parent, locale=locale)
+        super().__init__(self._records, parent)
 
     @property
     def records(self) -> Sequence[RecordT]:
@@ -332,8 +331,8 @@ class SortedTableModel(TableModel[ItemsT]):
     least_interval_ms: ClassVar[int] = 0
     """How long new items wait for their places, at least."""
 
-    def __init__(self, filter_: object, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(None, parent, locale=locale)
+    def __init__(self, filter_: object, parent: QObject | None = None) -> None:
+        super().__init__(None, parent)
         self._filter: Any = filter_
         self._column, self._descending = -1, False  # -1: in order of the items' numbers
         self._is_refiltered = False  # since the rows were found

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QLocale, QObject
+    from PySide6.QtCore import QObject
 
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.run import Run
@@ -282,10 +282,9 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         explain: Callable[[DeadReason], str],
         parent: QObject | None = None,
         *,
-        locale: QLocale | None = None,
         comparison: Comparison | None = None,
     ) -> None:
-        super().__init__(VocabularyFilter(), parent, locale=locale)
+        super().__init__(VocabularyFilter(), parent)
         self._model = model
         self._usage = usage
         self._explain = explain

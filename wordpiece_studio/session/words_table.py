@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-    from PySide6.QtCore import QLocale, QObject
+    from PySide6.QtCore import QObject
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.differences import WordDifferences
@@ -294,8 +294,8 @@ class RunWordsModel(SortedTableModel[ListedWords]):
     It changes only by `show_step`, `show_apart`, `forget`, `set_filter` and `sort`.
     """
 
-    def __init__(self, model: TrainerModel, parent: QObject | None = None, *, locale: QLocale | None = None) -> None:
-        super().__init__(WordsFilter(), parent, locale=locale)
+    def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
+        super().__init__(WordsFilter(), parent)
         self._model = model
         self._places: tuple[object, NDArray[np.int64]] = (None, _NONE)  # an order, and the place of each word in it
         self._changed: NDArray[np.int64] | None = None  # None: not looked up at this step

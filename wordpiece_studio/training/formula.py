@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.engine import Candidate, Merge
@@ -22,26 +22,16 @@ RULES = {
 """The value of each objective as it is defined; N is the number of symbols in the corpus."""
 
 
-class Separators(NamedTuple):
-    """What stands between groups of three digits, and before decimals."""
-
-    groups: str = ","
-    decimals: str = "."
-
-
-_ENGLISH = Separators()
-
-
-def number_text(number: int, separators: Separators = _ENGLISH) -> str:
+def number_text(number: int) -> str:
     """Return a whole number in groups of three digits.
 
     >>> number_text(1234567)
     '1,234,567'
     """
-    return f"{number:,}".replace(",", separators.groups)
+    return f"{number:,}"
 
 
-def value_text(value: float, separators: Separators = _ENGLISH) -> str:
+def value_text(value: float) -> str:
     """Return a value of an objective: whole as it is, else in four significant digits, small ones with an exponent.
 
     >>> value_text(1 / 6), value_text(3.0), value_text(0.0009358), value_text(0.0000123456)
@@ -50,19 +40,18 @@ def value_text(value: float, separators: Separators = _ENGLISH) -> str:
     if not math.isfinite(value):
         return str(value)
     if value == int(value) and abs(value) < 1e15:
-        return number_text(int(value), separators)
+        return number_text(int(value))
     mantissa, _, power = f"{value:.3e}".partition("e")
     exponent = int(power)
     if -4 <= exponent < 9:
-        whole, _, decimals = f"{value:,.{max(3 - exponent, 1)}f}".partition(".")
-        return whole.replace(",", separators.groups) + separators.decimals + decimals
-    return f"{mantissa}e{exponent}".replace(".", separators.decimals)
+        return f"{value:,.{max(3 - exponent, 1)}f}"
+    return f"{mantissa}e{exponent}"
 
 
-def fraction_text(fraction: Fraction, separators: Separators = _ENGLISH) -> str:
+def fraction_text(fraction: Fraction) -> str:
     """Return ``1/20``, or ``3``."""
-    above = number_text(fraction.numerator, separators)
-    return above if fraction.denominator == 1 else f"{above}/{number_text(fraction.denominator, separators)}"
+    above = number_text(fraction.numerator)
+    return above if fraction.denominator == 1 else f"{above}/{number_text(fraction.denominator)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +73,7 @@ class Formula:
         return " = ".join(part for part in (self.rule, self.numbers, *self.reduced, self.value) if part)
 
 
-def formula_of(objective: str, pair: Merge | Candidate, symbols: int, separators: Separators = _ENGLISH) -> Formula:
+def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
     """Fill in the formula of the objective.
 
     Parameters
@@ -95,23 +84,21 @@ def formula_of(objective: str, pair: Merge | Candidate, symbols: int, separators
         The numbers of the merge or candidate.
     symbols
         N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
-    separators
-        How its numbers are written.
     """
     together, left, right, total = (
-        number_text(count, separators)
+        number_text(count)
         for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency, symbols)
     )
-    rule, value = RULES[objective], value_text(pair.value, separators)
+    rule, value = RULES[objective], value_text(pair.value)
     if objective == "count" or not pair.left_frequency * pair.right_frequency:
         return Formula(rule, "", (), value)
-    ratio = fraction_text(ratio_of(pair, symbols), separators)
+    ratio = fraction_text(ratio_of(pair, symbols))
     if objective == "likelihood":
         inside = f"{together} × {total} / ({left} × {right})"
-        logarithm = value_text(pair.value / pair.pair_frequency, separators)
+        logarithm = value_text(pair.value / pair.pair_frequency)
         parts = (f"{together} × ln({ratio})", f"{together} × {logarithm}")
         return Formula(rule, f"{together} × ln({inside})", parts, value)
-    reduced = fraction_text(Fraction(pair.pair_frequency, pair.left_frequency * pair.right_frequency), separators)
+    reduced = fraction_text(Fraction(pair.pair_frequency, pair.left_frequency * pair.right_frequency))
     return Formula(rule, f"{together} / ({left} × {right})", () if reduced == value else (reduced,), value)
 
 

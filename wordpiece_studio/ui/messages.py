@@ -20,6 +20,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVB
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
+from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -34,6 +35,8 @@ _QUIET_SECONDS = 10.0
 _LONGEST_TRACEBACK = 20_000
 _LONGEST_TEXT = 2_000
 """Characters of a message: it may quote a file, and laying out a hundred thousand characters takes seconds."""
+_CHARACTERS_PER_PIXEL = 1
+"""As many characters of a message fit on a screen for each pixel of its height."""
 
 
 class Messages(QObject):
@@ -125,13 +128,14 @@ def plain_box(parent: QWidget, picture: QMessageBox.Icon, text: str, details: st
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setWindowTitle("WordPiece Studio")
     box.setIcon(picture)
-    box.setText(_shortened(text))
-    box.setInformativeText(_shortened(details))
+    most = min(_LONGEST_TEXT, room_for(parent).height() * _CHARACTERS_PER_PIXEL)
+    box.setText(_shortened(text, most))
+    box.setInformativeText(_shortened(details, most))
     return box
 
 
-def _shortened(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = "") -> QPushButton:

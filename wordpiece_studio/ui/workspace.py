@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -31,8 +31,10 @@ from wordpiece_studio.ui.panes.training_bar.training_bar import TrainingBar
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_pane import VocabularyPane
 from wordpiece_studio.ui.widgets.colors import TokenStyles
 from wordpiece_studio.ui.widgets.dock_area import DockArea
+from wordpiece_studio.ui.widgets.fields import NUMBERS
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
+from wordpiece_studio.ui.widgets.screen_room import RoomArea
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ class Workspace(QMainWindow):
     """
 
     def __init__(self, settings: SettingsStore, theme: Theme) -> None:
+        QLocale.setDefault(NUMBERS)  # before there is any widget, which would take the system's
         super().__init__()
         self.settings = settings
         self.theme = theme
@@ -82,7 +85,7 @@ class Workspace(QMainWindow):
         self.bar = TrainingBar(session.settings, self.actions_, self)
         self.run_strip = RunStrip(session, self.actions_, theme, self)
         self._content = QWidget(self)
-        self.setCentralWidget(self._content)
+        self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, _BANNERS, self._content)
         self.disk_banner, self.project_banner, self.export_banner, self.peer_banner, self.banner = self.notices.banners
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}

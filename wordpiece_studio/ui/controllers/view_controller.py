@@ -27,6 +27,7 @@ from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.pane import Panel
+from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 _TEXT_STEP, _USUAL_TEXT = 10, 100
 _TEXT_RANGE = (60, 300)
 _USUAL_SIZE = QSize(1440, 900)
-_FRAME = QSize(12, 36)
-"""Room for the frame and title bar of the window, whose size is known only after the window is shown."""
 _FRAME_KNOWN_MS = (0, 60, 400)
 """When to check, after the window is shown, that it lies on its screen with its frame."""
 _ZOOM_STEP, _USUAL_ZOOM, _ZOOM_RANGE = 10, 100, (60, 300)
@@ -130,7 +129,7 @@ class ViewController(QObject):
             window.restoreGeometry(QByteArray.fromBase64(values.window_geometry.encode()))
         if not window.isMaximized() and not window.isFullScreen():
             wanted = QSize(*values.window_size) if values.window_size else _USUAL_SIZE
-            window.resize(wanted.boundedTo(window.screen().availableSize() - _FRAME))
+            window.resize(wanted.boundedTo(room_for(window)))
         self._take_layout()
 
     def remember(self, play_speed: float) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QFileDialog,
     QHBoxLayout,
@@ -38,6 +37,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_plain_tooltip,
     set_role,
 )
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -205,7 +205,7 @@ class ExportChoice:
     with_counts: bool
 
 
-class ExportDialog(QDialog):
+class ExportDialog(ScreenDialog):
     """Asks everything at once and shows what will be written.
 
     Parameters

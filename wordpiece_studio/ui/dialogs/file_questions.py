@@ -10,12 +10,13 @@ from pathlib import Path  # noqa: TC003  (for the example below)
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,7 +147,7 @@ _MOST_ROWS = 6
 _SPACING = 2
 
 
-class RecoveryDialog(QDialog):
+class RecoveryDialog(ScreenDialog):
     """Lists the unsaved work found; the selected item is restored or deleted. Escape decides nothing.
 
     Signals
@@ -255,4 +256,4 @@ class RecoveryDialog(QDialog):
 
 def _time_text(seconds: float) -> str:
     time = QDateTime.fromSecsSinceEpoch(int(seconds))
-    return QLocale().toString(time, QLocale.FormatType.ShortFormat)
+    return QLocale.system().toString(time, QLocale.FormatType.ShortFormat)

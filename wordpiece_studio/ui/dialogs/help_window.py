@@ -16,7 +16,6 @@ from PySide6.QtGui import QTextCursor, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
-    QDialog,
     QHeaderView,
     QLabel,
     QTextBrowser,
@@ -30,6 +29,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.formula import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
 from wordpiece_studio.training.trainer import train
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class _PageBrowser(QTextBrowser):
             super().wheelEvent(event)
 
 
-class HelpWindow(QDialog):
+class HelpWindow(ScreenDialog):
     """Shows one page at a time; stays open beside the work until it is closed.
 
     Links to other pages open here, all others in the system's browser.

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QHeaderView, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.dialogs.palette import folded
 from wordpiece_studio.ui.menus import plain_title
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, tooltip_text
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -142,7 +143,7 @@ class KeysModel(RecordTableModel["KeyLine"]):
         return index.isValid() and not self.records[index.row()].keys
 
 
-class KeysWindow(QDialog):
+class KeysWindow(ScreenDialog):
     """Stays open beside the work until it is closed."""
 
     def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QDialog, QFrame, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
@@ -16,6 +16,7 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.run_names import where_text
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class _OverlapTable(QuietTable):
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 10)
 
 
-class OverlapWindow(QDialog):
+class OverlapWindow(ScreenDialog):
     """Compares the vocabularies as long as it is visible."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

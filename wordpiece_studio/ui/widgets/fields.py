@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Qt, QTextBoundaryFinder, Signal
+from PySide6.QtCore import QLocale, QMimeData, Qt, QTextBoundaryFinder, Signal
 from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCursor
 from PySide6.QtWidgets import QLineEdit
 
@@ -18,6 +18,8 @@ from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, whole
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
+"""Numbers look the same in fields, labels, tables and charts, whatever the system's language: 29,792 and 0.05."""
 MOST_CHARACTERS = 100_000
 _LONGEST_CLUSTER = 64
 """UTF-16 units; a letter with more accents than that is cut like any text."""

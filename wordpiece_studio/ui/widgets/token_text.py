@@ -1,7 +1,7 @@
 """How tokens, numbers, formulas and the reasons why a token is never used are written, the same way in every pane.
 
 Only text: no painting, no widget. A token is shown as it is, never obeyed; only invisible characters are spelled out.
-Numbers have the separators of the user's language.
+Numbers are written as in English, the language of all words: 29,792 and 0.05.
 """
 
 from __future__ import annotations
@@ -9,19 +9,27 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.training import formula
-from wordpiece_studio.training.formula import Separators
+from wordpiece_studio.training.formula import formula_of, fraction_text, number_text, value_text
 from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from wordpiece_studio.evaluation.usage import DeadReason
-    from wordpiece_studio.training.engine import Candidate, Merge
-    from wordpiece_studio.training.formula import Formula
+
+__all__ = [
+    "DEAD_MARK",
+    "dead_sentence",
+    "dead_words",
+    "formula_of",
+    "fraction_text",
+    "line_text",
+    "number_text",
+    "signed_text",
+    "token_text",
+    "value_text",
+]
 
 _NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
 DEAD_MARK = "†"
@@ -58,35 +66,8 @@ def line_text(line: str) -> str:
 
 
 def signed_text(change: int) -> str:
-    """Return a change as the user's locale writes it, with its sign."""
+    """Return a change with its sign."""
     return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
-
-
-def number_text(number: int) -> str:
-    """Return a whole number in groups of three digits, with the separator of the user's language."""
-    if -1000 < number < 1000:
-        return str(number)
-    # Not QLocale's own: some languages, and the C locale, leave the separators out.
-    return f"{number:,}".replace(",", QLocale().groupSeparator())
-
-
-def value_text(value: float) -> str:
-    """Return a value of an objective: whole as it is, else in four significant digits, small ones with an exponent."""
-    return formula.value_text(value, _separators())
-
-
-def fraction_text(fraction: Fraction) -> str:
-    """Return ``1/20``, or ``3``."""
-    return formula.fraction_text(fraction, _separators())
-
-
-def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula:
-    """Fill in the formula of the objective, see `formula.formula_of`."""
-    return formula.formula_of(objective, pair, symbols, _separators())
-
-
-def _separators() -> Separators:
-    return Separators(QLocale().groupSeparator(), QLocale().decimalPoint())
 
 
 def dead_words(reason: DeadReason) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyqtgraph
-from PySide6.QtCore import QEvent, QLocale, QMargins, QObject, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QObject, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -403,7 +403,7 @@ def _round_text(value: float) -> str:
     """
     if value >= 1 and round(value) == value:
         return short_text(value)
-    return f"{value:.6g}".replace(".", QLocale().decimalPoint())
+    return f"{value:.6g}"
 
 
 def short_text(value: float, decimals: int = 0) -> str:
@@ -413,7 +413,7 @@ def short_text(value: float, decimals: int = 0) -> str:
     ('9,000', '20 k', '2.5 M', '0.5')
     """
     if decimals:
-        return f"{value:.{decimals}f}".replace(".", QLocale().decimalPoint())
+        return f"{value:.{decimals}f}"
     size, unit = _unit(value)
     if size == 1:
         return number_text(round(value)) if round(value) == value else _round_text(value)

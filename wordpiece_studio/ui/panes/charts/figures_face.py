@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QLocale, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
 
@@ -179,7 +179,7 @@ def _text(name: str) -> Callable[[Sequence[FiguresLine], int], str]:
             return "–" if line.figures is not None else "…"
         if isinstance(value, int):
             return number_text(value)
-        written = _FORMATS[name].format(value).replace(".", QLocale().decimalPoint())
+        written = _FORMATS[name].format(value)
         is_too_good = name == "tokens_per_word" and line.figures is not None and line.figures.loses_text
         return f"({written})" if is_too_good else written
 

@@ -212,7 +212,7 @@ def progress_words(progress: CountingProgress) -> str:
 def data_size(size: int) -> str:
     """Return a number of bytes in short form, for example ``1.0 GB``."""
     digits = 1 if size >= 1_000_000_000 else 0
-    return QLocale().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
+    return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
 
 
 def _rounded(number: int) -> str:

@@ -14,7 +14,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QGridLayout,
@@ -39,6 +38,7 @@ from wordpiece_studio.ui.widgets.plain import (
     tool_button,
     whole,
 )
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ def is_about_decoding(error: StudioError) -> bool:
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
-class EncodingDialog(QDialog):
+class EncodingDialog(ScreenDialog):
     """Explains why a file could not be read, and asks how to read it instead.
 
     Parameters

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QDialog,
     QDialogButtonBox,
     QHBoxLayout,
     QProgressBar,
@@ -32,6 +31,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
     tool_button,
 )
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class HistoryExportChoice:
     kind: str
 
 
-class HistoryExportDialog(QDialog):
+class HistoryExportDialog(ScreenDialog):
     """Asks which rows to export and in which format; the file name is asked for next.
 
     Parameters

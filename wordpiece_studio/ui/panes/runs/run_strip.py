@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
@@ -27,6 +26,7 @@ from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint, QRect
@@ -383,7 +383,7 @@ class RunStrip(QFrame):
             self._timer.start()  # what is typed may be trained in an instant
 
 
-class RenameDialog(QDialog):
+class RenameDialog(ScreenDialog):
     """Asks for the name of a run, one line of text."""
 
     name_chosen = Signal(object)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
@@ -25,6 +24,7 @@ from wordpiece_studio.session.step_marks import COMPARE, one_line
 from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _BETWEEN_NOTES = 8  # pixels
 
 
-class KeepDialog(QDialog):
+class KeepDialog(ScreenDialog):
     """Asks for the note of a bookmark, one line of text."""
 
     text_chosen = Signal(object)
@@ -132,7 +132,7 @@ class BookmarksTable(QuietTable):
             super()._on_self_clicked(index)
 
 
-class BookmarksDialog(QDialog):
+class BookmarksDialog(ScreenDialog):
     """Shows the bookmarks."""
 
     note_chosen = Signal(object)

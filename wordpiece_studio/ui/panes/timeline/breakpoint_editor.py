@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QHeaderView,
@@ -18,9 +17,10 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import NUMBERS, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class BreakpointTable(QuietTable):
             super().keyPressEvent(event)
 
 
-class BreakpointEditor(QDialog):
+class BreakpointEditor(ScreenDialog):
     """Adds, changes and removes breakpoints; errors appear below the form."""
 
     def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
@@ -152,16 +152,13 @@ class BreakpointEditor(QDialog):
         text = self._field.text()
         if kind in TEXT_KINDS:
             return Breakpoint(kind, text if kind == "pattern" else text.strip())
-        number, is_number = QLocale().toDouble(text.strip())
-        if not is_number:
-            number, is_number = QLocale.c().toDouble(text.strip())
+        number, is_number = NUMBERS.toDouble(text.strip())
         if not is_number:
             raise StudioError("This is not a number", "Type one such as {example}.", example=self._examples()[kind])
         return Breakpoint(kind, number=number)
 
     def _examples(self) -> dict[str, str]:
-        number = QLocale().toString
-        return {"value": number(0.01), "tie": "2", "size": "1000"}
+        return {"value": "0.01", "tie": "2", "size": "1000"}
 
     def _on_kind_changed(self, _index: int) -> None:
         hints = {

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QLocale, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
-    QDialog,
     QDialogButtonBox,
     QFrame,
     QHBoxLayout,
@@ -33,6 +32,7 @@ from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -43,13 +43,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.actions import Actions
 
 _LONGEST_PROBLEM = 300
-NUMBERS = QLocale(QLocale.Language.English, QLocale.Country.UnitedStates)
-"""Numbers look the same in fields, labels and tables, whatever the system's language: 29,792."""
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
 
 
-class SpecialTokensDialog(QDialog):
+class SpecialTokensDialog(ScreenDialog):
     """Asks for special tokens; what the trainer would refuse is reported at once and cannot be accepted."""
 
     tokens_chosen = Signal(object)
@@ -208,7 +206,6 @@ class TrainingSettings(QWidget):
         box = QSpinBox(self)
         box.setRange(0, largest)
         box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
-        box.setLocale(NUMBERS)
         box.setGroupSeparatorShown(True)
         box.setSpecialValueText(at_zero)
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)

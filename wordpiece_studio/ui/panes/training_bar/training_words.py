@@ -9,12 +9,12 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
-from wordpiece_studio.ui.panes.training_bar.training_bar import NUMBERS
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -232,7 +232,7 @@ _LARGEST_SIZE = 10_000_000
 _STEPS = (100, 200, 500, 1000, 2000, 5000, 8000, 10_000, 16_000, 20_000, 30_000, 50_000, 100_000)
 
 
-class FurtherDialog(QDialog):
+class FurtherDialog(ScreenDialog):
     """Asks to what size the vocabulary should grow.
 
     Parameters
@@ -256,7 +256,6 @@ class FurtherDialog(QDialog):
         )  # fmt: skip
         self._size_box = QSpinBox(self)
         self._size_box.setRange(size + 1, max(size + 1, _LARGEST_SIZE))
-        self._size_box.setLocale(NUMBERS)
         self._size_box.setGroupSeparatorShown(True)
         self._size_box.setStepType(QSpinBox.StepType.AdaptiveDecimalStepType)
         self._size_box.setValue(next_size(size))

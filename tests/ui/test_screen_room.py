@@ -1,0 +1,111 @@
+"""No window is larger than the screen, and what has no room in it is scrolled while the buttons stay in sight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PySide6.QtCore import QRect, QSize
+from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.recovery.journal import About
+from wordpiece_studio.ui import messages
+from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
+from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow
+from wordpiece_studio.ui.dialogs.keys_window import KeyLine, KeysWindow
+from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
+from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
+from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
+from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
+from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
+from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
+from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
+from wordpiece_studio.ui.widgets import screen_room
+from wordpiece_studio.ui.widgets.screen_room import RoomArea, ScreenDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.ui.conftest import Studio
+
+SCREENS = (QSize(800, 480), QSize(911, 512), QSize(683, 384), QSize(1366, 768), QSize(500, 250))
+
+
+@pytest.fixture(params=SCREENS, ids=lambda size: f"{size.width()}x{size.height()}")
+def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> QSize:
+    """What a screen of this size leaves for the inside of a window."""
+    room: QSize = request.param - screen_room.FRAME
+    for module in (screen_room, messages):
+        monkeypatch.setattr(module, "room_for", lambda _window: room)
+    return room
+
+
+def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
+    window = studio.window
+    session, theme = window.session, window.theme
+    error = StudioError("The file is not valid UTF-8 in line {line}", "", line=3)
+    yield ExportDialog([(30, 100), (12, 82)], folder, theme.mono_font(-1), window)
+    yield EncodingDialog(error, Reading(), window, guess="latin-1", files=3)
+    yield HistoryExportDialog(30, 12, window)
+    yield BreakpointEditor(session.marks, window)
+    yield KeepDialog("Step 3", "a note", window)
+    yield BookmarksDialog(session.marks.bookmarks, window.actions_, theme, window)
+    yield SpecialTokensDialog(("[UNK]",), window)
+    yield FurtherDialog(70, window, note="The text was changed.")
+    yield RenameDialog("A", "a name", window)
+    yield RecoveryDialog([About(name=f"text {number}", edits=1) for number in range(9)], window)
+    yield HelpWindow(theme, window)
+    yield KeysWindow([KeyLine("File", "Open", "Ctrl+O")] * 60, theme, window)
+    yield OverlapWindow(session, window)
+
+
+def test_every_dialog_fits_and_its_buttons_are_in_sight(empty_studio: Studio, tmp_path: Path, room: QSize) -> None:
+    kinds: set[type] = set()
+    for dialog in dialogs(empty_studio, tmp_path):
+        kinds.add(type(dialog))
+        dialog.show()
+        empty_studio.qtbot.waitExposed(dialog)
+        for size in (dialog.size(), dialog.minimumSizeHint()):
+            assert size.boundedTo(room) == size, dialog.windowTitle()
+        for box in dialog.findChildren(QDialogButtonBox):
+            place = QRect(box.mapTo(dialog, box.rect().topLeft()), box.size())
+            assert dialog.rect().contains(place), dialog.windowTitle()
+        dialog.close()
+    assert kinds == set(ScreenDialog.__subclasses__()), "a new kind of dialog belongs in this walk"
+
+
+def test_the_window_fits(empty_studio: Studio, room: QSize) -> None:
+    window = empty_studio.window
+    window.show()
+    empty_studio.qtbot.waitExposed(window)
+    window.centralWidget().updateGeometry()
+    window.resize(room)
+    assert window.size() == room
+    area = window.centralWidget()
+    assert isinstance(area, RoomArea)
+    content = area.widget().minimumSizeHint()
+    has_room = content.boundedTo(area.viewport().size()) == content
+    bars = (area.horizontalScrollBar(), area.verticalScrollBar())
+    assert has_room is not any(bar.maximum() > 0 for bar in bars)
+
+
+def test_messages_fit(empty_studio: Studio, room: QSize) -> None:
+    if room.height() < 300:
+        pytest.skip("that is smaller than any screen")
+    box = messages.plain_box(empty_studio.window, QMessageBox.Icon.Warning, "word " * 2000, "word " * 2000)
+    box.addButton(QMessageBox.StandardButton.Ok)
+    box.show()
+    assert box.height() <= room.height()
+    box.close()
+
+
+def test_what_fits_is_not_scrolled(empty_studio: Studio) -> None:
+    dialog = RenameDialog("A", "a name", empty_studio.window)
+    dialog.show()
+    assert not dialog.findChildren(RoomArea)
+    dialog.close()

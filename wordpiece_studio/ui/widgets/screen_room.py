@@ -1,0 +1,99 @@
+"""Windows and dialogs that fit the screen there is: they are made smaller, and what then has no room is scrolled.
+
+A small screen, or text enlarged by the system, leaves less room than some of them need.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QMainWindow, QScrollArea, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QShowEvent
+
+FRAME = QSize(12, 36)
+"""What the system draws around a window, which is known only once it is shown."""
+
+_LEAST = QSize(200, 80)
+
+
+def room_for(window: QWidget) -> QSize:
+    """Return the largest size of a window on its screen, without its frame."""
+    return window.screen().availableSize() - FRAME
+
+
+class RoomArea(QScrollArea):
+    """Holds the content of a window: as large as it wants to be, but scrolled where the screen is smaller."""
+
+    def __init__(self, content: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
+        self.setWidget(content)
+        for ground in (content, self.viewport()):
+            ground.setAutoFillBackground(False)  # the window's own color
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size of the content, or what the screen has."""
+        return self.widget().minimumSizeHint().boundedTo(self._room())
+
+    def sizeHint(self) -> QSize:
+        return self.widget().sizeHint().boundedTo(self._room())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def _room(self) -> QSize:
+        window = self.window()
+        room = room_for(window)
+        menus = window.menuBar().sizeHint().height() if isinstance(window, QMainWindow) else 0
+        return room - QSize(0, menus)
+
+
+class ScreenDialog(QDialog):
+    """A dialog that is never larger than the screen; its buttons stay in sight where the rest is scrolled."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Fit the screen before Qt finds a place for it."""
+        self._fit_screen()
+        super().showEvent(event)
+
+    def _fit_screen(self) -> None:
+        room, layout = room_for(self), self.layout()
+        if layout is None:
+            return
+        layout.activate()
+        least = layout.totalMinimumSize().expandedTo(self.minimumSize())
+        if least.boundedTo(room) != least:
+            self._scroll()
+        self.resize(self.size().boundedTo(room))
+
+    def _scroll(self) -> None:
+        """Put all but the buttons at the foot into an area that scrolls."""
+        layout, focused = self.layout(), self.focusWidget()
+        last = layout.itemAt(layout.count() - 1).widget()
+        buttons = last if isinstance(last, QDialogButtonBox) else None
+        if buttons is not None:
+            layout.removeWidget(buttons)
+        content = QWidget(self)
+        content.setLayout(layout)  # which takes the widgets with it
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        area = RoomArea(content, self)
+        area.setMinimumSize(_LEAST)  # the buttons need room too
+        outer.addWidget(area, 1)
+        if buttons is not None:
+            margins = layout.contentsMargins()
+            row = QVBoxLayout()
+            row.setContentsMargins(margins.left(), 0, margins.right(), margins.bottom())
+            row.addWidget(buttons)
+            outer.addLayout(row)
+        self.setMinimumSize(self.minimumSize().boundedTo(room_for(self)))
+        outer.activate()
+        if focused is not None:
+            focused.setFocus()
