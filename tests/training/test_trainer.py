@@ -277,11 +277,12 @@ def test_candidates_are_ordered_and_complete(engine: Any) -> None:
 
 
 def test_all_candidates_are_those_that_there_are(engine: Any) -> None:
-    words = {"".join(pair): 1 + place % 9 for place, pair in enumerate(itertools.permutations("abcdefghijklmnopq", 3))}
+    letters = map(chr, range(0x4E00, 0x4E00 + 40))
+    words = {"".join(pair): 1 + place % 9 for place, pair in enumerate(itertools.permutations(letters, 2))}
     trainer = wps.Trainer(words, engine=engine)
     trainer.run(2)
     everything = trainer.top(10**30)
-    assert len(everything) > 400
+    assert len(everything) > 1500
     assert everything == trainer.top(10**9) == trainer.top(len(everything))
 
 
