@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 import wordpiece_studio as wps
@@ -175,3 +176,31 @@ def test_every_object_is_printed_on_one_short_line(tmp_path: Path) -> None:
         assert len(text) < 400, text
         assert "\n" not in text
         assert " at 0x" not in text
+
+
+def test_whole_numbers_are_those_of_python_and_numpy(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("hug hug pug\n", encoding="utf-8")
+    history = wps.train({"hug": 10, "pug": 5}).history
+    vocabulary = history.vocabulary(1)
+    calls: list[Any] = [
+        history.vocabulary,
+        history.birth_step,
+        history.merge_tree,
+        history.positions,
+        lambda number: history.segmentation("hug", number),
+        lambda number: history.words_with_token(number, 1),
+        lambda number: wps.Trainer({"hug": 10, "pug": 5}, history=history, step=number, engine="plain").current_step,
+        vocabulary.first,
+        lambda number: wps.Vocabulary(["a", "b"], size=number),
+        lambda number: wps.Vocabulary(["a", "b"], pieces=number),
+        wps.WordCounts.from_pairs({"a": 1, "b": 2}).at_least,
+        lambda number: wps.count_texts(["a b"], max_word_length=number),
+        lambda number: wps.count_words(path, max_word_length=number),
+        lambda number: wps.count_words(path, min_count=number),
+        lambda number: wps.count_words(path, processes=number),
+    ]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call(1.5)
+        assert repr(call(np.int64(1))).replace("np.int64(1)", "1") == repr(call(1))

@@ -11,6 +11,7 @@ import threading
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 import pytest
 from hypothesis import given, settings
@@ -236,7 +237,7 @@ def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
     pieces = dict(zip(map(theirs.id_to_piece, range(len(theirs))), ours.scores or (), strict=True))
     usual = {piece: score for piece, score in pieces.items() if score}  # special ones have 0
     for text in ("the", "quick lazy", "fox字字"):
-        found = ours.best_segmentations(text, 4)
+        found = ours.best_segmentations(text, np.int64(4))
         assert [list(each.tokens) for each in found] == theirs.nbest_encode(text, nbest_size=4, out_type=str)
         assert list(found[0].tokens) == ours.encode(text).tokens
         worked_out = best_ways(theirs.normalize(text), usual, min(usual.values()) - 10, 4)

@@ -165,6 +165,9 @@ def test_one_text_or_many_and_pairs_in_either_form() -> None:
     assert WORDPIECE.encode(["a", "b"], ["b", "ab."]) == WORDPIECE.encode([("a", "b"), ("b", "ab.")]) == [one, other]
     assert WORDPIECE.encode(text for text in ("a", "b")) == [WORDPIECE.encode("a"), WORDPIECE.encode("b")]
     assert WORDPIECE.encode([]) == []
+    alone, pair = (WORDPIECE.encode(*given, add_special_tokens=True) for given in (("a",), (["a"], [""])))
+    assert WORDPIECE.encode("a", "", add_special_tokens=True) == alone
+    assert pair[0].tokens == [*alone.tokens, "[SEP]"]
     assert other.sequence_ids == other.type_ids == [0, 1, 1]
     assert WORDPIECE.encode("b", "ab.", add_special_tokens=True).sequence_ids == [None, 0, None, 1, 1, None]
 
@@ -172,6 +175,8 @@ def test_one_text_or_many_and_pairs_in_either_form() -> None:
 def test_a_length_truncates_unless_only_padding_is_asked_for() -> None:
     for arguments, tokens in [
         ({"max_length": 1}, 1),
+        ({"max_length": 1, "padding": False}, 1),
+        ({"max_length": 1, "padding": "do_not_pad"}, 2),
         ({"max_length": 1, "truncation": False}, 2),
         ({"max_length": 1, "padding": "max_length"}, 2),
         ({"max_length": 3, "padding": "max_length"}, 3),

@@ -89,6 +89,7 @@ def test_unknown_setting_in_a_file() -> None:
 
 def test_numbers_of_numpy_are_numbers() -> None:
     assert TrainingConfig(vocab_size=np.int64(50)).to_dict()["vocab_size"] == 50  # type: ignore[arg-type]
+    assert type(TrainingConfig(max_seconds=np.int64(5)).max_seconds) is float  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", [

@@ -43,7 +43,7 @@ class Failing:
 def begin(words: wps.WordCounts, **settings: Any) -> wps.Trainer:
     """Return a trainer with the fast engine, whose arrays have room for almost nothing."""
     begun = wps.Trainer(words, wps.TrainingConfig(max_merges=120, **settings), engine="plain")
-    begun._engine = compiled.CompiledEngine(begun.history.input, capacity=2)
+    begun._place = 0, compiled.CompiledEngine(begun.history.input, capacity=2)
     return begun
 
 
@@ -236,7 +236,7 @@ LIMITED = """
     straight = wps.Trainer(counts, config)
     straight.run()
     training = wps.Trainer(counts, config, memory_limit=math.inf)
-    training._engine = CompiledEngine(training.history.input, capacity=100)
+    training._place = 0, CompiledEngine(training.history.input, capacity=100)
     limit(taken() + (4 << 20))
     try:
         wps.Trainer(counts, config)

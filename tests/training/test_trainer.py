@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import pickle
+import random
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,7 +89,7 @@ def every_engine() -> Any:
     def build(pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> list[wps.Trainer]:
         trainers = [wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine=e) for e in ("plain", "compiled")]
         trainers.append(wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine="plain"))
-        trainers[-1]._engine = compiled.CompiledEngine(trainers[-1].history.input, capacity=2)
+        trainers[-1]._place = 0, compiled.CompiledEngine(trainers[-1].history.input, capacity=2)
         return trainers
 
     return build
@@ -282,6 +286,70 @@ def test_candidates_are_ordered_and_complete(engine: Any) -> None:
         ("##u", "##gs"),
     ]
     assert [c.value for c in candidates] == sorted((c.value for c in candidates), reverse=True)
+
+
+def test_all_candidates_are_those_that_there_are(engine: Any) -> None:
+    letters = map(chr, range(0x4E00, 0x4E00 + 40))
+    words = {"".join(pair): 1 + place % 9 for place, pair in enumerate(itertools.permutations(letters, 2))}
+    trainer = wps.Trainer(words, engine=engine)
+    trainer.run(2)
+    everything = trainer.top(10**30)
+    assert len(everything) > 1500
+    assert everything == trainer.top(10**9) == trainer.top(len(everything))
+
+
+@pytest.mark.parametrize("name", ["run", "seek", "top"])
+def test_steps_are_whole_numbers_of_any_kind(engine: Any, name: str) -> None:
+    trainer, other = (wps.Trainer(dict(HUG), engine=engine) for _ in range(2))
+    for wrong in (2.5, 2.0, "2"):
+        with pytest.raises(TypeError):
+            getattr(trainer, name)(wrong)
+    assert trainer.current_step == 0
+    assert getattr(trainer, name)(np.int64(2)) == getattr(other, name)(2)
+    assert trainer.current_step == other.current_step
+
+
+def test_threads_may_share_a_trainer(engine: Any, sample_words: Any) -> None:
+    config = wps.TrainingConfig(max_merges=50)
+    straight, shared = (wps.Trainer(sample_words, config, engine=engine) for _ in range(2))
+    straight.run()
+    failures: list[BaseException] = []
+
+    def walk(seed: int) -> None:
+        chance = random.Random(seed)
+        try:
+            for _ in range(60):
+                chance.choice([
+                    shared.step,
+                    shared.step_back,
+                    lambda: shared.seek(chance.randrange(50)),
+                    lambda: shared.run(chance.randrange(9)),
+                    lambda: shared.top(3),
+                    lambda: (repr(shared), shared.vocabulary),
+                ])()  # fmt: skip
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=walk, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    shared.run()
+    assert contents(shared) == contents(straight)
+
+
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_a_copy_is_a_trainer_of_its_own(engine: Any) -> None:
+    trainer = wps.Trainer(dict(HUG), engine=engine)
+    trainer.run(1)
+    copied = pickle.loads(pickle.dumps(trainer))
+    copied.run()
+    assert trainer.current_step == len(trainer.history) == 1
+    trainer.run()
+    assert contents(copied) == contents(trainer)
 
 
 def test_step_back_keeps_the_history_and_step_replays_it(engine: Any) -> None:

@@ -9,6 +9,7 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import operator
 import os
 import sys
 import time
@@ -362,7 +363,7 @@ class WordCounts:
         >>> WordCounts.from_pairs([("hug", 10), ("pug", 5), ("bun", 4)]).at_least(5).words
         ['hug', 'pug']
         """
-        is_common = self.counts >= count
+        is_common = self.counts >= operator.index(count)
         if is_common.all():
             return self
         rare = self.counts[~is_common]

@@ -13,8 +13,9 @@ import threading
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import msgspec
 
@@ -243,11 +244,12 @@ class ImportedTokenizer(LibraryTokenizer):
             or the library cannot tokenize the text, or crashes.
         """
         checked_text(text)
-        if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_SEGMENTATIONS:
+        is_number = isinstance(count, SupportsIndex) and not isinstance(count, bool)
+        if not is_number or not 1 <= index(count) <= _MOST_SEGMENTATIONS:
             advice = f"Give a whole number from 1 to {_MOST_SEGMENTATIONS}."
             raise StudioError("The number of segmentations is {value}", advice, value=repr(count)[:30])
         try:
-            found = self._ask("best", (text, count), len(text) * count, list[tuple[list[str], float]])
+            found = self._ask("best", (text, index(count)), len(text) * count, list[tuple[list[str], float]])
         except UnicodeEncodeError as error:
             raise self._half(error) from None
         return [Segmentation(tuple(tokens), score) for tokens, score in found]

@@ -253,7 +253,8 @@ class Encoder(ABC):
         text
             A text, or several: a list, a generator, a column of a table; or a list of tuples of two texts.
         pair
-            The second text, or as many second texts as there are texts.
+            The second text, or as many second texts as there are texts. An empty second text of one text is none; in a
+            list it makes a pair.
         add_special_tokens : bool, default False
             Whether to add what the model expects. If the tokenizer was read from a file, that is what its
             ``post_processor`` says; else it is ``[CLS] A [SEP]``, or ``[CLS] A [SEP] B [SEP]`` for a pair, with the
@@ -261,7 +262,7 @@ class Encoder(ABC):
         truncation : bool or str, optional
             What to shorten if there are more than `max_length` tokens: ``"longest_first"``, or True, the longer text;
             or ``"only_first"``, or ``"only_second"``. What is cut off, on the `truncation_side`, goes to
-            `Encoding.overflowing`. If it is not given, a `max_length` without padding truncates too.
+            `Encoding.overflowing`. If neither this nor `padding` is given, a `max_length` truncates too.
         max_length : int, optional
             The most tokens, special ones included. If it is needed and not given, it is `model_max_length`.
         stride : int, default 0
@@ -400,7 +401,7 @@ def _encoded(
     """Return the result of `Encoder.encode`."""
     most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
-    if truncation is None and most is not None and pads == "do_not_pad":
+    if truncation is None and most is not None and not padding:  # padding="do_not_pad" is an answer, as in transformers
         truncation = True
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
@@ -424,6 +425,8 @@ def _encoded(
     padding_token = None if pads == "do_not_pad" else encoder.special("pad_token")
     side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
     is_one = isinstance(text, str)
+    if is_one and isinstance(pair, str) and not pair:  # as in transformers, but not in a list
+        pair = None
     firsts, seconds = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
     others = repeat(None) if seconds is None else encoder._encodings_of(seconds)  # noqa: SLF001
     pairs = zip(encoder._encodings_of(firsts), others, strict=False)  # noqa: SLF001

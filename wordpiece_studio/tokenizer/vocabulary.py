@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -195,8 +196,8 @@ class Vocabulary:
             if not isinstance(text, str):
                 raise StudioError("The {name} is {value}", "Give a text.", name=name, value=repr(text)[:100])
         self._table = tokens if isinstance(tokens, TokenList) else TokenList(checked_texts(tokens))
-        self._size = len(self._table.tokens) if size is None else size
-        self._pieces = pieces
+        self._size = len(self._table.tokens) if size is None else operator.index(size)
+        self._pieces = None if pieces is None else operator.index(pieces)
         self.continuing_subword_prefix = continuing_subword_prefix
         self.end_of_word_suffix = end_of_word_suffix
         self.longest = self._table.longest
@@ -227,7 +228,7 @@ class Vocabulary:
     def with_size(self, size: int) -> Vocabulary:
         """Return the vocabulary of the first `size` tokens of the table, which may have grown."""
         view = object.__new__(Vocabulary)
-        vars(view).update(vars(self), _size=size, longest=self._table.longest)
+        vars(view).update(vars(self), _size=operator.index(size), longest=self._table.longest)
         return view
 
     @property

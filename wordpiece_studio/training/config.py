@@ -7,6 +7,7 @@ import math
 import sys
 import unicodedata
 from dataclasses import dataclass
+from numbers import Real
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, get_args
 
@@ -151,7 +152,7 @@ class TrainingConfig:
         for name, smallest in _COUNTS.items():
             object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
         for name in ("max_seconds", "min_value"):
-            _check_number(name, getattr(self, name))
+            object.__setattr__(self, name, _number(name, getattr(self, name)))
         self._name_roles()
         self._check_texts()
 
@@ -344,13 +345,15 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
     return number
 
 
-def _check_number(name: str, value: object) -> None:
+def _number(name: str, value: object) -> float | None:
+    """Return any kind of number, NumPy's included, as an int or float."""
     if value is None:
-        return
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+        return None
+    if not isinstance(value, Real) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
         raise _setting_error(name, "a number", value)
     if name == "max_seconds" and value < 0:
         raise _setting_error(name, "a number from 0", value)
+    return value if isinstance(value, int) else float(value)
 
 
 def _setting_error(name: str, wanted: str, value: object) -> StudioError:

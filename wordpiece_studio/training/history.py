@@ -10,6 +10,7 @@ For the same reason the places are a cache: they can be dropped, and are made ag
 
 from __future__ import annotations
 
+import operator
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -392,7 +393,7 @@ class MergeHistory(Sequence[Merge]):
 
     def birth_step(self, token_id: int) -> int:
         """Return the step that made a token; 0 for special tokens and the alphabet."""
-        if token_id < len(self._initial):
+        if operator.index(token_id) < len(self._initial):
             return 0
         return int(np.searchsorted(self.vocabulary_sizes(), token_id, side="right")) + 1
 
@@ -572,12 +573,12 @@ class MergeHistory(Sequence[Merge]):
 
     def _checked_index(self, index: int) -> int:
         """Return the index of a merge counted from the front; negative ones count from the end, as in a list."""
-        if not -self._count <= index < self._count:
+        if not -self._count <= operator.index(index) < self._count:
             raise IndexError(f"merge {index} of {self._count}")
         return index % self._count
 
     def _checked_step(self, step: int) -> int:
-        if not 0 <= step <= self._count:
+        if not 0 <= operator.index(step) <= self._count:
             raise StudioError("There is no step {step}", "Steps run from 0 to {last}.", step=step, last=self._count)
         return step
 
@@ -625,7 +626,7 @@ def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int]
 
     There may be several: different symbols may be written as the same token.
     """
-    made = history.column("new_id")[:step]
+    made, token_id = history.column("new_id")[:step], operator.index(token_id)
     return np.flatnonzero(history.input.symbol_ids == token_id).tolist(), np.flatnonzero(made == token_id).tolist()
 
 

@@ -150,6 +150,7 @@ class CompiledEngine:
 
     def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the rows and values of the best `limit` candidates, or of all if there are fewer."""
+        limit = min(limit, self._scalar(columns.PAIRS))
         wanted = max(self._shortlist_size, 2 * limit)
         while True:
             if not self._scalar(columns.SHORTLIST_IS_VALID):

@@ -12,9 +12,11 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from functools import partial, wraps
+from operator import index
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.corpus.counts import WordCounts, is_mapping
@@ -32,6 +34,7 @@ from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -47,11 +50,29 @@ PLAIN_WORK, PLAIN_WORK_UNCOMPILED = 100_000, 1_000_000
 
 _SLICE = 256  # merges between two calls of the caller's `should_stop` and two looks at the clock
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def _in_turn(method: Callable[Concatenate[Trainer, _P], _T]) -> Callable[Concatenate[Trainer, _P], _T]:
+    """Return a method that waits while another thread is in one of these: an engine can be moved by one at a time."""
+
+    @wraps(method)
+    def waiting(self: Trainer, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with self._turn:
+            return method(self, *args, **kwargs)
+
+    return waiting
+
 
 class Trainer:
     """Learns merges from word counts, one at a time, and can go back and forth among them.
 
     *Step* k is the state after k merges. Going back keeps the history; going forward replays it, then continues.
+
+    Several threads may use one trainer: each call is carried out whole, while calls from other threads wait, so that a
+    long `run` is best divided. Between two calls, another thread may have gone to another step. Reading the history or
+    `current_step` does not wait.
 
     Parameters
     ----------
@@ -99,29 +120,41 @@ class Trainer:
         self.stop_reason: StopReason | None = None
         self._may_choose_engine = engine == "auto"
         self._seconds = 0.0  # spent on new merges
+        self._turn = threading.RLock()
         self._memory_limit = memory_limit
         check_memory(
             Forecaster(counts).memory(self.config).peak, available_memory() if memory_limit is None else memory_limit
         )
         try:
             self.history = MergeHistory(prepare(counts, self.config, should_stop)) if history is None else history
-            self._begin_at(len(self.history) if step is None else step, engine, should_stop)
+            self._begin_at(len(self.history) if step is None else index(step), engine, should_stop)
         except MemoryError as error:
             raise out_of_memory() from error
 
     def __repr__(self) -> str:
         return f"<Trainer at step {self.current_step:,} of {len(self.history):,}>"
 
+    @_in_turn
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._turn = threading.RLock()
+
     @property
     def current_step(self) -> int:
         """The number of merges carried out."""
-        return self._begin + self._engine.current_step
+        begin, engine = self._place
+        # While another thread trains, the engine may be ahead of the history.
+        return min(begin + engine.current_step, len(self.history))
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary of this step."""
         return self.history.vocabulary(self.current_step)
 
+    @_in_turn
     def step(self) -> Merge | None:
         """Carry out the next merge and return it, or None if a stop rule applies, see `stop_reason`."""
         before = self.current_step
@@ -131,12 +164,13 @@ class Trainer:
         except MemoryError as error:
             raise out_of_memory() from error
 
+    @_in_turn
     def run(self, n: int | None = None, should_stop: Callable[[], bool] | None = None) -> int:
         """Carry out `n` merges, or all until a stop rule applies, and return how many were carried out.
 
         `should_stop` is called every few hundred merges; what was learned until then is kept.
         """
-        start = self.current_step
+        start, n = self.current_step, None if n is None else index(n)
         while n is None or self.current_step - start < n:
             if should_stop is not None and should_stop():
                 break
@@ -146,6 +180,7 @@ class Trainer:
                 break
         return self.current_step - start
 
+    @_in_turn
     def step_back(self) -> Merge | None:
         """Undo the last merge and return it, or None at step 0. The history keeps it."""
         if not self.current_step:
@@ -153,6 +188,7 @@ class Trainer:
         self._retreat(self.current_step - 1)
         return self.history[self.current_step]
 
+    @_in_turn
     def seek(self, step: int) -> None:
         """Go to the state after `step` merges, which must be known already or reachable by further training.
 
@@ -161,6 +197,7 @@ class Trainer:
         StudioError
             If a stop rule applies before `step` is reached.
         """
+        step = index(step)
         if step < 0:
             raise StudioError("There is no step {step}", "Steps count from 0.", step=step)
         if step < self.current_step:
@@ -177,13 +214,15 @@ class Trainer:
         """Return whether the engine can go to `step` merge by merge; if not, a new engine is made there."""
         return self._begin <= step <= self._begin + self._engine.known
 
+    @_in_turn
     def top(self, k: int) -> PairList[Candidate]:
         """Return the best `k` candidates at this step, the next merge first."""
         try:
-            return candidates(self._engine, self.history, self.current_step, k)
+            return candidates(self._engine, self.history, self.current_step, index(k))
         except MemoryError as error:
             raise out_of_memory() from error
 
+    @_in_turn
     def change_limits(
         self,
         *,
@@ -231,8 +270,16 @@ class Trainer:
         if input_ is None:
             raise PreparationStopped
         name = _cheapest(input_, self.config) if engine == "auto" else engine
-        self._engine = _make_engine(input_, name, should_stop)
-        self._begin = step
+        self._place = step, _make_engine(input_, name, should_stop)
+
+    @property
+    def _begin(self) -> int:
+        """The step that the engine started at."""
+        return self._place[0]
+
+    @property
+    def _engine(self) -> Engine:
+        return self._place[1]
 
     @property
     def _engine_name(self) -> EngineName:
@@ -353,7 +400,8 @@ def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longe
         )
     if not longest_first:
         # A pair may occur again after it was merged; it keeps the priority of its first merge.
-        merges = (pair for pair, first in history.pair_steps().items() if first <= step)
+        pairs = list(history.pair_steps().items())  # another thread may add to them meanwhile
+        merges = (pair for pair, first in pairs if first <= step)
         return by_merges(vocabulary, merges, counts.normalizer, counts.pre_tokenizer, config)
     vocab, unknown = _ids_of(vocabulary)
     return LongestFirstTokenizer(

@@ -14,6 +14,7 @@ and decoding (`segment_counter`, `listing`), and how the words of a piece of tex
 from __future__ import annotations
 
 import sys
+from operator import index
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.counting.part_counts import Merging
@@ -130,6 +131,7 @@ def count_words(
         If a file cannot be read or decoded; the message names the file, the line and the byte. Or if `paths` are none.
     """
     pipeline = _pipeline(normalizer, pre_tokenizer, max_word_length, user_tokens)
+    min_count, processes = index(min_count), None if processes is None else index(processes)
     listed = listing(paths, column=column, encoding=encoding, errors=errors)
     files, reporting = listed.files, (progress, should_stop, keeps_when_stopped)
     if all(file.kind == "word-counts" for file in files):
@@ -303,7 +305,7 @@ def _pipeline(
     max_word_length: int,
     user_tokens: Sequence[str],
 ) -> Pipeline:
-    if max_word_length < 1:
+    if index(max_word_length) < 1:
         raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
     if isinstance(user_tokens, str) or not all(isinstance(token, str) and token for token in user_tokens):
         raise StudioError(
