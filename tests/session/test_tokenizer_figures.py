@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +22,7 @@ from wordpiece_studio.evaluation.held_out import divided_corpus
 from wordpiece_studio.peers.imported_tokenizer import end_libraries
 from wordpiece_studio.peers.library_training import train_peer
 from wordpiece_studio.peers.peer_history import PeerHistory
-from wordpiece_studio.session import tokenizer_figures
+from wordpiece_studio.session import corpus_references, tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import corpus_to_divide
 from wordpiece_studio.session.peer_training import PeerOrder, trained_by_library
@@ -42,7 +44,6 @@ from wordpiece_studio.training.trainer import bpe_tokenizer, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from pytestqt.qtbot import QtBot
 
@@ -150,6 +151,96 @@ def test_what_is_stopped_begins_again_on_another_text(desk: Desk, fake: Fake) ->
     assert figures.rows()[0].figures is None
     desk.wait_known("A")
     assert figures.rows()[0].figures.words == 2
+
+
+class FileReader(Fake):
+    """Measures what the text files hold now, by runs; tokenizers in files are counted as errors with their content."""
+
+    def measured(
+        self, order: FiguresOrder, stop: threading.Event, report: Callable[[object], None]
+    ) -> FiguresFound | None:
+        try:
+            texts = [Path(path).read_text(encoding="utf-8") for path in order.where.paths]
+        except OSError as error:
+            raise StudioError("It is gone") from error
+        found = super().measured(replace(order, measured=order.measured[:1], text=" ".join(texts)), stop, report)
+        errors = {
+            each: StudioError(Path(each.path).read_text("utf-8") if Path(each.path).exists() else "gone")
+            for each in order.measured[1:]
+        }
+        return None if found is None else replace(found, errors=errors)
+
+
+def rewrite(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put another file in its place, of the same size and age."""
+    status = path.stat()
+    new = path.with_name("new")
+    new.write_text(text, encoding="utf-8")
+    os.utime(new, ns=(status.st_atime_ns, status.st_mtime_ns))
+    new.replace(path)
+
+
+@pytest.fixture
+def reader(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> FileReader:
+    reader = FileReader()
+    monkeypatch.setattr(tokenizer_figures, "measured", reader.measured)
+    monkeypatch.setattr(corpus_references, "SETTLE_MS", 20)
+    return reader
+
+
+@pytest.mark.parametrize("change", [rewrite, replace_file])
+@pytest.mark.usefixtures("reader")
+def test_figures_are_of_files_as_they_are(desk: Desk, tmp_path: Path, change: Callable[[Path, str], None]) -> None:
+    figures, text, tokenizer = desk.figures, tmp_path / "text.txt", tmp_path / "opened.json"
+    rewrite(text, "hugs pugs")
+    rewrite(tokenizer, "older")
+
+    def shown() -> tuple[int | None, str]:
+        first, *others = figures.rows()
+        error = str(figures.error or others[0].error)
+        return first.figures.words if first.figures is not None else None, error
+
+    def wait_shown(words: int | None, error: str) -> None:
+        desk.qtbot.waitUntil(lambda: not figures.is_running and shown() == (words, error))
+
+    desk.train("score")
+    figures.open([str(tokenizer)])
+    figures.measure_on(FiguresText("files", (str(text),)))
+    figures.set_wanted(True)
+    wait_shown(2, "older.")
+    change(text, "hug pug a")
+    wait_shown(3, "older.")
+    change(tokenizer, "newer")
+    wait_shown(3, "newer.")
+    tokenizer.unlink()
+    wait_shown(3, "gone.")
+    rewrite(tokenizer, "newer")
+    figures._files.check()
+    wait_shown(3, "newer.")
+    text.unlink()
+    wait_shown(None, "It is gone.")
+    rewrite(text, "hug")
+    figures._files.check()
+    wait_shown(1, "newer.")
+    figures.set_wanted(False)
+    change(text, "pug" if change is rewrite else "pun")
+    desk.qtbot.waitUntil(lambda: figures.rows()[0].figures is None)  # it is not shown when one looks again
+
+
+def test_a_file_beside_a_tokenizer_may_come_later(reader: FileReader, desk: Desk, tmp_path: Path) -> None:
+    figures = desk.figures
+    rewrite(tmp_path / "vocab.txt", "[UNK]")
+    desk.train("score")
+    figures.open([str(tmp_path / "vocab.txt")])
+    figures.set_wanted(True)
+    desk.qtbot.waitUntil(lambda: len(reader.orders) == 1 and not figures.is_running)
+    rewrite(tmp_path / "tokenizer_config.json", "{}")
+    figures._files.check()
+    desk.qtbot.waitUntil(lambda: len(reader.orders) == 2 and not figures.is_running)
 
 
 @pytest.mark.slow

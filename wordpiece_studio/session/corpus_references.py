@@ -1,4 +1,4 @@
-"""What the corpus files were like when they were last read, and noticing when other programs change or remove them.
+"""What files were like when they were last read, and noticing when other programs change or remove them.
 
 The system's own notifications are quick but not available for every file (network drives, very many files), so files
 are also checked periodically. That is done in the background, where a network that does not answer delays no one. A
@@ -280,6 +280,15 @@ class FileWatch(QObject):
     def paths(self) -> list[Path]:
         """The watched files."""
         return list(self._stamps)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether there are files of which it is not known yet what they are like, or that they do not exist."""
+        return any(stamp is None and path not in self._gone for path, stamp in self._stamps.items())
+
+    def has_seen(self, path: Path) -> bool:
+        """Whether the file has existed while it was watched."""
+        return self._stamps.get(path) is not None
 
     def watch(self, paths: Iterable[Path]) -> None:
         """Watch exactly these files; those already watched keep their stamps."""

@@ -1,7 +1,8 @@
 """What the runs and opened tokenizers make of a text: their figures, measured in a child process of low priority.
 
 Ours are measured at their end, and at the steps that are compared; those of other libraries by these libraries. They
-are measured while someone looks, a moment after runs have come or gone, and anew on another text.
+are measured while someone looks, a moment after runs have come or gone, and anew on another text or when another
+program has changed, removed or brought back a file that was read for them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
+from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import TokenizerFigures
 from wordpiece_studio.session.background_job import BackgroundJob
@@ -26,13 +28,14 @@ from wordpiece_studio.session.corpus_child import (
     written_tokenizer,
     written_training,
 )
+from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
-from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
+from wordpiece_studio.storage.tokenizer_loading import files_read, manifest_of_tokenizer
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -121,7 +124,10 @@ class FiguresText:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FiguresOrder:
-    """What is measured, and on what: words with their counts, a text, the files that `where` names, or a corpus."""
+    """What is measured, and on what: words with their counts, a text, the files that `where` names, or a corpus.
+
+    Orders with the same `edition` find the same content in the files.
+    """
 
     measured: tuple[Measured, ...]
     where: FiguresText
@@ -129,6 +135,7 @@ class FiguresOrder:
     text: str = ""
     corpus: ProjectCorpus | None = None
     max_word_length: int = 0
+    edition: int = 0
 
     def is_like(self, other: FiguresOrder) -> bool:
         """Return whether another order has the same figures."""
@@ -137,7 +144,14 @@ class FiguresOrder:
     def is_on_text_of(self, other: FiguresOrder) -> bool:
         """Return whether another order is on the same text."""
         is_same_text = (self.where, self.text, self.corpus) == (other.where, other.text, other.corpus)
-        return is_same_text and self.counts is other.counts
+        return is_same_text and self.counts is other.counts and self.edition == other.edition
+
+    def files(self) -> list[Path]:
+        """Return the files that are read, and those that would be if they existed."""
+        corpus = () if self.corpus is None else (each.file.path for each in self.corpus.files)
+        texts = [Path(path) for path in (*self.where.paths, *corpus) if not is_url(path)]
+        opened = [file for each in self.measured if each.run is None for file in files_read(each.path)]
+        return list(dict.fromkeys((*texts, *opened)))
 
     def is_trained_anew(self, measured: Measured) -> bool:
         """Return whether a run is trained on the rest of the corpus: else it would be measured on what it knows."""
@@ -195,6 +209,11 @@ class FiguresMeasuring(QObject):
         self._is_done = False
         self._progress: tuple[str, int, int] | None = None
         self._error: StudioError | None = None
+        self._edition = 0
+        self._files = FileWatch(self)
+        self._files.changed.connect(self._on_files_changed)
+        self._files.back.connect(self._on_files_changed)
+        self._files.gone.connect(self._on_files_gone)
         self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
         self._job = BackgroundJob(measured, "The measuring of tokenizers", self)
         self._job.reported.connect(self._on_job_reported)
@@ -295,6 +314,7 @@ class FiguresMeasuring(QObject):
     def close(self) -> None:
         """Cancel what runs and wait for it to end."""
         self._timer.stop()
+        self._files.close()
         self._job.close()
 
     # The work.
@@ -309,6 +329,9 @@ class FiguresMeasuring(QObject):
             self._error = None
             if order is None or before is None or not order.is_on_text_of(before):
                 self._found = FiguresFound()
+        files = [] if order is None else order.files()
+        if files != self._files.paths:
+            self._files.watch(files)
         if not self._is_wanted:
             self._end()
         elif self._order is not None and not (self._is_done or self._was_stopped or self.is_running):
@@ -325,12 +348,17 @@ class FiguresMeasuring(QObject):
         if not found or (where.place == "training" and counts is None):
             return None
         if where.place == "training":
-            return FiguresOrder(found, where, counts=counts)
+            return FiguresOrder(found, where, counts=counts, edition=self._edition)
         if where.place == "held-out":
             corpus = corpus_to_divide(self._model.run) if self._model.run is not None else None
             length = self._counting.max_word_length
-            return None if corpus is None else FiguresOrder(found, where, corpus=corpus, max_word_length=length)
-        return FiguresOrder(found, where, text=self._live_text if where.place == "live" else "")
+            return (
+                None
+                if corpus is None
+                else FiguresOrder(found, where, corpus=corpus, max_word_length=length, edition=self._edition)
+            )
+        text = self._live_text if where.place == "live" else ""
+        return FiguresOrder(found, where, text=text, edition=self._edition)
 
     def _measured(self) -> tuple[Measured, ...]:
         """Return each run that is not being trained at its end, with the steps of it that are compared; then files."""
@@ -343,9 +371,21 @@ class FiguresMeasuring(QObject):
         return (*dict.fromkeys(found), *(Measured(path=path) for path in self._opened))
 
     def _on_timer_timeout(self) -> None:
-        if self._order is not None:
-            self._job.begin(self._order)
-            self.changed.emit()
+        if self._order is None:
+            return
+        if self._files.is_pending:  # or else a change between the reading and the first look would not be noticed
+            self._timer.start()
+            return
+        self._job.begin(self._order)
+        self.changed.emit()
+
+    def _on_files_changed(self, _path: Path) -> None:
+        self._edition += 1
+        self.refresh()
+
+    def _on_files_gone(self, path: Path) -> None:
+        if self._files.has_seen(path):  # the others were not there when they were to be read
+            self._on_files_changed(path)
 
     def _on_job_reported(self, progress: tuple[str, int, int]) -> None:
         self._progress = progress

@@ -7,15 +7,27 @@ The files of a folder must agree: if two of them contradict each other, neither 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import MERGES_FILE, MODEL_FILE, MODEL_SUFFIX, VOCAB_JSON_FILE
+from wordpiece_studio.peers.library_child import (
+    MERGES_FILE,
+    MODEL_FILE,
+    MODEL_SUFFIX,
+    VOCAB_JSON_FILE,
+    merges_beside,
+)
 from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
 from wordpiece_studio.storage.huggingface.reading import read_tokenizer_json, stated_normalizer
-from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
+from wordpiece_studio.storage.huggingface.tokenizer_json import (
+    ADDED_TOKENS_FILE,
+    CONFIG_FILE,
+    SPECIAL_TOKENS_FILE,
+    TOKENIZER_FILE,
+)
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
     Manifest,
@@ -37,7 +49,6 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-    from pathlib import Path
 
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
@@ -110,6 +121,21 @@ def manifest_of_tokenizer(path: Path) -> Manifest | None:
         places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
     found = next((place for place in places if place.is_file()), None)
     return None if found is None else read_manifest(found)
+
+
+def files_read(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the files that `load_tokenizer` reads, and those that it would read if they existed."""
+    given = Path(path)
+    if given.suffix == MODEL_SUFFIX and not given.is_dir():
+        return [given]
+    folder = given if given.is_dir() else given.parent
+    names = (*TOKENIZER_FILES, *KNOWN_FILES, MERGES_FILE, MANIFEST_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE,
+             ADDED_TOKENS_FILE)  # fmt: skip
+    beside = [folder / name for name in names]
+    if given == folder:
+        return list(dict.fromkeys(beside))
+    own = [merges_beside(given)] if given.name.endswith(VOCAB_JSON_FILE) else []
+    return list(dict.fromkeys((given, *own, side_manifest(given), *beside)))
 
 
 def load_wordpiece_tokenizer(
