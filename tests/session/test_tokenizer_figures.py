@@ -40,6 +40,7 @@ from wordpiece_studio.training.trainer import bpe_tokenizer, train
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
     from pytestqt.qtbot import QtBot
 
     from wordpiece_studio.session.document import Document
