@@ -150,6 +150,8 @@ class Chooser:
     def __init__(self, rng: Random, sandbox: Sandbox) -> None:
         self._rng = rng
         self._sandbox = sandbox
+        self.files_read: Callable[[], Sequence[Path]] = tuple
+        """Returns the files that the window has read."""
         self._kinds: dict[str, tuple[int, Callable[[list[QWidget]], Action | None]]] = {
             "click": (26, self._click),
             "key": (22, self._key),
@@ -165,6 +167,7 @@ class Chooser:
             "wait": (4, self._wait),
             "resize": (1, self._resize),
             "spoil": (1, lambda _windows: Action("spoil", data={"seed": self._rng.randrange(1 << 30)})),
+            "change": (2, self._change),
             "touch": (1, lambda _windows: Action("touch", data={"seed": self._rng.randrange(1 << 30)})),
         }
 
@@ -296,6 +299,12 @@ class Chooser:
             return None
         width, height = self._rng.choice(_SIZES)
         return Action("resize", path_of(self._rng.choice(windows)), {"width": width, "height": height})
+
+    def _change(self, _windows: list[QWidget]) -> Action | None:
+        folder = self._sandbox.folder.resolve()
+        names = [str(path.relative_to(folder)) for path in self.files_read() if folder in path.parents]
+        seed = self._rng.randrange(1 << 30)
+        return Action("change", data={"path": self._rng.choice(names), "seed": seed}) if names else None
 
     def _place(self, dialog: QFileDialog) -> Action:
         """Choose a file or a folder, one that is there or a new one, or none."""
@@ -495,12 +504,11 @@ class Hand:
     def _do_touch(self, _widget: QWidget | None, seed: int) -> None:
         """Change, or take away, a file that the window may have open."""
         rng = Random(seed)
-        path = rng.choice([path for path in self._sandbox.paths() if path.is_file()] or [self._sandbox.folder])
-        if path.is_file():
-            if rng.random() < 0.3:
-                path.unlink()
-            else:
-                path.write_bytes(path.read_bytes()[: 1 << 20] + b" changed")
+        self._sandbox.change(self._sandbox.folder, rng)
+
+    def _do_change(self, _widget: QWidget | None, path: str, seed: int) -> None:
+        """Change, or take away, a file that the window has read."""
+        self._sandbox.change(self._sandbox.folder / path, Random(seed))
 
     def _do_plant(self, _widget: QWidget | None, fault: str) -> None:
         """Do what no user can: be at fault, to see that it is noticed."""

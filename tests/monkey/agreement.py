@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from wordpiece_studio.ui.main_window import MainWindow
 
@@ -39,6 +43,46 @@ def disagreements(window: MainWindow) -> Iterator[str]:
     yield from _steps(window)
     yield from _tokens(window)
     yield from _counts(window)
+
+
+def files_read(window: MainWindow) -> list[Path]:
+    """Return the files whose content is shown: of the corpus, of the figures, of the project."""
+    session = window.session
+    figures = session.figures._files.paths
+    found = (*session.watch.paths, *figures, *filter(None, (session.document.path,)))
+    return sorted({Path(path).resolve() for path in found if Path(path).is_file()})
+
+
+class FiguresCheck:
+    """Whether figures of files are those of the files as they are now; they are computed afresh when those change."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, ...] | None = None
+
+    def disagreement(self, window: MainWindow) -> str:
+        """Return what is shown of older files, in words; nothing if all is well. Only of a window that is settled."""
+        figures = window.session.figures
+        order, face = figures._order, window.charts_pane.face
+        if order is None or face is None or not face.isVisible() or figures.is_running or not figures._is_done:
+            return ""
+        contents = _contents(order.files())
+        state = (order, figures._found, contents)
+        if not contents or (self._known is not None and self._known[:2] == state[:2] and self._known[2] == contents):
+            return ""
+        try:
+            fresh = measured(order, threading.Event(), lambda _progress: None) or FiguresFound()
+        except StudioError:
+            fresh = FiguresFound()
+        if contents != _contents(order.files()) or figures._order is not order or figures.is_running:
+            return ""
+        if fresh.figures == figures._found.figures and fresh.errors.keys() == figures._found.errors.keys():
+            self._known = state
+            return ""
+        return f"figures are of older files than {', '.join(path.name for path in contents)}"
+
+
+def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def _texts(window: MainWindow) -> Iterator[str]:

@@ -84,6 +84,26 @@ class Sandbox:
         spoiled.write_bytes(data)
         return spoiled
 
+    def change(self, path: Path, rng: random.Random) -> None:
+        """Do to a file, or to one in a folder, what another program may: rewrite, replace, truncate or delete it."""
+        if path.is_dir():
+            inside = [file for file in self.paths() if path in file.parents and file.is_file()]
+            path = rng.choice(inside) if inside else path
+        if not path.is_file():
+            return
+        data, way = path.read_bytes()[: 1 << 20], rng.choice(("rewrite", "replace", "truncate", "delete"))
+        changed = data + b" changed" if rng.random() < 0.5 else data[::-1]
+        if way == "delete":
+            path.unlink()
+        elif way == "truncate":
+            path.write_bytes(data[: rng.randrange(len(data) + 1)])
+        elif way == "rewrite":
+            path.write_bytes(changed)
+        else:
+            new = path.with_name("replacing.tmp")
+            new.write_bytes(changed)
+            new.replace(path)
+
     def _write_texts(self, rng: random.Random) -> None:
         for path in sorted(resource_path("samples").glob("*.txt")):
             (self.folder / path.name).write_bytes(path.read_bytes())

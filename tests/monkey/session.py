@@ -29,6 +29,7 @@ _ROUNDS = 10
 _MOST_GROWTH = 50 << 20
 _SETTLE_SECONDS, _END_SECONDS = 1.5, 20.0
 _CHECK_EVERY = 8
+_NOTICE_SECONDS = 15.0
 
 
 def own_folders(folder: Path) -> None:
@@ -54,6 +55,7 @@ class Session:
         from PySide6.QtWidgets import QApplication
 
         from tests.monkey.actions import Chooser, Hand
+        from tests.monkey.agreement import FiguresCheck, files_read
         from tests.monkey.sandbox import Sandbox
         from tests.monkey.watch import FaultWatch
         from wordpiece_studio.session.garbage import GarbageCollector
@@ -75,6 +77,8 @@ class Session:
         self._rescue = QTimer(interval=1000)
         self._rescue.timeout.connect(_end_nested_loops)
         self._window: Any = None
+        self._figures_check = FiguresCheck()
+        self._chooser.files_read = lambda: [] if self._window is None else files_read(self._window)
         self._is_closed = True
         self._longest: tuple[float, str] = (0.0, "")
 
@@ -92,6 +96,8 @@ class Session:
                 yield Action("open", data={"paths": self._some_paths()})
             elif self._rng.random() < 0.002:
                 yield Action("close")
+            elif self._rng.random() < 0.004:
+                yield Action("figures", data={"text": self._rng.choice(("middle.txt", "counts.tsv", "marked.txt"))})
             else:
                 yield self._chooser.draw()
         yield Action("rounds")
@@ -138,6 +144,7 @@ class Session:
 
     def _do(self, action: Action) -> None:
         own = {"open": self._open, "close": self._close, "rounds": self._rounds, "end": self._end}
+        own["figures"] = self._show_figures
         if action.kind in own:
             own[action.kind](**action.data)
         elif not self._is_closed:
@@ -180,6 +187,17 @@ class Session:
             self._window.take_down()
             self._window, self._is_closed = None, True
 
+    def _show_figures(self, text: str) -> None:
+        """Show what tokenizers in files make of a file, which chance alone seldom does."""
+        from wordpiece_studio.session.tokenizer_figures import FiguresText
+
+        if self._is_closed:
+            return
+        figures = self._window.session.figures
+        figures.open([str(self._sandbox.folder / name) for name in ("vocab.txt", "tokenizer.json")])
+        figures.measure_on(FiguresText("files", (str(self._sandbox.folder / text),)))
+        self._window.actions_.figures.trigger()
+
     # -- what must hold
 
     def _run_loop(self, seconds: float) -> None:
@@ -211,6 +229,13 @@ class Session:
             return
         for found in disagreements(self._window):
             self.fail(Fault("disagreement", found))
+        end = time.monotonic() + _NOTICE_SECONDS  # that is how long another program's change may go unnoticed
+        while found := self._figures_check.disagreement(self._window):
+            if time.monotonic() > end:
+                self.fail(Fault("disagreement", found))
+            self._run_loop(0.3)
+            if self._is_closed or not self._wait_settled(_END_SECONDS):
+                return
 
     def _rounds(self) -> None:
         """Make new corpora and train them, the same ones ten times, and see what that leaves in memory."""
