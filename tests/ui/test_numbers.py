@@ -15,6 +15,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
     from tests.ui.conftest import Studio
 
 LANGUAGES = ("de_DE", "es_ES", "de_CH", "hi_IN", "ar_EG")

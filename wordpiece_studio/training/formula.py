@@ -86,8 +86,7 @@ def formula_of(objective: str, pair: Merge | Candidate, symbols: int) -> Formula
         N, the number of symbols in the corpus before the merge; only `likelihood` needs it.
     """
     together, left, right, total = (
-        number_text(count)
-        for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency, symbols)
+        number_text(count) for count in (pair.pair_frequency, pair.left_frequency, pair.right_frequency, symbols)
     )
     rule, value = RULES[objective], value_text(pair.value)
     if objective == "count" or not pair.left_frequency * pair.right_frequency:
