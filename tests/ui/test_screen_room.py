@@ -83,12 +83,12 @@ def test_the_window_fits(empty_studio: Studio, room: QSize) -> None:
     window = empty_studio.window
     window.show()
     empty_studio.qtbot.waitExposed(window)
-    window.centralWidget().updateGeometry()
-    window.resize(room)
-    assert window.size() == room
     area = window.centralWidget()
     assert isinstance(area, RoomArea)
-    content = area.widget().minimumSizeHint()
+    area.updateGeometry()
+    window.resize(room)
+    assert window.size() == room
+    content = area._content.minimumSizeHint()
     has_room = content.boundedTo(area.viewport().size()) == content
     bars = (area.horizontalScrollBar(), area.verticalScrollBar())
     assert has_room is not any(bar.maximum() > 0 for bar in bars)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QMainWindow, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLayout, QMainWindow, QScrollArea, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
@@ -29,6 +29,7 @@ class RoomArea(QScrollArea):
 
     def __init__(self, content: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
+        self._content = content
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setWidgetResizable(True)
@@ -38,13 +39,13 @@ class RoomArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size of the content, or what the screen has."""
-        return self.widget().minimumSizeHint().boundedTo(self._room())
+        return self._content.minimumSizeHint().boundedTo(self._room())
 
     def sizeHint(self) -> QSize:
-        return self.widget().sizeHint().boundedTo(self._room())
+        return self._content.sizeHint().boundedTo(self._room())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+        if event.type() == QEvent.Type.LayoutRequest and watched is self._content:
             self.updateGeometry()
         return super().eventFilter(watched, event)
 
@@ -70,14 +71,14 @@ class ScreenDialog(QDialog):
         layout.activate()
         least = layout.totalMinimumSize().expandedTo(self.minimumSize())
         if least.boundedTo(room) != least:
-            self._scroll()
+            self._scroll(layout)
         self.resize(self.size().boundedTo(room))
 
-    def _scroll(self) -> None:
+    def _scroll(self, layout: QLayout) -> None:
         """Put all but the buttons at the foot into an area that scrolls."""
-        layout, focused = self.layout(), self.focusWidget()
-        last = layout.itemAt(layout.count() - 1).widget()
-        buttons = last if isinstance(last, QDialogButtonBox) else None
+        focused, last = self.focusWidget(), layout.itemAt(layout.count() - 1)
+        foot = last.widget() if last is not None else None
+        buttons = foot if isinstance(foot, QDialogButtonBox) else None
         if buttons is not None:
             layout.removeWidget(buttons)
         content = QWidget(self)
