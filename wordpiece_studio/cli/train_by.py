@@ -33,7 +33,7 @@ from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
-from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name, printable_json
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) 
     """Write the file of the library, and its manifest."""
     manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
     files = with_manifest(manifest, {run.file_name: run.content}, side_manifest(run.file_name).name)
-    target = make_folder(Path(output))
-    atomic_write_all({target / name: data for name, data in files.items()})
+    target = Path(output)
+    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
 class _Judged(NamedTuple):

@@ -24,7 +24,7 @@ from wordpiece_studio.peers.library_child import (
 from wordpiece_studio.storage.huggingface.reading import LARGEST_FILE_BYTES, read_json
 from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
-from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
@@ -75,11 +75,11 @@ def write_bpe_files(
         cannot be written. The folder is then unchanged.
     """
     vocabulary, merges = bpe_files_bytes(history, step)
-    target = make_folder(folder)
+    target = Path(folder)
     files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
     if manifest is not None:
         files = with_manifest(manifest, files)
-    atomic_write_all({target / name: data for name, data in files.items()})
+    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
 def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[bytes, bytes]:

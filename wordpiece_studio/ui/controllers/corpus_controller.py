@@ -23,6 +23,7 @@ from wordpiece_studio.session.document_samples import document_project, document
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
+from wordpiece_studio.storage.project.agreed_files import note_agreed
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-_Offer = Literal["", "locate", "count", "reload"]
+_Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
@@ -372,8 +373,8 @@ class CorpusController(QObject):
     def _folder(self) -> Path | None:
         if self._document.path is not None:
             return self._document.path.parent
-        rows = self._document.files.rows
-        return Path(rows[0].file.path).parent if rows else None
+        files = self._document.files.files
+        return None if not files or files[0].unagreed or is_url(files[0].path) else Path(files[0].path).parent
 
     # -- saving the text
 
@@ -421,6 +422,7 @@ class CorpusOnDisk(QObject):
         super().__init__(window)
         session = window.session
         self._window = window
+        self._session = session
         self._document = document = session.document
         self._counting = counting = session.counting
         self._references = references = session.references
@@ -438,6 +440,7 @@ class CorpusOnDisk(QObject):
         document.reset.connect(self._on_document_reset)
         document.path_changed.connect(self._on_document_path_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
+        counting.failed.connect(self._on_counting_failed)
         document.files.changed.connect(self._watch_files)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         watch.changed.connect(self._on_watch_changed)
@@ -462,7 +465,7 @@ class CorpusOnDisk(QObject):
 
     def _paths(self) -> list[str]:
         if self._document.is_files:
-            return [file.path for file in self._document.files.files]
+            return [file.path for file in self._document.files.files if not file.unagreed]
         return [] if self._document.path is None else [str(self._document.path)]
 
     def _note_read(self) -> None:
@@ -470,6 +473,66 @@ class CorpusOnDisk(QObject):
 
     def _watch_files(self) -> None:
         self._watch.watch([Path(path) for path in self._paths() if not is_url(path)])
+        self._offer_to_read()
+
+    def _offer_to_read(self) -> None:
+        """Name the files outside the project's folder: nothing there is touched before the user agrees."""
+        unagreed = self._document.unagreed
+        if not unagreed:
+            if self._offer == "agree":
+                self._forget()
+            return
+        self._offer = "agree"
+        places = [place for file in unagreed for place in file.unagreed]
+        if not self._document.is_files:
+            words = self.tr("The file of this text is outside the project’s folder and has not been looked at: {paths}")
+        elif len(unagreed) == 1:
+            words = self.tr("A file of the corpus is outside the project’s folder and has not been read: {paths}")
+        else:
+            words = self.tr("{number:,} files of the corpus are outside the project’s folder and have not been read: "
+                            "{paths}")  # fmt: skip
+        paths = " · ".join(map(display_name, places[:_MOST_NAMED]))
+        more = len(places) - _MOST_NAMED
+        if more > 0:
+            paths += " · " + self.tr("and {number:,} more").format(number=more)
+        action = self.tr("Read these files…") if more > 0 else self._agree_words()
+        self._banner.show_message(words.format(number=len(unagreed), paths=paths), "warning", action)
+
+    def _agree_words(self) -> str:
+        return self.tr("Read this file") if len(self._document.unagreed) == 1 else self.tr("Read these files")
+
+    def _on_counting_failed(self, _error: object) -> None:
+        self._offer_to_read()  # it may have been dismissed
+
+    def _ask_to_read(self) -> None:
+        """Show all names, when there are more than the banner has room for."""
+        places = [place for file in self._document.unagreed for place in file.unagreed]
+        if len(places) <= _MOST_NAMED:
+            self._agree()
+            return
+        title = self.tr("Read files outside the project’s folder?")
+        text = self.tr("The project names {number:,} places. Read them only if you know where they are: a file on "
+                       "another computer tells that computer who you are.")  # fmt: skip
+        box = plain_box(self._window, QMessageBox.Icon.Question, title, text.format(number=len(places)))
+        box.setDetailedText("\n".join(map(display_name, places)))
+        add_button(box, QMessageBox.StandardButton.Yes, self._agree_words())
+        add_button(box, QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+        box.finished.connect(self._on_agreement_box_finished)
+        box.open()
+
+    def _on_agreement_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._agree()
+        else:
+            self._offer_to_read()
+
+    def _agree(self) -> None:
+        self._session.agree()
+        if (path := self._window.project.path) is not None:
+            note_agreed(path, self._session.corpus())
+        self._forget()
+        self._watch_files()
 
     def _on_document_reset(self) -> None:
         self._forget()
@@ -480,7 +543,7 @@ class CorpusOnDisk(QObject):
         self._watch_files()
 
     def _on_counting_state_changed(self) -> None:
-        if self._counting.is_running and self._document.is_files:
+        if self._counting.is_running and self._document.is_files and not self._document.unagreed:
             self._forget()
             self._note_read()
             for path in self._watch.paths:
@@ -527,7 +590,9 @@ class CorpusOnDisk(QObject):
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         self._offer = ""
-        if gone:
+        if self._document.unagreed:
+            self._offer_to_read()
+        elif gone:
             self._offer = "locate"
             self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
         elif changed and self._document.is_files:
@@ -557,7 +622,9 @@ class CorpusOnDisk(QObject):
 
     def _on_banner_action_requested(self) -> None:
         offer, self._offer = self._offer, ""
-        if offer == "locate":
+        if offer == "agree":
+            self._ask_to_read()
+        elif offer == "locate":
             self._offer = "locate"
             self._on_locate_triggered()
         elif offer == "count":
