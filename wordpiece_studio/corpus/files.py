@@ -192,7 +192,7 @@ def check_agreed(file: CorpusFile) -> None:
     if file.unagreed:
         raise StudioError(
             "{path} is outside the project's folder and has not been read",
-            'Choose "Read these files" in the window, or specify the files themselves.',
+            "Agree to reading it, or add it yourself.",
             path=display_name(file.path),
         )
 

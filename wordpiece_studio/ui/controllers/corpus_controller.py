@@ -32,6 +32,7 @@ from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
+from wordpiece_studio.ui.widgets.plain import shown
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
+_LONGEST_NAMED = 150
+"""In characters: of a longer path, the banner shows a part."""
+_MOST_LINES = 15
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
 
@@ -491,11 +495,12 @@ class CorpusOnDisk(QObject):
         else:
             words = self.tr("{number:,} files of the corpus are outside the project’s folder and have not been read: "
                             "{paths}")  # fmt: skip
-        paths = " · ".join(map(display_name, places[:_MOST_NAMED]))
-        more = len(places) - _MOST_NAMED
-        if more > 0:
-            paths += " · " + self.tr("and {number:,} more").format(number=more)
-        action = self.tr("Read these files…") if more > 0 else self._agree_words()
+        paths = " · ".join(shown(display_name(place), _LONGEST_NAMED) for place in places[:_MOST_NAMED])
+        if len(places) > _MOST_NAMED:
+            paths += " · " + self.tr("and {number:,} more").format(number=len(places) - _MOST_NAMED)
+        action = self._agree_words()
+        if not _all_are_named(places):
+            action += "…"
         self._banner.show_message(words.format(number=len(unagreed), paths=paths), "warning", action)
 
     def _agree_words(self) -> str:
@@ -507,13 +512,15 @@ class CorpusOnDisk(QObject):
     def _ask_to_read(self) -> None:
         """Show all names, when there are more than the banner has room for."""
         places = [place for file in self._document.unagreed for place in file.unagreed]
-        if len(places) <= _MOST_NAMED:
+        if _all_are_named(places):
             self._agree()
             return
         title = self.tr("Read files outside the project’s folder?")
-        text = self.tr("The project names {number:,} places. Read them only if you know where they are: a file on "
-                       "another computer tells that computer who you are.")  # fmt: skip
-        box = plain_box(self._window, QMessageBox.Icon.Question, title, text.format(number=len(places)))
+        lines = [shown(display_name(place), _LONGEST_NAMED) for place in places[:_MOST_LINES]]
+        if len(places) > _MOST_LINES:
+            lines.append(self.tr("and {number:,} more").format(number=len(places) - _MOST_LINES))
+        lines.append(self.tr("Reading a file on another computer can tell that computer who you are."))
+        box = plain_box(self._window, QMessageBox.Icon.Question, title, "\n".join(lines))
         box.setDetailedText("\n".join(map(display_name, places)))
         add_button(box, QMessageBox.StandardButton.Yes, self._agree_words())
         add_button(box, QMessageBox.StandardButton.Cancel)
@@ -722,6 +729,11 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them does not exist
         return one == other
+
+
+def _all_are_named(places: Sequence[str]) -> bool:
+    """Return whether the banner has room for these paths."""
+    return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= _LONGEST_NAMED for place in places)
 
 
 def _names(paths: Sequence[str]) -> str:

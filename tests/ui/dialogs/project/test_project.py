@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -249,6 +250,16 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     projects.wait_saved()
     assert open_project(path).corpus.text == window.session.document.text
+
+
+def test_a_file_of_which_only_the_time_has_changed_is_saved_without_a_question(projects: Projects) -> None:
+    path = projects.save()
+    os.utime(path, ns=(1, 1))
+    projects.window.session.document.edit(0, 0, "hug ")
+    projects.window.actions_.save_project.trigger()
+    assert not projects.studio.has_box()
+    projects.wait_saved()
+    assert open_project(path).corpus.text.startswith("hug ")
 
 
 def test_a_name_gets_the_suffix_once(tmp_path: Path) -> None:
