@@ -226,7 +226,7 @@ def test_published_path(path: str, folder: str | None, name: str) -> None:
 
 def test_nothing_is_looked_for_on_other_machines() -> None:
     for path in (
-        "//server/a", "\\\\server\\a", "https://example.org/a", "/\\server\\s\\a", "\\/server/s/a", "/dev/zero", "C:\\a",
-        "../../a", "a/../../../b",
+        "//server/a", "\\\\server\\a", "https://example.org/a", "/\\server\\s\\a", "\\/server/s/a", "/dev/zero",
+        "C:\\a", "../../a", "a/../../../b",
     ):  # fmt: skip
         assert list(places_of(RecordedFile(path=path), "/a")) == []

@@ -64,11 +64,11 @@ _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ 
 
 
 def is_relative(path: str) -> bool:
-    """Return whether a path leads on from a folder on every system, without a drive, another computer or a device.
+    r"""Return whether a path leads on from a folder on every system, without a drive, another computer or a device.
 
     It may lead out of the folder through ``..``.
 
-    >>> is_relative("../texts/a.txt"), is_relative("/\\\\server/share/a.txt"), is_relative("s3://bucket/a.txt")
+    >>> is_relative("../texts/a.txt"), is_relative("/\\server/share/a.txt"), is_relative("s3://bucket/a.txt")
     (True, False, False)
     """
     if is_url(path) or PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor:

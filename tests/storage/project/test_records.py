@@ -140,8 +140,19 @@ def test_a_path_on_another_drive_has_no_way_from_the_folder(monkeypatch: pytest.
 
 @pytest.mark.parametrize(
     "relative",
-    ["/etc/passwd", "//server/share/x", "\\\\server\\share\\x", "C:\\x", "C:x", "\\x", "https://x/y", "", "a\0b",
-     "/\\server\\share\\x", "\\/server/share/x"],
+    [
+        "/etc/passwd",
+        "//server/share/x",
+        "\\\\server\\share\\x",
+        "C:\\x",
+        "C:x",
+        "\\x",
+        "https://x/y",
+        "",
+        "a\0b",
+        "/\\server\\share\\x",
+        "\\/server/share/x",
+    ],
 )
 def test_what_is_no_way_from_the_folder_is_refused(relative: str) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -14,7 +14,6 @@ import hashlib
 import os
 import stat
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import platformdirs
@@ -25,6 +24,7 @@ from wordpiece_studio.system.atomic_write import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from wordpiece_studio.storage.project.contents import ProjectCorpus
 

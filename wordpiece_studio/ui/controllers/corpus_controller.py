@@ -23,16 +23,15 @@ from wordpiece_studio.session.document_samples import document_project, document
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
-from wordpiece_studio.storage.project.agreed_files import note_agreed
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
-from wordpiece_studio.ui.widgets.plain import shown
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -46,9 +45,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
-_LONGEST_NAMED = 150
-"""In characters: of a longer path, the banner shows a part."""
-_MOST_LINES = 15
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
 
@@ -426,13 +422,14 @@ class CorpusOnDisk(QObject):
         super().__init__(window)
         session = window.session
         self._window = window
-        self._session = session
         self._document = document = session.document
         self._counting = counting = session.counting
         self._references = references = session.references
         self._watch = watch = session.watch
         self._action = window.actions_.locate_files
         self._banner = window.disk_banner
+        self._elsewhere = FilesElsewhere(window, self)
+        self._elsewhere.agreed.connect(self._on_agreed)
         self._gone: tuple[str, ...] = ()
         self._changed: tuple[str, ...] = ()
         self._offer: _Offer = ""
@@ -480,64 +477,15 @@ class CorpusOnDisk(QObject):
         self._offer_to_read()
 
     def _offer_to_read(self) -> None:
-        """Name the files outside the project's folder: nothing there is touched before the user agrees."""
-        unagreed = self._document.unagreed
-        if not unagreed:
-            if self._offer == "agree":
-                self._forget()
-            return
-        self._offer = "agree"
-        places = [place for file in unagreed for place in file.unagreed]
-        if not self._document.is_files:
-            words = self.tr("The file of this text is outside the project’s folder and has not been looked at: {paths}")
-        elif len(unagreed) == 1:
-            words = self.tr("A file of the corpus is outside the project’s folder and has not been read: {paths}")
-        else:
-            words = self.tr("{number:,} files of the corpus are outside the project’s folder and have not been read: "
-                            "{paths}")  # fmt: skip
-        paths = " · ".join(shown(display_name(place), _LONGEST_NAMED) for place in places[:_MOST_NAMED])
-        if len(places) > _MOST_NAMED:
-            paths += " · " + self.tr("and {number:,} more").format(number=len(places) - _MOST_NAMED)
-        action = self._agree_words()
-        if not _all_are_named(places):
-            action += "…"
-        self._banner.show_message(words.format(number=len(unagreed), paths=paths), "warning", action)
-
-    def _agree_words(self) -> str:
-        return self.tr("Read this file") if len(self._document.unagreed) == 1 else self.tr("Read these files")
+        if self._elsewhere.offer():
+            self._offer = "agree"
+        elif self._offer == "agree":
+            self._forget()
 
     def _on_counting_failed(self, _error: object) -> None:
         self._offer_to_read()  # it may have been dismissed
 
-    def _ask_to_read(self) -> None:
-        """Show all names, when there are more than the banner has room for."""
-        places = [place for file in self._document.unagreed for place in file.unagreed]
-        if _all_are_named(places):
-            self._agree()
-            return
-        title = self.tr("Read files outside the project’s folder?")
-        lines = [shown(display_name(place), _LONGEST_NAMED) for place in places[:_MOST_LINES]]
-        if len(places) > _MOST_LINES:
-            lines.append(self.tr("and {number:,} more").format(number=len(places) - _MOST_LINES))
-        lines.append(self.tr("Reading a file on another computer can tell that computer who you are."))
-        box = plain_box(self._window, QMessageBox.Icon.Question, title, "\n".join(lines))
-        box.setDetailedText("\n".join(map(display_name, places)))
-        add_button(box, QMessageBox.StandardButton.Yes, self._agree_words())
-        add_button(box, QMessageBox.StandardButton.Cancel)
-        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-        box.finished.connect(self._on_agreement_box_finished)
-        box.open()
-
-    def _on_agreement_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
-            self._agree()
-        else:
-            self._offer_to_read()
-
-    def _agree(self) -> None:
-        self._session.agree()
-        if (path := self._window.project.path) is not None:
-            note_agreed(path, self._session.corpus())
+    def _on_agreed(self) -> None:
         self._forget()
         self._watch_files()
 
@@ -630,7 +578,8 @@ class CorpusOnDisk(QObject):
     def _on_banner_action_requested(self) -> None:
         offer, self._offer = self._offer, ""
         if offer == "agree":
-            self._ask_to_read()
+            self._offer = "agree"
+            self._elsewhere.ask()
         elif offer == "locate":
             self._offer = "locate"
             self._on_locate_triggered()
@@ -729,11 +678,6 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:  # one of them does not exist
         return one == other
-
-
-def _all_are_named(places: Sequence[str]) -> bool:
-    """Return whether the banner has room for these paths."""
-    return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= _LONGEST_NAMED for place in places)
 
 
 def _names(paths: Sequence[str]) -> str:

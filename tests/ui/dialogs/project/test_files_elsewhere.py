@@ -63,7 +63,7 @@ _is_hooked = False
 
 @pytest.fixture
 def touches(monkeypatch: pytest.MonkeyPatch) -> Touches:
-    global _is_hooked  # noqa: PLW0603 - there is no way to take an audit hook away
+    global _is_hooked
     if not _is_hooked:
         sys.addaudithook(lambda event, values: _touches.audit(event, values))
         _is_hooked = True

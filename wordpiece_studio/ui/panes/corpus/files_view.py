@@ -145,7 +145,9 @@ class FileList(QuietTable):
 
     def _described(self, row: FileRow) -> str:
         encoding = self._table.encoding_words(row) if row.encoding else ""
-        return "\n".join(filter(None, (row.name, encoding, self._table.state_words(row.shown_state), str(row.error or ""))))
+        return "\n".join(
+            filter(None, (row.name, encoding, self._table.state_words(row.shown_state), str(row.error or "")))
+        )
 
     def _fit_name(self) -> None:
         """Give the name the width left by the numbers and the encoding; the other columns may need scrolling."""
