@@ -205,6 +205,7 @@ def test_recovered_work_touches_nothing_either(projects: Projects, touches: Touc
     recoverable_work.remove(found)
 
 
+@pytest.mark.slow
 def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches: Touches) -> None:
     window, far = projects.window, projects.folder / "evil" / "a.txt"
     far.parent.mkdir()
@@ -229,6 +230,7 @@ def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches
     projects.studio.wait(lambda: window.session.counting.counts is not None)
 
 
+@pytest.mark.slow
 def test_an_own_project_with_a_corpus_elsewhere_is_opened_as_before(projects: Projects) -> None:
     window, far = projects.window, projects.folder / "far"
     far.mkdir()
