@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import signal
 import subprocess
@@ -299,3 +301,17 @@ def test_why_there_is_no_byte_pair_encoding_is_reported_before_the_words_are_cou
     options = [*BPE, "--pre-tokenizer", "punctuation", "--normalizer", "none", "--bpe", "-o", out]
     assert "The symbol ' ' cannot appear in merges.txt" in fails(capsys, "train", COURSE, *options)
     assert not out.exists()
+
+
+def test_a_full_disk_leaves_no_folder_behind(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(COURSE)
+    monkeypatch.setattr(os, "fsync", full)
+    message = fails(capsys, "train", corpus, "-o", tmp_path / "a" / "b", "--vocab-size", 60)
+    assert "No space left on device" in message
+    assert list(tmp_path.iterdir()) == [corpus]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -195,6 +196,16 @@ def test_a_corpus_elsewhere_is_looked_for_by_its_name_and_asked_for(
     assert verify(out).agrees  # that one has another size
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere, names are Unicode")
+@pytest.mark.parametrize("name", [b"caf\xe9.txt", b"\xff\xfe.txt", b"caf\\xe9.txt"])
+def test_a_corpus_whose_name_is_no_text_is_found(tmp_path: Path, name: bytes) -> None:
+    corpus = tmp_path / "texts" / os.fsdecode(name)
+    corpus.parent.mkdir()
+    corpus.write_text("hug pug hugs")
+    write_export("folder", exported(corpus, TrainingConfig(max_merges=3)), tmp_path / "out")
+    assert verify(tmp_path / "out").agrees
+
+
 @pytest.mark.parametrize(
     ("path", "folder", "name"),
     [
@@ -214,5 +225,8 @@ def test_published_path(path: str, folder: str | None, name: str) -> None:
 
 
 def test_nothing_is_looked_for_on_other_machines() -> None:
-    for path in ("//server/a", "\\\\server\\a", "https://example.org/a"):
+    for path in (
+        "//server/a", "\\\\server\\a", "https://example.org/a", "/\\server\\s\\a", "\\/server/s/a", "/dev/zero",
+        "C:\\a", "../../a", "a/../../../b",
+    ):  # fmt: skip
         assert list(places_of(RecordedFile(path=path), "/a")) == []

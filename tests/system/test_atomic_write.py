@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.atomic_write import atomic_write, atomic_write_all, is_gone, make_folder, temporary_path
+from wordpiece_studio.system.atomic_write import (
+    atomic_write,
+    atomic_write_all,
+    is_gone,
+    make_folder,
+    temporary_path,
+    written_together,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,3 +236,23 @@ def test_folders_are_made(tmp_path: Path) -> None:
         make_folder(tmp_path / "file")
     with pytest.raises(StudioError, match="cannot be made"):
         make_folder(tmp_path / "file" / "x")
+
+
+def test_a_folder_that_was_not_there_is_not_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    folder = tmp_path / "a" / "b"
+    with monkeypatch.context() as faults:
+        faults.setattr(os, "fsync", full)
+        with pytest.raises(StudioError, match="unchanged"):
+            atomic_write_all({folder / "one": b"1", folder / "two": b"2"}, folder=folder)
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(StudioError, match="unchanged"), written_together():
+            atomic_write_all({folder / "one": b"1"}, folder=folder)
+        assert list(tmp_path.iterdir()) == []
+    atomic_write_all({folder / "one": b"1"}, folder=folder)
+    assert [path.name for path in folder.iterdir()] == ["one"]
+    with pytest.raises(StudioError), written_together():
+        atomic_write_all({folder / "two": b"2", tmp_path: b""}, folder=folder)
+    assert [path.name for path in folder.iterdir()] == ["one"]

@@ -40,7 +40,7 @@ from wordpiece_studio.storage.tokenizer_directory import (
     library_names,
     why_not_in_transformers,
 )
-from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
 from wordpiece_studio.system.printable import display_name, printable_json
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -155,8 +155,8 @@ def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) 
     """Write the file of the library, and its manifest."""
     manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
     files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
-    target = make_folder(Path(output))
-    atomic_write_all({target / name: data for name, data in files.items()})
+    target = Path(output)
+    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
 class _Judged(NamedTuple):

@@ -10,8 +10,9 @@ import io
 import os
 import re
 import stat
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
@@ -59,6 +60,22 @@ def is_url(path: str) -> bool:
     return _URL.match(path) is not None
 
 
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ .]*(\..*)?", re.IGNORECASE)
+
+
+def is_relative(path: str) -> bool:
+    r"""Return whether a path leads on from a folder on every system, without a drive, another computer or a device.
+
+    It may lead out of the folder through ``..``.
+
+    >>> is_relative("../texts/a.txt"), is_relative("/\\server/share/a.txt"), is_relative("s3://bucket/a.txt")
+    (True, False, False)
+    """
+    if is_url(path) or PurePosixPath(path).is_absolute() or PureWindowsPath(path).anchor:
+        return False
+    return os.name != "nt" or not any(":" in part or _DEVICE.fullmatch(part) for part in PureWindowsPath(path).parts)
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
     """One file of a corpus and how it is read.
@@ -79,6 +96,9 @@ class CorpusFile:
     errors
         What to do about undecodable bytes: raise, replace them, or leave out the line. Rows with other faults can only
         be left out.
+    unagreed
+        Where it is looked for, the first of these being its path, once the user agrees: a project names these places,
+        which are outside its folder. Until then nothing there is touched. Empty for all other files.
     """
 
     path: str
@@ -86,6 +106,14 @@ class CorpusFile:
     column: str | None = None
     encoding: str | None = None
     errors: ErrorHandling = "strict"
+    unagreed: tuple[str, ...] = field(default=(), compare=False)
+
+    def agreed(self) -> CorpusFile:
+        """Return the file, which may be read now; of several places, where it is found."""
+        if not self.unagreed:
+            return self
+        place = next(filter(_exists, self.unagreed[:-1]), self.unagreed[-1])
+        return replace(self, path=place, unagreed=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +169,36 @@ def checked_kind(name: str) -> FileKind:
 
 
 def checked_file(file: CorpusFile) -> CorpusFile:
-    """Return a file with its encoding's standard name; raises `StudioError` if there is no such encoding."""
+    """Return a file with its encoding's standard name.
+
+    Raises
+    ------
+    StudioError
+        If there is no such encoding, or the file must not be read yet.
+    """
+    check_agreed(file)
     checked_error_handling(file.errors)
     return file if file.encoding is None else replace(file, encoding=known_encoding(file.encoding))
+
+
+def check_agreed(file: CorpusFile) -> None:
+    """Check that a file may be read.
+
+    Raises
+    ------
+    StudioError
+        If a project names it and the user has not agreed.
+    """
+    if file.unagreed:
+        raise StudioError(
+            "{path} is outside the project's folder and has not been read",
+            "Agree to reading it, or add it yourself.",
+            path=display_name(file.path),
+        )
+
+
+def _exists(path: str) -> bool:
+    return is_url(path) or os.path.exists(path)
 
 
 class FileOnDisk:

@@ -22,6 +22,7 @@ from wordpiece_studio.corpus.files import (
     CorpusFile,
     FileOnDisk,
     TextStream,
+    check_agreed,
     encoding_of,
     kind_of_name,
     open_binary,
@@ -199,6 +200,7 @@ def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
     StudioError
         If the file cannot be read at all.
     """
+    check_agreed(file)
     if file.kind == "parquet":
         return _preview_of_parquet(file, at, size)
     on_disk = FileOnDisk(file.path)

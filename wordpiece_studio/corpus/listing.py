@@ -21,6 +21,7 @@ from wordpiece_studio.corpus.files import (
     CorpusFile,
     TextOnDisk,
     TextStream,
+    check_agreed,
     is_url,
     kind_of_name,
     regular_file_status,
@@ -133,6 +134,8 @@ def listing(
     for entry in one_or_many:
         if not isinstance(entry, _ONE):
             raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
+        if isinstance(entry, CorpusFile):
+            check_agreed(entry)
         names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed, left_out)
         files = [entry] if isinstance(entry, CorpusFile) else list(map(as_file, names))
         found += files
@@ -322,6 +325,7 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
     StudioError
         If there is no such file, or it is not a regular file, or it cannot be read as `file` says.
     """
+    check_agreed(file)
     if file.kind == "parquet":
         from wordpiece_studio.corpus.parquet import ParquetTexts
 

@@ -470,7 +470,7 @@ def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
         {
             "normalizer": normalizers.to_spec(pipeline.normalizer),
             "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-            "files": [dataclasses.asdict(file) for file in files],
+            "files": [written_file(file) for file in files],
         }
     )
 

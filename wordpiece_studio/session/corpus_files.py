@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _UNKNOWN = "–"
 _MARKS = {
     FileState.WAITING: "·", FileState.COUNTING: "▸", FileState.DONE: "✓", FileState.PARTLY: "◐", FileState.FAULT: "✗",
-    FileState.CHANGED: "≠",
+    FileState.CHANGED: "≠", FileState.OUTSIDE: "⊘",
 }  # fmt: skip
 
 
@@ -63,9 +63,9 @@ class FileTable(RecordTableModel["FileRow"]):
         self._columns = (
             TableColumn(
                 "",
-                lambda rows, number: _MARKS[rows[number].state],
+                lambda rows, number: _MARKS[rows[number].shown_state],
                 align=Qt.AlignmentFlag.AlignCenter,
-                spoken=lambda rows, number: self.state_words(rows[number].state),
+                spoken=lambda rows, number: self.state_words(rows[number].shown_state),
                 spoken_title=self.tr("state"),
             ),
             TableColumn(self.tr("file"), lambda rows, number: _file_name(rows[number]), align=LEFT),
@@ -174,6 +174,7 @@ class FileTable(RecordTableModel["FileRow"]):
             FileState.PARTLY: self.tr("counted in part"),
             FileState.FAULT: self.tr("cannot be read"),
             FileState.CHANGED: self.tr("changed since it was counted"),
+            FileState.OUTSIDE: self.tr("outside the project’s folder, not read"),
         }[state]
 
     def encoding_words(self, row: FileRow) -> str:
@@ -274,6 +275,10 @@ class CorpusFiles(QObject):
         """Replace the list by the files of a project; they are not read yet."""
         self.table.set_rows([_row_of(reference) for reference in references])
         self.changed.emit()
+
+    def agree(self) -> None:
+        """Note that the user agrees to reading all files; none has changed."""
+        self.table.set_rows([replace(row, file=row.file.agreed()) for row in self.rows])
 
     # Edits, all of which can be undone.
 

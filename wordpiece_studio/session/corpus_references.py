@@ -150,7 +150,7 @@ def changed_files(
         if stop.is_set():
             return None
         path = reference.file.path
-        if is_url(path):
+        if is_url(path) or reference.file.unagreed:
             continue
         signature = signature_of(path)
         if signature is None:

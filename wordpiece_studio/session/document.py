@@ -7,11 +7,13 @@ is kept here. `corpus_opening` finds and reads files; `corpus_counting` counts w
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
+from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.commands import Edit, EditCommand
@@ -33,7 +35,7 @@ from wordpiece_studio.session.view_text import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 
 
 UNDO_STEPS = 500
@@ -71,6 +73,7 @@ class Document(QObject):
         self._clean_text: str | None = ""  # what was last opened or saved; None: something else
         self._was_modified = False
         self._path: Path | None = None
+        self._unread_origin: CorpusReference | None = None
         self._newline = "\n"
         self._index = ViewIndex("")
         self._is_folded = False
@@ -94,6 +97,14 @@ class Document(QObject):
     def path(self) -> Path | None:
         """The file that the text was opened from or saved to."""
         return self._path
+
+    @property
+    def unread_origin(self) -> CorpusReference | None:
+        """The text's file according to its project, if that is behind a URL or the user has not agreed to reading it.
+
+        Nothing there is touched; the text has no `path` meanwhile.
+        """
+        return None if self._path is not None else self._unread_origin
 
     @property
     def encoding(self) -> str:
@@ -127,9 +138,16 @@ class Document(QObject):
 
     # Replacing the text.
 
-    def take_text(self, file: TextFile, path: Path | None, *, is_modified: bool = False) -> None:
+    def take_text(
+        self,
+        file: TextFile,
+        path: Path | None,
+        *,
+        is_modified: bool = False,
+        unread_origin: CorpusReference | None = None,
+    ) -> None:
         """Switch to a text that was read, and its file; `is_modified`: the file holds a different text."""
-        self._take(file, path)
+        self._take(file, path, unread_origin)
         if is_modified:
             self._clean_text = None
             self._note_modified()
@@ -168,6 +186,21 @@ class Document(QObject):
     def move_to(self, path: Path) -> None:
         """Set the path of the text's file, which has moved there."""
         self._set_path(path)
+
+    @property
+    def unagreed(self) -> tuple[CorpusFile, ...]:
+        """The files of the project that are outside its folder, and not read unless the user agrees."""
+        if self._is_files:
+            return tuple(file for file in self.files.files if file.unagreed)
+        origin = self.unread_origin
+        return () if origin is None or is_url(origin.file.path) or not origin.file.unagreed else (origin.file,)
+
+    def agree(self) -> None:
+        """Note that the user agrees to reading them all."""
+        if self._is_files:
+            self.files.agree()
+        for file in self.unagreed:
+            self.move_to(Path(file.agreed().path))
 
     # Edits, all of which can be undone.
 
@@ -288,13 +321,13 @@ class Document(QObject):
 
     # Internal changes.
 
-    def _take(self, file: TextFile, path: Path | None) -> None:
+    def _take(self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None) -> None:
         self._is_files = False
         self.files.table.set_rows([])
-        self._take_content(file, path)
+        self._take_content(file, path, unread_origin)
 
-    def _take_content(self, file: TextFile, path: Path | None) -> None:
-        self._file, self._text = file, file.text
+    def _take_content(self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None) -> None:
+        self._file, self._text, self._unread_origin = file, file.text, unread_origin
         self._clean_text = self._text
         self._newline = main_line_break(self._text)
         self.undo_stack.clear()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal
 
-from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
+from wordpiece_studio.corpus.files import CorpusFile, check_agreed, kind_of_name
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.child_process import lower_priority
 from wordpiece_studio.system.printable import display_name
@@ -38,6 +38,7 @@ class FileState(Enum):
     """How far the count of a file is.
 
     `PARTLY`: the count was stopped in this file and kept. `CHANGED`: the file has changed since it was counted.
+    `OUTSIDE`: a project names it, outside its folder, and the user has not agreed to reading it.
     """
 
     WAITING = "waiting"
@@ -46,6 +47,7 @@ class FileState(Enum):
     PARTLY = "partly"
     CHANGED = "changed"
     FAULT = "fault"
+    OUTSIDE = "outside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,11 @@ class FileRow:
     def name(self) -> str:
         """The file's path as shown in messages."""
         return display_name(self.file.path)
+
+    @property
+    def shown_state(self) -> FileState:
+        """The state as the window shows it."""
+        return FileState.OUTSIDE if self.file.unagreed else self.state
 
     @property
     def kinds(self) -> tuple[FileKind, ...]:
@@ -148,7 +155,16 @@ def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
 
 
 def written_file(file: CorpusFile) -> dict[str, Any]:
-    """Return a file as plain data; `dataclasses.asdict` takes ten times as long, and there may be thousands."""
+    """Return a file as plain data for a child, which reads it.
+
+    `dataclasses.asdict` takes ten times as long, and there may be thousands.
+
+    Raises
+    ------
+    StudioError
+        If the file must not be read yet.
+    """
+    check_agreed(file)
     return {name: getattr(file, name) for name in _FIELDS}
 
 

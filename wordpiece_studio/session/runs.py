@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.storage.project.contents import ProjectRun
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.history import MergeHistory
 
@@ -184,10 +185,11 @@ class Runs(QObject):
             self._model.open_run(current, step)
         self.changed.emit()
 
-    def note_saved(self) -> None:
-        """Note that all merges of all runs are in a file of the user's now."""
+    def note_saved(self, saved: Iterable[ProjectRun]) -> None:
+        """Note that these runs, with the merges that they had then, are in a file of the user's now."""
+        merges = {run.history: run.merge_count for run in saved}
         for run in self._all:
-            run.saved_merges = len(run.history)
+            run.saved_merges = merges.get(run.history, run.saved_merges)
 
     # The places of merges.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
-from wordpiece_studio.corpus.files import CorpusFile
+from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.imported_tokenizer import end_libraries
 from wordpiece_studio.session.background_job import BackgroundJob
@@ -172,7 +172,7 @@ class Session(QObject):
             files = tuple(map(references.of, document.files.files))
             return ProjectCorpus(name=self.given_name, text=None, files=files)
         file, path = document.file, document.path
-        origin: CorpusReference | None = None
+        origin: CorpusReference | None = document.unread_origin
         # A file that holds more than could be read must never be overwritten: do not record it.
         if path is not None and not file.is_lossy:
             kind: FileKind = "word-counts" if is_typed_counts(document.text) else "text"
@@ -190,11 +190,38 @@ class Session(QObject):
             document.files.take_references(corpus.files)
             self.references.take(corpus.files)
         else:
-            path = None if corpus.origin is None else Path(corpus.origin.file.path)
+            origin = corpus.origin
+            is_read = origin is not None and not origin.file.unagreed and not is_url(origin.file.path)
             file = TextFile(corpus.text, corpus.encoding, corpus.mark)
-            document.take_text(file, path, is_modified=corpus.is_edited)
-            self.references.take(() if corpus.origin is None else (corpus.origin,))
+            document.take_text(
+                file,
+                Path(origin.file.path) if origin is not None and is_read else None,
+                is_modified=corpus.is_edited,
+                unread_origin=None if is_read else origin,
+            )
+            self.references.take((origin,) if origin is not None and is_read else ())
         self.opening.stop()
+
+    def agree(self) -> None:
+        """Read the files outside the project's folder from now on: the user has seen their names, and agrees."""
+        document, before = self.document, self.corpus()
+        document.agree()
+        if not document.is_files:
+            if before.origin is not None and document.path is not None:
+                moved = replace(before.origin.file, path=str(document.path), unagreed=())
+                self.references.take((replace(before.origin, file=moved),))
+            return
+        corpus = self.corpus()
+        files = tuple(
+            replace(old, file=new.file) for old, new in zip(before.files, corpus.files, strict=True)
+        )  # what is known of them, at their places
+        self.references.take(files)
+        for run in self.runs.all:
+            known = run.origin.corpus
+            if known is not None and known.text is None and known.files == before.files:
+                run.origin = replace(run.origin, corpus=replace(known, files=files))
+        if self.counting.counts is None and not self.counting.is_under_way:
+            self.counting.count_now()
 
     def bring_back(self, run: Run) -> None:
         """Take the corpus that a run was trained on, with the pipeline of its words."""

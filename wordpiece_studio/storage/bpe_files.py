@@ -31,7 +31,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
 from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import configuration_files
-from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
@@ -95,14 +95,14 @@ def write_bpe_files(
         counts = history.input.counts
         count = len(history) if step is None else min(step, len(history))
         tokenizer = Tokenizer(history.vocabulary(count), counts.normalizer, counts.pre_tokenizer)
-    target = make_folder(folder)
+    target = Path(folder)
     files = {VOCAB_JSON_FILE: vocabulary, MERGES_FILE: merges}
     if why_not_expressible(tokenizer, is_bpe=True) is None:
         files[TOKENIZER_FILE] = tokenizer_json_bytes(tokenizer, _pairs(history, step))
         files |= configuration_files(tokenizer)
     if manifest is not None:
         files = with_manifest(manifest, files)
-    atomic_write_all({target / name: data for name, data in files.items()})
+    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
 def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[bytes, bytes]:

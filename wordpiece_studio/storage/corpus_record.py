@@ -14,15 +14,16 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import os
+import re
 import stat
 import threading
-from pathlib import PurePath
+from pathlib import PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
-from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, is_url
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, is_relative, is_url
 from wordpiece_studio.system.printable import decodable
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class HashingBeside:
 
 
 def _noted(file: CorpusFile) -> CorpusReference:
-    if is_url(file.path):
+    if is_url(file.path) or file.unagreed:
         return CorpusReference(file)
     try:
         status = os.stat(file.path)
@@ -236,6 +237,8 @@ def _recorded(reference: CorpusReference, should_stop: Callable[[], bool]) -> Re
 
 def _digest(reference: CorpusReference, should_stop: Callable[[], bool]) -> tuple[str | None, str]:
     """Return the hash of a file, or the reason why there is none."""
+    if reference.file.unagreed:
+        return None, "it is outside the project's folder and has not been read"
     if is_url(reference.file.path):
         return None, _REMOTE
     if reference.size < 0 or reference.modified_ns < 0:
@@ -308,12 +311,28 @@ def published_statistics(statistics: CorpusStatistics, folder: str | os.PathLike
 
 
 def places_of(file: RecordedFile, folder: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield where a file named by the manifest in `folder` may be: relative to it, its parent or the working folder."""
-    if is_url(file.path) or file.path.startswith(("//", "\\\\")):
-        return  # manifests are untrusted: nothing is fetched on their word
+    """Yield where a file named by the manifest in `folder` may be: relative to it, its parent or the working folder.
+
+    Manifests are untrusted, and nothing is fetched on their word: what `published_path` never returns is not looked
+    for. A name that is not UTF-8 is looked for as its bytes, too.
+    """
     own = os.path.abspath(folder)
-    for start in (own, os.path.dirname(own), os.getcwd()):
-        yield os.path.normpath(os.path.join(start, file.path))
+    for path in dict.fromkeys((file.path, _unescaped(file.path))):
+        if is_relative(path) and PurePosixPath(os.path.normpath(path).replace(os.sep, "/")).parts.count("..") <= 1:
+            for start in (own, os.path.dirname(own), os.getcwd()):
+                yield os.path.normpath(os.path.join(start, path))
+
+
+def _unescaped(path: str) -> str:
+    r"""Return the path that `_recorded` writes as `path`, whose undecodable bytes are backslash escapes there.
+
+    >>> _unescaped("caf\\xe9.txt") in ("caf\udce9.txt", "caf\\xe9.txt")  # the latter on Windows
+    True
+    """
+    if os.name != "posix":
+        return path
+    escape = re.compile(rb"\\x([89a-f][0-9a-f])")
+    return os.fsdecode(escape.sub(lambda found: bytes.fromhex(found[1].decode()), path.encode("utf-8", "replace")))
 
 
 def _published_url(url: str) -> str:

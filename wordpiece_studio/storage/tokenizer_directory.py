@@ -35,7 +35,7 @@ from wordpiece_studio.storage.huggingface.tokenizer_json import (
 from wordpiece_studio.storage.manifest import make_manifest, with_manifest
 from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.huggingface_steps import normalizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer
@@ -265,8 +265,8 @@ def save_tokenizer(
     )
     files = with_manifest(manifest, files)
     _check_no_other_files(folder, files)
-    target = make_folder(folder)
-    atomic_write_all({target / name: data for name, data in files.items()})
+    target = Path(folder)
+    atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
 def checked_only(name: str | None) -> Only | None:

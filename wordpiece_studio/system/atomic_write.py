@@ -90,26 +90,30 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
     atomic_write_all({path: data})
 
 
-def atomic_write_all(files: Mapping[str | os.PathLike[str], Content]) -> None:
+def atomic_write_all(
+    files: Mapping[str | os.PathLike[str], Content], *, folder: str | os.PathLike[str] | None = None
+) -> None:
     """Write files that belong together, as `atomic_write` writes one: all of them or none.
 
     Content too large for memory is given as a function that writes it to the open file, and may read it back. The
     files are put in place only when all are on disk, immediately one after the other; if that fails for one, those
     before it are restored. Only a process killed between two of these renames leaves a mixture. Files that are
-    `written_together` are put in place at the end of that block.
+    `written_together` are put in place at the end of that block. A `folder` that does not exist yet is made for them.
 
     Raises
     ------
     StudioError
-        If that fails at any point, naming the file; all targets are then unchanged. If even restoring fails, it names
-        the copies of those that are not.
+        If that fails at any point, naming the file; all targets are then unchanged, and no folder is left that was not
+        there. If even restoring fails, it names the copies of those that are not.
     """
     pending = _pending.get()
     if pending is None:
-        with written_together() as pending:
-            _write(files, pending)
-    else:
-        _write(files, pending)
+        with written_together():
+            atomic_write_all(files, folder=folder)
+        return
+    if folder is not None:
+        make_folder(folder)
+    _write(files, pending)
 
 
 @contextlib.contextmanager
@@ -130,19 +134,24 @@ def written_together(*, are_results: bool = False, check: Check | None = None) -
     """
     pending = _Pending(check=check)
     token = _pending.set(pending)
+    is_done = False
     try:
         yield pending
         with undisturbed():
             _put_in_place(pending)
             if are_results:
                 results_are_there()
+        is_done = True
     finally:
         _pending.reset(token)
         for leftover in (path for each in pending.replacements for path in (each.new, each.old)):
             if leftover not in pending.kept:
                 _remove(leftover)
             finished(leftover)
-        for folder in pending.folders:
+        for folder in reversed(pending.folders):
+            if not is_done:
+                with contextlib.suppress(OSError):  # something else is in it by now
+                    folder.rmdir()
             finished(folder)
     for folder in {replacement.target.parent for replacement in pending.replacements}:
         _force_folder_to_disk(folder)

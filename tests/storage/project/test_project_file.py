@@ -14,6 +14,7 @@ from tests.storage.project.making import COURSE, course_project, run_of, setting
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
+from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.container_writing import SavingStopped
 from wordpiece_studio.storage.project.contents import (
     Project,
@@ -309,3 +310,23 @@ def test_is_project_never_raises(path: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     others = [tmp_path, tmp_path / "text", tmp_path / "empty", tmp_path / "none", "a\0b", os.devnull]
     assert not any(map(is_project, others))
+
+
+def test_a_project_with_another_time_is_not_another_project(tmp_path: Path) -> None:
+    path = tmp_path / "p.wpstudio"
+    save_project(path, course_project())
+    before, data = stamp_of(path), path.read_bytes()
+    assert not is_replaced(path, before)
+    path.write_bytes(data)
+    os.utime(path, ns=(1, 1))
+    assert stamp_of(path) != before
+    assert not is_replaced(path, before)
+    assert is_replaced(path, dataclasses.replace(before, end=""))  # nothing was known but size and time
+    damaged = bytearray(data)
+    damaged[len(data) // 2] ^= 1
+    for other in (b"other", data[:-1] + b"?", bytes(damaged)):
+        path.write_bytes(other)
+        assert is_replaced(path, before)
+    path.unlink()
+    assert not is_replaced(path, before)
+    assert stamp_of(tmp_path) == stamp_of(None) == ProjectStamp()

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.storage.project.making import course_project
+from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.corpus_record import record_of_project
+from wordpiece_studio.storage.project import agreed_files
+from wordpiece_studio.storage.project.agreed_files import found_inside, note_agreed
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.storage.project.records import located, placed
+from wordpiece_studio.storage.project.records import located_file, placed
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
@@ -37,22 +42,73 @@ def test_how_files_are_read_comes_back(tmp_path: Path) -> None:
     assert open_project(tmp_path / "p.wpstudio").corpus == project.corpus
 
 
-def test_files_that_moved_with_the_project_are_found(tmp_path: Path) -> None:
-    old = tmp_path / "old"
+def test_files_that_moved_with_the_project_are_found_once_they_may_be(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
     (old / "texts").mkdir(parents=True)
     (old / "projects").mkdir()
     (old / "texts" / "a.txt").write_text("a")
     save_project(old / "projects" / "p.wpstudio", project_with(CorpusFile(str(old / "texts" / "a.txt"))))
-    shutil.copytree(old, tmp_path / "new")
+    shutil.copytree(old, new)
 
-    def found() -> str:
-        return open_project(tmp_path / "new" / "projects" / "p.wpstudio").corpus.files[0].file.path
+    def found() -> CorpusFile:
+        return open_project(new / "projects" / "p.wpstudio").corpus.files[0].file
 
-    assert found() == str(tmp_path / "new" / "texts" / "a.txt")
-    (tmp_path / "new" / "texts" / "a.txt").unlink()
-    assert found() == str(old / "texts" / "a.txt")
+    assert found().unagreed == (str(new / "texts" / "a.txt"), str(old / "texts" / "a.txt"))
+    assert found().agreed().path == str(new / "texts" / "a.txt")
+    (new / "texts" / "a.txt").unlink()
+    assert found().agreed().path == str(old / "texts" / "a.txt")
     shutil.rmtree(old)
-    assert found() == str(old / "texts" / "a.txt")  # a reference still, though there is no such file
+    assert found().agreed().path == str(old / "texts" / "a.txt")  # a reference still, though there is no such file
+
+
+def test_files_in_the_folder_move_with_it(tmp_path: Path) -> None:
+    (tmp_path / "old" / "texts").mkdir(parents=True)
+    (tmp_path / "old" / "texts" / "a.txt").write_text("a")
+    save_project(tmp_path / "old" / "p.wpstudio", project_with(CorpusFile(str(tmp_path / "old" / "texts" / "a.txt"))))
+    (tmp_path / "old").rename(tmp_path / "new")
+    file = open_project(tmp_path / "new" / "p.wpstudio").corpus.files[0].file
+    assert (file.path, file.unagreed) == (str(tmp_path / "new" / "texts" / "a.txt"), ())
+
+
+def test_who_has_saved_a_project_is_not_asked_about_its_files(tmp_path: Path) -> None:
+    path, far = tmp_path / "own" / "p.wpstudio", tmp_path / "far.txt"
+    path.parent.mkdir()
+    far.write_text("a")
+    save_project(path, project_with(CorpusFile(str(far))))
+    project = open_project(path)
+    assert project.corpus.files[0].file.unagreed == ()
+    kept = agreed_files._file()
+    assert str(tmp_path) not in kept.read_text()
+    before = kept.read_bytes()
+    save_project(path, project)
+    assert kept.read_bytes() == before
+    kept.unlink()
+    project = open_project(path)  # as if it came from elsewhere
+    assert project.corpus.files[0].file.unagreed == (str(far),)
+    save_project(path, project)
+    assert not kept.exists()
+    with pytest.raises(StudioError, match="is outside the project's folder and has not been read"):
+        count_words([project.corpus.files[0].file])
+    assert record_of_project(dataclasses.replace(project, run=course_project().run)).sha256 is None
+    note_agreed(path, ProjectCorpus(text=None, files=(CorpusReference(CorpusFile(str(far))),)))
+    assert open_project(path).corpus.files[0].file.unagreed == ()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links, pipes and devices of POSIX")
+def test_a_link_a_pipe_and_a_way_out_of_the_folder_are_other_places(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    (folder / "texts").mkdir(parents=True)
+    (folder / "texts" / "a.txt").write_text("a")
+    (folder / "far").symlink_to("/")
+    (folder / "zero.txt").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.txt")
+    places = {
+        "texts/a.txt": True, "texts/none.txt": False, "texts/a.txt/b": False, "x" * 300: False, "texts": None,
+        "far/etc/passwd": None, "far": None, "zero.txt": None, "pipe.txt": None, "../a.txt": None, "": None,
+    }  # fmt: skip
+    assert {name: found_inside(os.path.join(folder, name), str(folder)) for name in places} == places
+    for place in ("/dev/zero", "//host/share/a.txt", "file:///etc/passwd", f"{folder}/texts/../../a.txt", f"{folder}x"):
+        assert found_inside(place, str(folder)) is None
 
 
 def test_a_path_from_here_on_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,19 +135,31 @@ def test_a_path_on_another_drive_has_no_way_from_the_folder(monkeypatch: pytest.
     monkeypatch.setattr(os.path, "relpath", no_way)
     row = placed("/data/a.txt", "/projects", "{}")
     assert row.relative is None
-    assert located(row, "/elsewhere") == os.path.abspath("/data/a.txt")
+    assert located_file(row, "/elsewhere") == (os.path.abspath("/data/a.txt"), (os.path.abspath("/data/a.txt"),))
 
 
 @pytest.mark.parametrize(
     "relative",
-    ["/etc/passwd", "//server/share/x", "\\\\server\\share\\x", "C:\\x", "C:x", "\\x", "https://x/y", "", "a\0b"],
+    [
+        "/etc/passwd",
+        "//server/share/x",
+        "\\\\server\\share\\x",
+        "C:\\x",
+        "C:x",
+        "\\x",
+        "https://x/y",
+        "",
+        "a\0b",
+        "/\\server\\share\\x",
+        "\\/server/share/x",
+    ],
 )
 def test_what_is_no_way_from_the_folder_is_refused(relative: str) -> None:
     with pytest.raises(ValueError, match=r"."):
-        located(SourceRow("x", b"/x", relative.encode(), "{}"), "/folder")
+        located_file(SourceRow("x", b"/x", relative.encode(), "{}"), "/folder")
 
 
 @pytest.mark.parametrize("absolute", [b"", b"a\0b", b"x" * 70_000])
 def test_what_is_no_path_is_refused(absolute: bytes) -> None:
     with pytest.raises(ValueError, match=r"."):
-        located(SourceRow("x", absolute, None, "{}"), "/folder")
+        located_file(SourceRow("x", absolute, None, "{}"), "/folder")

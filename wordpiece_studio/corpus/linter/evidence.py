@@ -104,7 +104,7 @@ def sample_of_files(files: Sequence[CorpusFile], largest: int = LARGEST_SAMPLE_O
     At most 64 files are examined, also evenly chosen; of compressed ones the beginning. Unreadable files and word
     counts are skipped.
     """
-    texts = [file for file in files if file.kind != "word-counts"]
+    texts = [file for file in files if file.kind != "word-counts" and not file.unagreed]
     chosen = [texts[number * len(texts) // _PARTS] for number in range(_PARTS)] if len(texts) > _PARTS else texts
     are_small = sum(map(_size_of, chosen)) <= largest
     places = 1 if are_small else max(1, min(_PLACES, _PARTS // max(1, len(chosen))))

@@ -169,6 +169,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     project_size, project_modified_ns
         Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
         or saved; -1 if unknown.
+    project_end
+        The end of that file, a hash of all the rest, in hexadecimal; empty if unknown.
     time
         When this was written, in seconds since 1970.
     edits
@@ -185,6 +187,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     project_path: str = ""
     project_size: int = -1
     project_modified_ns: int = -1
+    project_end: str = ""
     time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0
     edits: _Count = 0
     merges: _Count = 0

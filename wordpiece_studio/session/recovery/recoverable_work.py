@@ -26,6 +26,7 @@ from wordpiece_studio.session.recovery.journal import (
     text_after,
 )
 from wordpiece_studio.session.recovery.store import FolderLock, is_own_folder, numbered_files, remove_folder
+from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import display_name
 
@@ -127,13 +128,8 @@ def recover(recoverable: Recoverable) -> Recovered:
 
 def is_saved_by_another(about: About) -> bool:
     """Return whether the project file has changed since the work started from it."""
-    if about.project_size < 0:
-        return False
-    try:
-        status = Path(about.project_path).stat()
-    except (OSError, ValueError):
-        return False  # there is nothing to overwrite
-    return (status.st_size, status.st_mtime_ns) != (about.project_size, about.project_modified_ns)
+    stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
+    return is_replaced(about.project_path, stamp)
 
 
 def remove(recoverable: Recoverable) -> None:

@@ -7,7 +7,6 @@ settings, which is quick, and one for the training, which may take long. `store`
 
 from __future__ import annotations
 
-import contextlib
 import time
 import weakref
 from typing import TYPE_CHECKING
@@ -19,11 +18,11 @@ from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery.journal import About, is_worth_keeping
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.storage.project.container_reading import ProjectStamp, stamp_of
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Sequence
-    from pathlib import Path
 
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.commands import Edit
@@ -41,7 +40,6 @@ RETRY_MS = (5_000, 15_000, 60_000)
 RUN_SECONDS = (10.0, 25.0)
 """The pause after the training was kept: ten times as long as that took, but within these limits."""
 FIRST_RUN_SECONDS = 2.0
-_UNKNOWN_STAMP = (-1, -1)
 
 
 class RecoveryKeeper(QObject):
@@ -70,7 +68,7 @@ class RecoveryKeeper(QObject):
         self._run_number = 0  # of their file
         self._kept_run = (0, 0)  # number and merges of the file that is kept
         self._run_due = 0.0
-        self._project_stamp = _UNKNOWN_STAMP
+        self._project_stamp = ProjectStamp()
         self._timer = single_shot(self, self._on_timer_timeout)
         self._run_timer = single_shot(self, self._on_state_changed)
         self._job = BackgroundJob(self._write, "Keeping unsaved work", self)
@@ -119,7 +117,7 @@ class RecoveryKeeper(QObject):
         self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
         self._saved = None
         if self._state.path is not None:
-            self._project_stamp = about.project_size, about.project_modified_ns
+            self._project_stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
         self._is_kept = self._is_begun = True
         self._edit_count = about.edits
         self._run_number = about.run
@@ -151,7 +149,7 @@ class RecoveryKeeper(QObject):
     def _on_state_saved(self) -> None:
         if self._is_closed:
             return
-        self._project_stamp = _stamp(self._state.path)
+        self._project_stamp = stamp_of(self._state.path)
         # What was typed during saving is not in any file yet.
         self._forget(self._state.saved_content or content_of(self._state.capture()))
 
@@ -191,12 +189,12 @@ class RecoveryKeeper(QObject):
 
     def _about(self, project: Project) -> About:
         path = self._state.path
-        size, modified_ns = self._project_stamp if path is not None else _UNKNOWN_STAMP
+        stamp = self._project_stamp if path is not None else ProjectStamp()
         run, merges = self._kept_run if project.runs else (0, 0)
         return About(
             name=project.corpus.name or (path.stem if path is not None else ""), project_path=str(path or ""),
-            project_size=size, project_modified_ns=modified_ns, time=time.time(), edits=self._edit_count,
-            merges=merges, run=run, is_edited=project.corpus.is_edited,
+            project_size=stamp.size, project_modified_ns=stamp.modified_ns, project_end=stamp.end, time=time.time(),
+            edits=self._edit_count, merges=merges, run=run, is_edited=project.corpus.is_edited,
         )  # fmt: skip
 
     def _consider_run(self, project: Project) -> None:
@@ -282,12 +280,3 @@ def _written(runs: Sequence[ProjectRun]) -> weakref.WeakKeyDictionary[MergeHisto
 
 def _merges(runs: Sequence[ProjectRun]) -> int:
     return sum(run.merge_count for run in runs)
-
-
-def _stamp(path: Path | None) -> tuple[int, int]:
-    """Return the size of a file in bytes and the time of its last change in nanoseconds; both -1 if unknown."""
-    if path is not None:
-        with contextlib.suppress(OSError):
-            status = path.stat()
-            return status.st_size, status.st_mtime_ns
-    return _UNKNOWN_STAMP

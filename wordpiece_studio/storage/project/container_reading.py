@@ -124,6 +124,52 @@ def _number(head: bytes, at: int, size: int = 4) -> int:
     return int.from_bytes(head[at : at + size], "big")
 
 
+@dataclass(frozen=True, slots=True)
+class ProjectStamp:
+    """What a project's file is like: its size in bytes, the time of its last change, and in hexadecimal its end.
+
+    The end is a hash of all the rest. -1 and empty: unknown.
+    """
+
+    size: int = -1
+    modified_ns: int = -1
+    end: str = ""
+
+
+def stamp_of(path: str | os.PathLike[str] | None) -> ProjectStamp:
+    """Return what the file at `path` is like now; all unknown if it cannot be read, or is no regular file."""
+    try:
+        if path is not None and stat.S_ISREG(os.stat(path).st_mode):
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                file.seek(max(0, status.st_size - TRAILER_BYTES))
+                return ProjectStamp(status.st_size, status.st_mtime_ns, file.read(TRAILER_BYTES).hex())
+    except (OSError, ValueError):
+        pass
+    return ProjectStamp()
+
+
+def is_replaced(path: str | os.PathLike[str], before: ProjectStamp) -> bool:
+    """Return whether a file has another content than before; one that only has another time has not.
+
+    Of a file that is not there, or of which nothing was known, it cannot be said: False.
+    """
+    now = stamp_of(path)
+    if now.size < 0 or before.size < 0:
+        return False
+    if (now.size, now.modified_ns) == (before.size, before.modified_ns) and before.end in ("", now.end):
+        return False
+    if (now.size, now.end) != (before.size, before.end):
+        return True
+    if now.size > _LARGEST_COMPARED:
+        return False
+    try:
+        check_every_byte(path)
+    except StudioError:
+        return True
+    return False
+
+
 def check_every_byte(path: str | os.PathLike[str]) -> None:
     """Check a project against the hash at its end.
 
@@ -145,6 +191,8 @@ def check_every_byte(path: str | os.PathLike[str]) -> None:
         raise damaged(path, "some place", "its bytes differ from those that were saved")
 
 
+_LARGEST_COMPARED = 20_000_000
+"""In bytes; of a larger project, its end says whether it is the same."""
 _LONGEST_VALUE = 64 << 20  # bytes of one text or blob in the database
 _STEPS_AT_ONCE, _MOST_CALLS, _BYTES_PER_CALL = 10_000, 1_000, 4096
 """Limits of SQLite's virtual machine: calls of so many steps each, plus one per page. Genuine files need few."""

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project import layout
+from wordpiece_studio.storage.project import agreed_files, layout
 from wordpiece_studio.storage.project.container_reading import Container, check_every_byte, read_head
 from wordpiece_studio.storage.project.container_writing import Image, SavingStopped, text_part, trailer
 from wordpiece_studio.storage.project.contents import (
@@ -132,6 +132,7 @@ def save_project(
     if should_stop is not None and should_stop():
         raise SavingStopped
     atomic_write_all({path: write})
+    agreed_files.note_agreed(path, project.corpus)
     for run in runs:
         note_copy(path, run.run, parts, run.place, run.words)
 

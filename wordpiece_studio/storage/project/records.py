@@ -1,7 +1,9 @@
 """The records of a project as JSON, and back: settings, corpus, view and run, except their large parts.
 
 The files of a corpus are named by relative path, so that they can move together with the project, and by absolute path.
-None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for.
+None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for. Anyone may
+have made a project: what it names outside its folder is not even looked for unless the user has agreed, see
+`agreed_files`.
 """
 
 from __future__ import annotations
@@ -9,14 +11,14 @@ from __future__ import annotations
 import codecs
 import json
 import os
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
 
 from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.corpus.encodings import known_encoding
-from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_url
+from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
+from wordpiece_studio.storage.project import agreed_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.system.printable import decodable, display_name
@@ -255,11 +257,14 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
     """
     origins: list[CorpusReference] = []
     files: list[CorpusReference] = []
-    for row in rows:
+    located = [located_file(row, folder) for row in rows]
+    is_agreed = agreed_files.are_agreed(folder, [path for _, unagreed in located for path in unagreed])
+    for row, (path, unagreed) in zip(rows, located, strict=True):
         about = read_record(row.about, SourceAbout)
         if about.encoding is not None:
             known_encoding(about.encoding)
-        file = CorpusFile(located(row, folder), about.kind, about.column, about.encoding, about.errors)
+        file = CorpusFile(path, about.kind, about.column, about.encoding, about.errors, unagreed)
+        file = file.agreed() if is_agreed else file
         reference = CorpusReference(file, about.size, about.modified_ns, about.sha256)
         (files if about.role == "file" else origins).append(reference)
     if len(origins) > 1 or record.mark not in _MARKS:
@@ -291,23 +296,27 @@ def placed(path: str, folder: str, about: str) -> SourceRow:
     return SourceRow(display_name(absolute), _bytes(absolute), _bytes(relative), about)
 
 
-def located(row: SourceRow, folder: str) -> str:
-    """Return the path of a row's file for a project in `folder`: the relative one, if that file exists.
+def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
+    """Return the path of a row's file for a project in `folder`, and the places that need the user's agreement.
+
+    Without any, it is in the folder, or was. Nothing else is touched.
 
     Raises
     ------
     ValueError
         If the row does not hold valid paths.
     """
-    absolute = _text(row.absolute)
-    if row.relative is None:
-        return absolute
-    relative = _text(row.relative)
-    # A project must not make us contact another computer: Windows would then disclose the user's identity.
-    if is_url(relative) or PurePosixPath(relative).is_absolute() or PureWindowsPath(relative).anchor:
-        raise ValueError(row.path)
-    from_folder = os.path.normpath(os.path.join(folder, relative))
-    return from_folder if os.path.exists(from_folder) else absolute
+    places = [_text(row.absolute)]
+    if row.relative is not None:
+        relative = _text(row.relative)
+        if not is_relative(relative):
+            raise ValueError(row.path)
+        places.insert(0, os.path.normpath(os.path.join(folder, relative)))
+    found = {place: agreed_files.found_inside(place, folder) for place in places}
+    if True in found.values():
+        return next(place for place in places if found[place]), ()
+    unagreed = tuple(place for place in found if found[place] is None)
+    return unagreed[0] if unagreed else places[-1], unagreed
 
 
 def _bytes(path: str) -> bytes:

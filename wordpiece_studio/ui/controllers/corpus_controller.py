@@ -27,6 +27,7 @@ from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-_Offer = Literal["", "locate", "count", "reload"]
+_Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
@@ -372,8 +373,8 @@ class CorpusController(QObject):
     def _folder(self) -> Path | None:
         if self._document.path is not None:
             return self._document.path.parent
-        rows = self._document.files.rows
-        return Path(rows[0].file.path).parent if rows else None
+        files = self._document.files.files
+        return None if not files or files[0].unagreed or is_url(files[0].path) else Path(files[0].path).parent
 
     # -- saving the text
 
@@ -427,6 +428,8 @@ class CorpusOnDisk(QObject):
         self._watch = watch = session.watch
         self._action = window.actions_.locate_files
         self._banner = window.disk_banner
+        self._elsewhere = FilesElsewhere(window, self)
+        self._elsewhere.agreed.connect(self._on_agreed)
         self._gone: tuple[str, ...] = ()
         self._changed: tuple[str, ...] = ()
         self._offer: _Offer = ""
@@ -438,6 +441,7 @@ class CorpusOnDisk(QObject):
         document.reset.connect(self._on_document_reset)
         document.path_changed.connect(self._on_document_path_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
+        counting.failed.connect(self._on_counting_failed)
         document.files.changed.connect(self._watch_files)
         counting.counts_changed.connect(self._on_counting_counts_changed)
         watch.changed.connect(self._on_watch_changed)
@@ -462,7 +466,7 @@ class CorpusOnDisk(QObject):
 
     def _paths(self) -> list[str]:
         if self._document.is_files:
-            return [file.path for file in self._document.files.files]
+            return [file.path for file in self._document.files.files if not file.unagreed]
         return [] if self._document.path is None else [str(self._document.path)]
 
     def _note_read(self) -> None:
@@ -470,6 +474,20 @@ class CorpusOnDisk(QObject):
 
     def _watch_files(self) -> None:
         self._watch.watch([Path(path) for path in self._paths() if not is_url(path)])
+        self._offer_to_read()
+
+    def _offer_to_read(self) -> None:
+        if self._elsewhere.offer():
+            self._offer = "agree"
+        elif self._offer == "agree":
+            self._forget()
+
+    def _on_counting_failed(self, _error: object) -> None:
+        self._offer_to_read()  # it may have been dismissed
+
+    def _on_agreed(self) -> None:
+        self._forget()
+        self._watch_files()
 
     def _on_document_reset(self) -> None:
         self._forget()
@@ -480,7 +498,7 @@ class CorpusOnDisk(QObject):
         self._watch_files()
 
     def _on_counting_state_changed(self) -> None:
-        if self._counting.is_running and self._document.is_files:
+        if self._counting.is_running and self._document.is_files and not self._document.unagreed:
             self._forget()
             self._note_read()
             for path in self._watch.paths:
@@ -527,7 +545,9 @@ class CorpusOnDisk(QObject):
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         self._offer = ""
-        if gone:
+        if self._document.unagreed:
+            self._offer_to_read()
+        elif gone:
             self._offer = "locate"
             self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
         elif changed and self._document.is_files:
@@ -557,7 +577,10 @@ class CorpusOnDisk(QObject):
 
     def _on_banner_action_requested(self) -> None:
         offer, self._offer = self._offer, ""
-        if offer == "locate":
+        if offer == "agree":
+            self._offer = "agree"
+            self._elsewhere.ask()
+        elif offer == "locate":
             self._offer = "locate"
             self._on_locate_triggered()
         elif offer == "count":

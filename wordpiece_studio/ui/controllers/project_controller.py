@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.corpus_references import signature_of
 from wordpiece_studio.session.project_saving import (
     ProjectFile,
     ProjectLock,
@@ -27,6 +26,7 @@ from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
+from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import (
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
 
-    from wordpiece_studio.session.corpus_references import Signature
     from wordpiece_studio.ui.workspace import Workspace
 
 _TITLE_DELAY_MS = 200
@@ -83,7 +82,7 @@ class ProjectController(QObject):
         self._box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
         self._to_replace: Path | None = None
-        self._signature: Signature | None = None  # of the project's file as it was read or written
+        self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._began = 0.0
         self._saving = BackgroundJob(save_work, self.tr("Saving"), self)
         self._opening = BackgroundJob(open_work, self.tr("Opening"), self)
@@ -186,8 +185,7 @@ class ProjectController(QObject):
             self._save_to(path, then)
 
     def _is_changed_by_others(self, path: Path) -> bool:
-        found = signature_of(str(path))
-        return not self.is_saving and found is not None and self._signature not in (None, found)
+        return not self.is_saving and is_replaced(path, self._stamp)
 
     def _on_changed_box_finished(self, answer: int) -> None:
         if answer == QMessageBox.StandardButton.Yes.value and self._state.path is not None:
@@ -260,13 +258,13 @@ class ProjectController(QObject):
             return
         is_new = file.path != self._state.path
         self._is_read_only = False
-        self._signature = signature_of(str(file.path))
+        self._stamp = stamp_of(file.path)
         self._state.note_saved(file.path, file.project)
         self._show_title()
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
         self._window.remember_files(file.path)
-        self._session.runs.note_saved()
+        self._session.runs.note_saved(file.project.runs)
         then, self._then = self._then, None
         if then is not None:
             then()
@@ -327,7 +325,7 @@ class ProjectController(QObject):
         holder = self._lock.take(file.path)
         self._state.restore(file.project)
         self._is_read_only = holder is not None or not is_writable(file.path)
-        self._signature = signature_of(str(file.path))
+        self._stamp = stamp_of(file.path)
         self._state.note_saved(file.path, file.project)
         self._show_title()
         self._banner.clear()
@@ -337,13 +335,13 @@ class ProjectController(QObject):
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._window.remember_files(file.path)
-        self._session.runs.note_saved()
+        self._session.runs.note_saved(file.project.runs)
 
     # -- the title
 
     def _on_state_path_changed(self, path: Path | None) -> None:
         if path is None:
-            self._signature = None
+            self._stamp = ProjectStamp()
             self._lock.release()
             self._is_read_only = False
         elif self._lock.take(path) is not None:

@@ -33,7 +33,7 @@ from wordpiece_studio.storage.manifest import (
     side_manifest,
     with_manifest,
 )
-from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder
+from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 
@@ -259,10 +259,11 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
     if stop.is_set():
         return None
     exported = replace(exported, origin=origin)
-    make_folder(order.place if is_folder(order.kind) else order.place.parent)
-    write_export(order.kind, exported, order.place)
-    if table is not None:
-        write_export("word-counts", exported, table)
+    with written_together():
+        make_folder(order.place if is_folder(order.kind) else order.place.parent)
+        write_export(order.kind, exported, order.place)
+        if table is not None:
+            write_export("word-counts", exported, table)
     written: ExportOrder = order
     return written
 

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.unsaved_work import UnsavedWork
 
 _LONGEST_NAME = 100
+LONGEST_NAMED = 150
+"""In characters: of a longer path, messages show a part."""
+_MOST_LINES = 15
 _Button = QMessageBox.StandardButton
 
 
@@ -93,6 +96,24 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
                      "under another name.")  # fmt: skip
     box = _box(parent, title, text)
     add_button(box, _Button.Save, parent.tr("&Save as…"))
+    return box
+
+
+def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessageBox:
+    """Return the question whether to read files that a project names outside its folder: Yes, or Cancel.
+
+    `places`: where they are; `action`: what Yes is called.
+    """
+    lines = [shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_LINES]]
+    if len(places) > _MOST_LINES:
+        lines.append(parent.tr("and {number:,} more").format(number=len(places) - _MOST_LINES))
+    lines.append(parent.tr("Reading a file on another computer can tell that computer who you are."))
+    title = parent.tr("Read files outside the project’s folder?")
+    box = plain_box(parent, QMessageBox.Icon.Question, title, "\n".join(lines))
+    box.setDetailedText("\n".join(map(display_name, places)))
+    add_button(box, _Button.Yes, action)
+    add_button(box, _Button.Cancel)
+    box.setDefaultButton(_Button.Cancel)
     return box
 
 

@@ -40,6 +40,11 @@ class Projects:
     def has_dialog(self) -> bool:
         return any(each.isVisible() for each in self.window.findChildren(QFileDialog))
 
+    def close_dialogs(self) -> None:
+        """Leave the file dialogs that are open."""
+        for dialog in self.window.findChildren(QFileDialog):
+            dialog.reject()
+
     def save(self, name: str = "hugs") -> Path:
         """Press Save, give a name if one is asked for, and wait until it is saved."""
         self.window.actions_.save_project.trigger()

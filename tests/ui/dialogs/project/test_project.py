@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.contents import ProjectSelection
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
@@ -249,6 +251,38 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     projects.wait_saved()
     assert open_project(path).corpus.text == window.session.document.text
+
+
+def test_a_run_trained_while_a_project_is_saved_stays_unsaved(
+    projects: Projects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, runs = projects.window, projects.window.session.runs
+    projects.train()
+    saved, go_on, save = runs.current, threading.Event(), project_file.save_project
+
+    def slow(*values: object, **others: object) -> None:
+        assert go_on.wait(10)
+        save(*values, **others)
+
+    monkeypatch.setattr(project_file, "save_project", slow)
+    window.project_controller._save_to(projects.path(), None)
+    projects.train()
+    go_on.set()
+    projects.wait_saved()
+    assert runs.current is not saved
+    assert (saved.is_unsaved, runs.current.is_unsaved) == (False, True)
+    assert window.project_controller.must_ask()
+    projects.studio.answer(_CANCEL)
+
+
+def test_a_file_of_which_only_the_time_has_changed_is_saved_without_a_question(projects: Projects) -> None:
+    path = projects.save()
+    os.utime(path, ns=(1, 1))
+    projects.window.session.document.edit(0, 0, "hug ")
+    projects.window.actions_.save_project.trigger()
+    assert not projects.studio.has_box()
+    projects.wait_saved()
+    assert open_project(path).corpus.text.startswith("hug ")
 
 
 def test_a_name_gets_the_suffix_once(tmp_path: Path) -> None:

@@ -145,7 +145,9 @@ class FileList(QuietTable):
 
     def _described(self, row: FileRow) -> str:
         encoding = self._table.encoding_words(row) if row.encoding else ""
-        return "\n".join(filter(None, (row.name, encoding, self._table.state_words(row.state), str(row.error or ""))))
+        return "\n".join(
+            filter(None, (row.name, encoding, self._table.state_words(row.shown_state), str(row.error or "")))
+        )
 
     def _fit_name(self) -> None:
         """Give the name the width left by the numbers and the encoding; the other columns may need scrolling."""
@@ -179,11 +181,11 @@ class _FileDelegate(QStyledItemDelegate):
         if index.column() == FileColumn.NAME:
             option.textElideMode = Qt.TextElideMode.ElideMiddle  # both ends of a file name matter
         color = None
-        if row.state is FileState.FAULT and index.column() in (FileColumn.STATE, FileColumn.NAME):
+        if row.shown_state is FileState.FAULT and index.column() in (FileColumn.STATE, FileColumn.NAME):
             color = self._theme.error
         elif row.known == "guess" and index.column() == FileColumn.ENCODING:
             color = self._theme.tie_text
-        elif row.state is FileState.WAITING and index.column() == FileColumn.STATE:
+        elif row.shown_state is FileState.WAITING and index.column() == FileColumn.STATE:
             color = self._theme.faint
         if color is not None:
             option.palette.setColor(option.palette.ColorRole.Text, color)

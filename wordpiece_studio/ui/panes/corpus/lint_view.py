@@ -338,6 +338,8 @@ class LintController(QObject):
         counts = self._counting.counts
         if counts is not None:
             files = tuple(self._document.files.files) if self._document.is_files else ()
+            if any(file.unagreed for file in files):
+                return  # the banner above the corpus says that they are not read
             self._job.check(self._document.text, counts, self._counting.pipeline, files)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:

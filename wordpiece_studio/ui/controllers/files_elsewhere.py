@@ -1,0 +1,90 @@
+"""The corpus files that a project names outside its folder: the user sees where they are, and agrees or does not.
+
+Until then nothing there is touched, see `wordpiece_studio.storage.project.agreed_files`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMessageBox
+
+from wordpiece_studio.storage.project.agreed_files import note_agreed
+from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.dialogs.file_questions import LONGEST_NAMED, agreement_box
+from wordpiece_studio.ui.widgets.plain import shown
+
+if TYPE_CHECKING:
+    from wordpiece_studio.ui.workspace import Workspace
+
+_MOST_NAMED = 3
+
+
+class FilesElsewhere(QObject):
+    """Names these files in the banner about files on disk.
+
+    Signals
+    -------
+    agreed()
+        They may be read now.
+    """
+
+    agreed = Signal()
+
+    def __init__(self, window: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._document = window.session.document
+        self._banner = window.disk_banner
+
+    def offer(self) -> bool:
+        """Name the files, and offer to read them; return whether there are any."""
+        unagreed, places = self._document.unagreed, self._places()
+        if not unagreed:
+            return False
+        if not self._document.is_files:
+            words = self.tr("The file of this text is outside the project’s folder and has not been looked at: {paths}")
+        elif len(unagreed) == 1:
+            words = self.tr("A file of the corpus is outside the project’s folder and has not been read: {paths}")
+        else:
+            words = self.tr("{number:,} files of the corpus are outside the project’s folder and have not been read: "
+                            "{paths}")  # fmt: skip
+        paths = " · ".join(shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_NAMED])
+        if len(places) > _MOST_NAMED:
+            paths += " · " + self.tr("and {number:,} more").format(number=len(places) - _MOST_NAMED)
+        action = self._action() if self._has_room(places) else f"{self._action()}…"
+        self._banner.show_message(words.format(number=len(unagreed), paths=paths), "warning", action)
+        return True
+
+    def ask(self) -> None:
+        """Agree, because the user has pressed the banner's button; first show what it had no room for."""
+        places = self._places()
+        if self._has_room(places):
+            self._agree()
+            return
+        box = agreement_box(self._window, places, self._action())
+        box.finished.connect(self._on_agreement_box_finished)
+        box.open()
+
+    def _places(self) -> list[str]:
+        return [place for file in self._document.unagreed for place in file.unagreed]
+
+    def _has_room(self, places: list[str]) -> bool:
+        return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= LONGEST_NAMED for place in places)
+
+    def _action(self) -> str:
+        return self.tr("Read this file") if len(self._document.unagreed) == 1 else self.tr("Read these files")
+
+    def _on_agreement_box_finished(self, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._agree()
+        else:
+            self.offer()
+
+    def _agree(self) -> None:
+        session, path = self._window.session, self._window.project.path
+        session.agree()
+        if path is not None:
+            note_agreed(path, session.corpus())
+        self.agreed.emit()
