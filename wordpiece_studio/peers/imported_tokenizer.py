@@ -197,10 +197,6 @@ class ImportedTokenizer(LibraryTokenizer):
         for portion in _portions(texts):
             yield from self._of_texts("count", portion, list[tuple[str, tuple[int, ...], int]])
 
-    def ids(self, text: str) -> list[int]:
-        """Return ``encode(text).ids``."""
-        return self.encode(text).ids
-
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True) -> str:
         """Return the text that `ids` represent, as far as it can be determined.
 

@@ -194,7 +194,6 @@ class Encoder(ABC):
     padding_side: Side = "right"
     truncation_side: Side = "right"
     _template: Template | None = None  # None: that of BERT
-
     _roles: Mapping[str, str]
 
     @property
@@ -219,9 +218,9 @@ class Encoder(ABC):
     def _encoding_of(self, text: str) -> Encoding:
         """Return the tokens of one text, with nothing added."""
 
-    @abstractmethod
     def ids(self, text: str) -> list[int]:
         """Return ``encode(text).ids``."""
+        return self.encode(text).ids
 
     def _encodings_of(self, texts: Sequence[str]) -> Iterator[Encoding]:
         """Yield the tokens of each text."""

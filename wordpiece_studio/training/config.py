@@ -240,7 +240,7 @@ class TrainingConfig:
         prefixes, suffixes = [""], [""]
         if self.alphabet == "seen":
             prefixes += filter(None, [self.continuing_subword_prefix])
-            suffixes += filter(None, [self.end_of_word == "attached" and self.end_of_word_suffix])
+            suffixes += filter(None, [self.end_of_word_suffix if self.end_of_word == "attached" else None])
         symbols = (prefix + each + end for prefix in prefixes for end in suffixes for each in ByteLevel.alphabet())
         alphabet = tuple(dict.fromkeys((*self.initial_alphabet, *symbols)))
         return dataclasses.replace(self, initial_alphabet=alphabet, alphabet_limit=None)

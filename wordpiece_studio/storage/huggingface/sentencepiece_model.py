@@ -21,7 +21,7 @@ _BPE = 2  # a type of model
 _METASPACE = {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True}
 
 
-class Piece(NamedTuple):
+class ModelPiece(NamedTuple):
     """A piece of a model."""
 
     text: str
@@ -123,10 +123,10 @@ class SentencePieceModel:
                 yield from sorted((pair for pair in pairs if normal.issuperset(pair)), key=lambda pair: ids[pair[0]])
 
 
-def _piece(data: bytes) -> Piece:
+def _piece(data: bytes) -> ModelPiece:
     fields = _fields(data)
     (score,) = struct.unpack("<f", fields[2][0]) if fields[2] else (0.0,)
-    return Piece(fields[1][0].decode(), score, *(fields[3] or [_NORMAL]))
+    return ModelPiece(fields[1][0].decode(), score, *(fields[3] or [_NORMAL]))
 
 
 def _fields(data: bytes) -> defaultdict[int, list[Any]]:
