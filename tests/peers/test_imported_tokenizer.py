@@ -402,3 +402,14 @@ while True:
         parent.kill()
         _, alive = psutil.wait_procs([child], timeout=30)
     assert not alive
+
+
+@pytest.mark.slow
+def test_a_model_whose_replacements_grow_is_stopped_by_the_memory_it_takes(tmp_path: Path) -> None:
+    grows = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 10}
+    unigram_of_bytes().save(str(tmp_path / "tokenizer.json"))
+    value = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
+    value["normalizer"] = {"type": "Sequence", "normalizers": [grows] * 8}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(StudioError, match=r"took more than \d+ MB of memory\. Use another tokenizer"):
+        ImportedTokenizer(tmp_path / "tokenizer.json")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import time
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
@@ -22,6 +23,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.peers.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
+from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -43,6 +45,11 @@ _CHARACTERS_AT_ONCE = 1 << 18
 _MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
 _LARGEST_ID = (1 << 32) - 1
 _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
+# Bytes of memory that a request may take, and more per character. A Unigram model of 400,000 pieces takes 45 per byte
+# of its file when it is loaded.
+_MOST_GROWTH, _A_CHARACTER = 1 << 30, 1000
+_MOST_GROWTH_LOADING, _A_CHARACTER_LOADING = 256 << 20, 100 * 50
+_LOOK_SECONDS = 0.02  # between two looks at the memory of the child
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +302,11 @@ class ImportedTokenizer(LibraryTokenizer):
         sent = False if self._content is not None and content is None else content
         request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments, sent))
         try:
-            answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND)
+            if job == "load":
+                growth = _MOST_GROWTH_LOADING + _A_CHARACTER_LOADING * size
+            else:
+                growth = _MOST_GROWTH + _A_CHARACTER * size
+            answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND, growth)
             return msgspec.msgpack.decode(answer, type=type_)
         except _ContentMissing:
             return self._ask(job, arguments, size + len(self._content or b"") // 50, type_, self._content)
@@ -307,6 +318,14 @@ class ImportedTokenizer(LibraryTokenizer):
             what = "{path}: the {library} library did not finish within {seconds} seconds"
             seconds = round(_PATIENCE_SECONDS + size / _A_SECOND)
             raise self._broken(what, seconds=seconds) from None
+        except MemoryError:
+            raise StudioError(
+                "{path}: the {library} library was ended, because it took more than {memory} of memory",
+                "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm.",
+                path=self._name,
+                library=library_of(self.path),
+                memory=memory_text(growth),
+            ) from None
         except StudioError as error:
             what = "{path}: the {library} library crashed on it, its process ended {how}"
             raise self._broken(what, how=error.values.get("how", f"({error.what})")) from error
@@ -331,8 +350,8 @@ class _Libraries:
         self._child: ChildProcess | None = None
         self._turn = threading.Lock()  # one request at a time
 
-    def answer(self, request: bytes, seconds: float) -> memoryview:
-        """Return the answer to a request.
+    def answer(self, request: bytes, seconds: float, growth: int) -> memoryview:
+        """Return the answer to a request, for which the child may take `growth` further bytes of memory.
 
         Raises
         ------
@@ -340,10 +359,12 @@ class _Libraries:
             An error reported by the child, as `_FileError`, or that it has died.
         TimeoutError
             If there is no answer within `seconds`.
+        MemoryError
+            If the child took more memory.
         """
         with self._turn:
             try:
-                return self._answer(self._sent(request), seconds)
+                return self._answer(self._sent(request), seconds, growth)
             except (_FileError, _ContentMissing):
                 raise
             except BaseException:  # also on Ctrl-C: whatever the child still sends belongs to this request
@@ -363,13 +384,23 @@ class _Libraries:
         self._child.send(request)
         return self._child
 
-    def _answer(self, child: ChildProcess, seconds: float) -> memoryview:
-        late = threading.Event()
-        clock = threading.Timer(seconds, late.set)
-        clock.daemon = True
-        clock.start()
+    def _answer(self, child: ChildProcess, seconds: float, growth: int) -> memoryview:
+        over, answered = threading.Event(), threading.Event()
+        most = (memory_of(child.pid) or 0) + growth
+        is_too_big = False
+
+        def watch() -> None:
+            nonlocal is_too_big
+            end = time.monotonic() + seconds
+            while not answered.wait(_LOOK_SECONDS):
+                is_too_big = (memory_of(child.pid) or 0) > most
+                if is_too_big or time.monotonic() >= end:
+                    over.set()
+                    return
+
+        threading.Thread(target=watch, daemon=True, name="bounds of a library").start()
         try:
-            for kind, content in child.messages(late):
+            for kind, content in child.messages(over):
                 if kind == b"r":
                     return content
                 if kind == b"m":
@@ -379,7 +410,9 @@ class _Libraries:
                     self._end()
                 raise _FileError(error.what_template, error.advice_template, **error.values)
         finally:
-            clock.cancel()
+            answered.set()
+        if is_too_big:
+            raise MemoryError
         raise TimeoutError
 
     def end(self) -> None:

@@ -23,6 +23,8 @@ _HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # macOS: what to request, and how many 32
 _FREE, _INACTIVE = 0, 2  # which of them
 _DATA_PAGES = 5  # index into /proc/self/statm
 _LEAST_ROOM = 512 << 20
+_QUERY_LIMITED_INFORMATION = 0x1000  # Windows
+_RESIDENT = 8  # macOS: index into `rusage_info_v0` as 64-bit numbers
 
 
 def available_memory() -> int | None:
@@ -40,6 +42,19 @@ def available_memory() -> int | None:
         except Exception:  # whatever an unusual system raises: not knowing is no reason to fail
             found.append(None)
     return min((max(0, number) for number in found if number is not None), default=None)
+
+
+def memory_of(process: int) -> int | None:
+    """Return the bytes that another process of this user holds; None if unknown, as for one that has ended.
+
+    >>> memory_of(os.getpid()) != 0
+    True
+    """
+    systems = {"linux": _linux_memory_of, "win32": _windows_memory_of, "darwin": _macos_memory_of}
+    try:
+        return systems[sys.platform](process)
+    except Exception:  # whatever an unusual system raises
+        return None
 
 
 def check_memory(needed: int, available: float | None) -> None:
@@ -156,6 +171,36 @@ def _macos_memory() -> int | None:
     if library.host_statistics64(host, _HOST_VM_INFO64, ctypes.byref(counters), ctypes.byref(number)):
         return None
     return (counters[_FREE] + counters[_INACTIVE]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _linux_memory_of(process: int) -> int | None:
+    pages = _text(Path(f"/proc/{process}/statm")).split()
+    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE") if pages else None
+
+
+def _windows_memory_of(process: int) -> int | None:
+    class Counters(ctypes.Structure):
+        _fields_ = (
+            ("length", ctypes.c_ulong),
+            ("faults", ctypes.c_ulong),
+            *((name, ctypes.c_size_t) for name in ("peak", "held", *"abcdef")),
+        )
+
+    kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
+    kernel.OpenProcess.restype = ctypes.c_void_p
+    opened = ctypes.c_void_p(kernel.OpenProcess(_QUERY_LIMITED_INFORMATION, False, process))
+    if not opened:
+        return None
+    counters = Counters(length=ctypes.sizeof(Counters))
+    is_known = kernel.K32GetProcessMemoryInfo(opened, ctypes.byref(counters), counters.length)
+    kernel.CloseHandle(opened)
+    return int(counters.held) if is_known else None
+
+
+def _macos_memory_of(process: int) -> int | None:
+    usage = (ctypes.c_uint64 * 64)()
+    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
+    return None if library.proc_pid_rusage(process, 0, ctypes.byref(usage)) else int(usage[_RESIDENT])
 
 
 def _address_space() -> int | None:
