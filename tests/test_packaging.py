@@ -102,7 +102,14 @@ def test_what_the_pages_quote_of_the_library_works(tmp_path: Path, monkeypatch: 
         path.write_text("\n".join(lines), encoding="utf-8")
     counts, config = wps.count_texts(lines), wps.TrainingConfig(vocab_size=60)
     run, corpus = wps.train(counts, config), wps.divided_corpus(texts=lines)
-    names = {"wps": wps, "trainer": wps.Trainer(counts), "tokenizer": run.tokenizer(), "corpus": corpus, **locals()}
+    names = {
+        "wps": wps,
+        "Path": Path,
+        "trainer": wps.Trainer(counts),
+        "tokenizer": run.tokenizer(),
+        "corpus": corpus,
+        **locals(),
+    }
     assert len(QUOTES) >= 20
     for quote in QUOTES:
         assert eval(quote, names) is not False, quote

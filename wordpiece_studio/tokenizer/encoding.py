@@ -252,8 +252,7 @@ class Encoder(ABC):
         text
             A text, or several: a list, a generator, a column of a table; or a list of tuples of two texts.
         pair
-            The second text, or as many second texts as there are texts. An empty second text of one text is none; in a
-            list it makes a pair.
+            The second text, or as many second texts as there are texts. One text has no empty second text, a list has.
         add_special_tokens : bool, default False
             Whether to add what the model expects. If the tokenizer was read from a file, that is what its
             ``post_processor`` says; else it is ``[CLS] A [SEP]``, or ``[CLS] A [SEP] B [SEP]`` for a pair, with the
@@ -400,8 +399,7 @@ def _encoded(
     """Return the result of `Encoder.encode`."""
     most = None if max_length is None else whole_number("max_length", max_length, 1)
     pads: Padding = _choice("padding", padding, "longest", "do_not_pad", get_args(Padding))
-    if truncation is None and most is not None and not padding:  # padding="do_not_pad" is an answer, as in transformers
-        truncation = True
+    truncation = truncation or (truncation is None and most is not None and not padding)  # as in transformers
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
         raise StudioError("Truncation, or padding to a length, needs a length", "Give max_length.")
@@ -416,17 +414,15 @@ def _encoded(
     if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
         raise StudioError(
             "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
-            "Give a max_length that is a multiple of pad_to_multiple_of.",
-            length=shape.most,
-            multiple=multiple,
-        )
+            "Give a max_length that is a multiple of pad_to_multiple_of.", length=shape.most, multiple=multiple,
+        )  # fmt: skip
 
     padding_token = None if pads == "do_not_pad" else encoder.special("pad_token")
     side = _side("padding_side", encoder.padding_side if padding_side is None else padding_side)
     is_one = isinstance(text, str)
-    if is_one and isinstance(pair, str) and not pair:  # as in transformers, but not in a list
-        pair = None
-    firsts, seconds = _pairs([text] if is_one else text, [pair] if is_one and pair is not None else pair)
+    if is_one:  # as in transformers, an empty second text is none here, but not in a list
+        text, pair = [text], None if pair is None or (isinstance(pair, str) and not pair) else [pair]
+    firsts, seconds = _pairs(text, pair)
     others = repeat(None) if seconds is None else encoder._encodings_of(seconds)  # noqa: SLF001
     pairs = zip(encoder._encodings_of(firsts), others, strict=False)  # noqa: SLF001
     encodings = [shape.of(first, second) for first, second in watched(pairs, progress, should_stop, len(firsts))]

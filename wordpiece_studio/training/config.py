@@ -7,9 +7,8 @@ import math
 import sys
 import unicodedata
 from dataclasses import dataclass
-from numbers import Real
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, Self, SupportsIndex, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, SupportsFloat, SupportsIndex, cast, get_args
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -349,11 +348,17 @@ def _number(name: str, value: object) -> float | None:
     """Return any kind of number, NumPy's included, as an int or float."""
     if value is None:
         return None
-    if not isinstance(value, Real) or isinstance(value, bool) or not abs(value) <= sys.float_info.max:
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat):
         raise _setting_error(name, "a number", value)
-    if name == "max_seconds" and value < 0:
+    try:
+        number = value if isinstance(value, int) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise _setting_error(name, "a number", value) from None
+    if not abs(number) <= sys.float_info.max:
+        raise _setting_error(name, "a number", value)
+    if name == "max_seconds" and number < 0:
         raise _setting_error(name, "a number from 0", value)
-    return value if isinstance(value, int) else float(value)
+    return number
 
 
 def _setting_error(name: str, wanted: str, value: object) -> StudioError:
