@@ -26,7 +26,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 TOP_LEVEL = {"LICENSE", "README.md", "pyproject.toml", "resources", "tests", "wordpiece_studio"}
 MADE_BY_TOOLS = {"build", "dist"}
 IN_PACKAGE = {
-    "__init__.py", "__main__.py", "cli", "compiled", "corpus", "errors.py", "evaluation", "notebook.py", "peers",
+    "__init__.py", "__main__.py", "cli", "compiled", "corpus", "errors.py", "evaluation", "notebook.py", "libraries",
     "platform_check.py", "py.typed", "resources.py", "session", "stopping.py", "storage", "system", "terminal_demo.py",
     "text", "tokenizer", "training", "ui", "version.py",
 }  # fmt: skip
@@ -34,7 +34,7 @@ IN_PACKAGE = {
 # A module may import from its own room and from those below it.
 LAYERS = {
     "errors": 0, "resources": 0, "platform_check": 0, "stopping": 0, "version": 0, "system": 1, "compiled": 2,
-    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "notebook": 7, "evaluation": 7, "peers": 8, "storage": 9,
+    "text": 3, "corpus": 4, "tokenizer": 5, "training": 6, "notebook": 7, "evaluation": 7, "libraries": 8, "storage": 9,
     "terminal_demo": 10, "session": 11, "ui": 12,
 }  # fmt: skip
 QT = {"PySide6", "shiboken6", "pyqtgraph", "PyQt6", "PyQt5", "qtpy"}
@@ -68,7 +68,7 @@ MAY_MAKE_FIELDS = {"ui/widgets/fields.py"}
 # Where it is made sure that a painter is given back as it was.
 MAY_SAVE_PAINTERS = {"ui/widgets/painting.py"}
 # The names a distribution is imported by, where they are not its own.
-IMPORTED_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
+LIBRARY_AS = {"pyside6_essentials": {"PySide6", "shiboken6"}}
 LONGEST_FILE, FILE_RULE, LONGEST_FUNCTION = 700, 500, 60
 
 
@@ -244,7 +244,7 @@ def test_the_import_is_light(module: str) -> None:
 
 def test_what_is_required_is_imported_and_the_other_way_round() -> None:
     optional = {"dask", "distributed", "fsspec", "pandas", "pyarrow"}  # these are extras
-    known = {module: name for name in required() for module in IMPORTED_AS.get(name, {name})}
+    known = {module: name for name in required() for module in LIBRARY_AS.get(name, {name})}
     imported = {name.split(".")[0] for path in FILES for _, name in imports_of(path)}
     others = imported - set(sys.stdlib_module_names) - {"wordpiece_studio"}
     assert {known.get(module, module) for module in others} - optional == required()

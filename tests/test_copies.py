@@ -129,7 +129,7 @@ def test_errors(copied: Callable[[Any], Any]) -> None:
 def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)
-    imported = wps.ImportedTokenizer(tmp_path / "tokenizer.json")
+    imported = wps.LibraryTokenizer(tmp_path / "tokenizer.json")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         for tokenizer in (training.tokenizer(), bpe(), imported):
             expected = [tokenizer.encode(text) for text in TEXTS]

@@ -36,7 +36,7 @@ from wordpiece_studio.training.reference import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wordpiece_studio.peers.library_training import PeerName
+    from wordpiece_studio.libraries.library_training import LibraryTrainer
 
 PRINTED: dict[str, dict[str, str]] = json.loads((Path(__file__).parent / "data" / "documents.json").read_text("utf-8"))
 OUTPUTS = {"spanish": 30, "english": 13, "traditional chinese": 22, "simplified chinese": 7, "korean": 10}
@@ -373,11 +373,15 @@ def test_of_the_notebooks_pre_tokenizers_only_white_space_alone_finds_other_word
     [("tokenizers-unigram", "e low w"), ("sentencepiece-bpe", "▁low est"), ("sentencepiece-unigram", "▁low est")],
 )
 @pytest.mark.slow
-def test_what_the_article_only_names_is_trained_on_its_words_by_the_libraries(trainer: PeerName, tokens: str) -> None:
+def test_what_the_article_only_names_is_trained_on_its_words_by_the_libraries(
+    trainer: LibraryTrainer, tokens: str
+) -> None:
     config = wps.TrainingConfig(vocab_size=22, special_tokens=("</u>",), unk_token="</u>")
-    peer = wps.train_peer(trainer, wps.WordCounts.from_pairs(dict.fromkeys(LOW, 1), "none", "whitespace-split"), config)
-    assert peer.tokens[0] == "</u>"
-    assert {*tokens.split()} <= {*peer.tokens}
+    library_run = wps.train_library(
+        trainer, wps.WordCounts.from_pairs(dict.fromkeys(LOW, 1), "none", "whitespace-split"), config
+    )
+    assert library_run.tokens[0] == "</u>"
+    assert {*tokens.split()} <= {*library_run.tokens}
 
 
 def assert_replayed(library: Tokenizer, counts: wps.WordCounts, special_tokens: tuple[str, ...]) -> None:

@@ -43,13 +43,13 @@ if TYPE_CHECKING:
         held_out_figures,
         held_out_text,
     )
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, Segmentation
-    from wordpiece_studio.peers.library_training import (
-        PeerProgress,
-        PeerRun,
-        PeerTrainingStopped,
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
+    from wordpiece_studio.libraries.library_training import (
+        LibraryProgress,
+        LibraryRun,
+        LibraryTrainingStopped,
         Repetition,
-        train_peer,
+        train_library,
     )
     from wordpiece_studio.storage.bpe_files import write_bpe_files
     from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -117,16 +117,16 @@ __all__ = [
     "Finding",
     "HeldOutFigures",
     "HeldOutText",
-    "ImportedTokenizer",
+    "LibraryProgress",
+    "LibraryRun",
+    "LibraryTokenizer",
+    "LibraryTrainingStopped",
     "LongestFirstTokenizer",
     "Lowercase",
     "Merge",
     "MergeHistory",
     "Normalizer",
     "PatternPreTokenizer",
-    "PeerProgress",
-    "PeerRun",
-    "PeerTrainingStopped",
     "PreTokenizer",
     "PreTokenizerSequence",
     "PreparationStopped",
@@ -176,7 +176,7 @@ __all__ = [
     "read_word_counts",
     "save_directory",
     "train",
-    "train_peer",
+    "train_library",
     "write_bpe_files",
     "write_ids",
     "write_vocabulary",
@@ -210,8 +210,14 @@ _HOMES = {
         "held_out_figures",
         "held_out_text",
     ),
-    "peers.imported_tokenizer": ("ImportedTokenizer", "Segmentation"),
-    "peers.library_training": ("PeerProgress", "PeerRun", "PeerTrainingStopped", "Repetition", "train_peer"),
+    "libraries.library_tokenizer": ("LibraryTokenizer", "Segmentation"),
+    "libraries.library_training": (
+        "LibraryProgress",
+        "LibraryRun",
+        "LibraryTrainingStopped",
+        "Repetition",
+        "train_library",
+    ),
     "storage.bpe_files": ("write_bpe_files",),
     "storage.tokenizer_directory": ("save_directory",),
     "storage.tokenizer_loading": ("load_tokenizer",),

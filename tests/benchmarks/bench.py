@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.benchmarks.peers import installed
+from tests.benchmarks.libraries import installed
 from tests.benchmarks.processes import ROOT, ProcessRun, run_module
 from tests.benchmarks.table import Bar, Report, Row
 
@@ -20,7 +20,7 @@ SHARED = ROOT.parent / "shared" / "corpora"
 """Where real corpora are found; those that are not there are left out."""
 
 OURS = {f"wordpiece-studio, {objective}": objective for objective in ("score", "likelihood", "count")}
-"""Our program by the objective it trains with; the peers know none but count."""
+"""Our program by the objective it trains with; the libraries know none but count."""
 
 _SETTINGS = ("--normalizer", "bert-uncased", "--min-frequency", 2)
 
@@ -80,7 +80,7 @@ class Bench:
         return Corpus(path.stem, path)
 
     def program(self, name: str, corpus: Corpus, size: int, run: int) -> ProcessRun:
-        """Train with one program, one of `OURS` or a peer, as a user would, and note what it took."""
+        """Train with one program, one of `OURS` or a library, as a user would, and note what it took."""
         folder = self.folder / name
         folder.mkdir(exist_ok=True)
         if name in OURS:
@@ -88,7 +88,7 @@ class Bench:
             arguments = ("train", corpus.path, "-o", folder, *_SETTINGS, "--objective", OURS[name], *limit)
             result = run_module("wordpiece_studio", *arguments)
         else:
-            result = run_module("tests.benchmarks.peers", name, corpus.path, folder, size)
+            result = run_module("tests.benchmarks.libraries", name, corpus.path, folder, size)
         times = {"seconds": result.seconds, "cpu_seconds": result.cpu_seconds, "peak_bytes": result.peak_bytes}
         self.note({"program": name, "corpus": corpus.name, "size": size, "run": run, **times})
         return result
@@ -100,8 +100,8 @@ class Bench:
         self.note({"probe": name, "arguments": [str(argument) for argument in arguments], **answer})
         return answer
 
-    def peers(self, *names: str) -> list[str]:
-        """Return those of the peers that are installed."""
+    def libraries(self, *names: str) -> list[str]:
+        """Return those of the libraries that are installed."""
         versions = installed()
         return [name for name in names if versions[name] is not None]
 
@@ -109,9 +109,9 @@ class Bench:
         """Put a row into the table."""
         self.report.rows.append(row)
 
-    def add_missing(self, part: str, name: str, peer: str) -> None:
-        """Put a row into the table that says that a peer is not installed."""
-        self.add(Row(part, name, (), "", note=f"{peer} is not installed"))
+    def add_missing(self, part: str, name: str, library: str) -> None:
+        """Put a row into the table that says that a library is not installed."""
+        self.add(Row(part, name, (), "", note=f"{library} is not installed"))
 
     def add_spread(
         self, part: str, name: str, spread: dict[str, float], unit: Unit, bar: Bar | None = None, note: str = ""

@@ -1,6 +1,6 @@
 """How fast words are counted, ours and Hugging Face's: ``python -m tests.benchmarks.counting`` prints a table.
 
-Everything is measured in the same run, each time in a fresh process, all in turn; a speed is the median. The peer is
+Everything is measured in the same run, each time in a fresh process, all in turn; a speed is the median. The library is
 asked for a vocabulary so small that it needs no merges; its word-level trainer does nothing but count. `--parity`
 compares the words and their order instead, `--large FILE` shows what a large file takes, `--distinct` how the number of
 distinct words grows with the text.

@@ -1,4 +1,4 @@
-"""How fast the engine is, ours and the peers': ``python -m tests.benchmarks.engine [--json FILE]`` prints a table.
+"""How fast the engine is, ours and the libraries': ``python -m tests.benchmarks.engine [--json FILE]`` prints a table.
 
 Every row has its bar, where there is one, and whether it is met. What a figure means and how it is measured stands in
 the modules of the parts: `whole_process`, `inside`, `growth`.
@@ -36,7 +36,7 @@ _QUICK_CORPORA, _QUICK_MERGES = ("many-1",), 5_000
 def measure(bench: Bench, arguments: argparse.Namespace) -> None:
     """Measure all that is asked for."""
     if arguments.growth:
-        growth.measure(bench, tuple(arguments.sizes), arguments.peers_up_to)
+        growth.measure(bench, tuple(arguments.sizes), arguments.libraries_up_to)
         return
     names = arguments.corpus or (_QUICK_CORPORA if arguments.quick else CORPORA)
     corpora = [corpus for name in names if (corpus := bench.corpus(name))]
@@ -53,7 +53,9 @@ def parse(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="only these")
     parser.add_argument("--growth", action="store_true", help="instead, the curves from 1 MB to 1 GB")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(growth.SIZES), help="of --growth, in megabytes")
-    parser.add_argument("--peers-up-to", type=int, default=growth.PEERS_UP_TO, metavar="MB", help="of --growth")
+    parser.add_argument(
+        "--libraries-up-to", type=int, default=growth.LIBRARY_RUNS_UP_TO, metavar="MB", help="of --growth"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every single measurement")
     parser.add_argument("--folder", type=Path, help="keep the corpora here, and find them next time")
     return parser.parse_args(words)

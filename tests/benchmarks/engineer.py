@@ -113,7 +113,7 @@ def _transformers(folder: Path) -> Any:
     return transformers.AutoTokenizer.from_pretrained(folder)
 
 
-PEERS = {"tokenizers": of_tokenizers, "transformers": of_transformers}
+LIBRARIES = {"tokenizers": of_tokenizers, "transformers": of_transformers}
 
 
 def _figures(encoding: Any) -> tuple[Any, ...]:
@@ -140,7 +140,7 @@ def with_added_tokens(tokenizer: wps.Tokenizer, lines: Sequence[str]) -> tuple[w
 
 
 def differences(
-    tokenizer: wps.Tokenizer, folder: Path, lines: Sequence[str], peers: Iterable[str], processes: int
+    tokenizer: wps.Tokenizer, folder: Path, lines: Sequence[str], libraries: Iterable[str], processes: int
 ) -> Iterator[tuple[str, int, int, list[str]]]:
     """Yield for each form its name, how many encodings were compared, how many differ, and some of those.
 
@@ -150,7 +150,7 @@ def differences(
         What was written to `folder`.
     lines
         The texts; each is also paired with the next.
-    peers
+    libraries
         The names of the libraries to compare with.
     processes
         How many new processes encode.
@@ -161,8 +161,8 @@ def differences(
             compared, different = 0, []
             for batch, encodings in zip(batches(lines, form), pool.imap(encode, batches(lines, form)), strict=True):
                 ours = [_figures(part) for encoding in encodings for part in (encoding, *encoding.overflowing)]
-                for name in peers:
-                    theirs = PEERS[name](folder, batch, options)
+                for name in libraries:
+                    theirs = LIBRARIES[name](folder, batch, options)
                     compared += len(theirs)
                     different += [f"{name}: {a!a}, ours: {b!a}" for a, b in zip(theirs, ours, strict=True) if a != b]
             yield form, compared, len(different), different[:3]
@@ -197,7 +197,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             tokenizer.save(folder)
             for form, compared, different, shown in differences(
-                tokenizer, Path(folder), texts, PEERS, arguments.processes
+                tokenizer, Path(folder), texts, LIBRARIES, arguments.processes
             ):
                 _say(f"{title}, {form:18} {compared:12,} encodings {different:8,} differences")
                 for difference in shown:

@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.event_loop import wait
-from wordpiece_studio.peers.library_training import PeerName
+from wordpiece_studio.libraries.library_training import LibraryTrainer
 from wordpiece_studio.session.garbage import GarbageCollector
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
@@ -81,12 +81,12 @@ def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[f
                 next_drag = time.monotonic() + _DRAG_MS / 1000
                 window.model.seek(int(time.monotonic() * 7919) % window.model.merge_count)
 
-        train = next((each for each in window.actions_.peers.actions() if each.data() == by), window.actions_.train)
-        peers, is_done = window.session.peers, lambda: window.model.state is TrainerState.FINISHED
+        train = next((each for each in window.actions_.libraries.actions() if each.data() == by), window.actions_.train)
+        libraries, is_done = window.session.libraries, lambda: window.model.state is TrainerState.FINISHED
         probe.restart()
         started = time.perf_counter()
         train.trigger()
-        wait((lambda: not peers.is_running) if by else is_done, drag)
+        wait((lambda: not libraries.is_running) if by else is_done, drag)
         seconds = time.perf_counter() - started
         settled = time.monotonic() + 0.4  # the last repaints belong to it
         wait(lambda: time.monotonic() > settled)
@@ -103,7 +103,7 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--size", type=int, default=8000, help="tokens to train to")
     parser.add_argument("--runs", type=int, default=3)
-    libraries = get_args(PeerName)
+    libraries = get_args(LibraryTrainer)
     parser.add_argument("--by", nargs="+", choices=("all", *libraries), default=[], metavar="LIBRARY")
     arguments = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

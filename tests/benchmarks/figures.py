@@ -30,7 +30,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 import wordpiece_studio as wps
 from tests.evaluation.test_figures import independent
 from tests.evaluation.test_held_out import divided
-from wordpiece_studio.peers.library_training import PeerName, file_of, peer_settings
+from wordpiece_studio.libraries.library_training import LibraryTrainer, file_of, library_settings
 from wordpiece_studio.text.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -51,7 +51,12 @@ _OURS: dict[str, dict[str, Any]] = {
     "score, floor 20": {"objective": "score", "min_frequency": 20},
     "count": {"objective": "count"},
 }
-_PEERS: tuple[PeerName, ...] = ("tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-unigram")
+_LIBRARY_RUNS: tuple[LibraryTrainer, ...] = (
+    "tokenizers-wordpiece",
+    "tokenizers-bpe",
+    "tokenizers-unigram",
+    "sentencepiece-unigram",
+)
 _SIZES = {"english-26mb": (4000, 16_000), "course-hi": (1000, 4000)}
 _USUAL_SIZES = 3000, 8000  # larger ones are beyond what the words of such short texts give
 Figures = dict[str, wps.TokenizerFigures]
@@ -100,13 +105,13 @@ def encoded_by_library(path: Path, lines: list[str]) -> tuple[Lines, int | None,
             found.append((ids, words))
         return found, pieces.unk_id(), len(pieces)
     if path.name == "merges":
-        peer = Tokenizer(models.BPE.from_file(str(path / "vocab.json"), str(path / "merges.txt"), unk_token="[UNK]"))
-        peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        library = Tokenizer(models.BPE.from_file(str(path / "vocab.json"), str(path / "merges.txt"), unk_token="[UNK]"))
+        library.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     else:
-        peer = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
-    encodings = peer.encode_batch(lines, add_special_tokens=False)
+        library = Tokenizer.from_file(str(path / "tokenizer.json" if path.is_dir() else path))
+    encodings = library.encode_batch(lines, add_special_tokens=False)
     found = [(each.ids, each.word_ids) for each in encodings]
-    return found, peer.token_to_id(_UNKNOWN.get(path.name, "")), peer.get_vocab_size()
+    return found, library.token_to_id(_UNKNOWN.get(path.name, "")), library.get_vocab_size()
 
 
 def scored(python: str, encoded: Lines, folder: Path) -> float:
@@ -159,7 +164,7 @@ def versions() -> str:
 
 def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, size: int) -> Any:
     """Return a tokenizer trained on a text of which these are the words, from the folder if it is there."""
-    file = folder / (file_of(name) if name in _PEERS else "tokenizer.json")
+    file = folder / (file_of(name) if name in _LIBRARY_RUNS else "tokenizer.json")
     if not file.exists():
         started = time.perf_counter()
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,10 +172,10 @@ def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, s
             run = wps.train(counts, wps.TrainingConfig(vocab_size=size, **_OURS[name]))
             run.tokenizer().save(folder, only="tokenizer.json")
         else:
-            settings = peer_settings(name, wps.TrainingConfig(vocab_size=size))
-            peer = wps.train_peer(name, [text] if name.startswith("sentencepiece") else counts, settings)
+            settings = library_settings(name, wps.TrainingConfig(vocab_size=size))
+            library = wps.train_library(name, [text] if name.startswith("sentencepiece") else counts, settings)
             unfinished = file.with_suffix(".unfinished")
-            unfinished.write_bytes(peer.content)
+            unfinished.write_bytes(library.content)
             unfinished.replace(file)
         sys.stderr.write(f"{name} {size:,}: {time.perf_counter() - started:.1f} s\n")
     return wps.load_tokenizer(file)
@@ -188,7 +193,7 @@ def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
     tables = []
     for size in sizes:
         folder = kept / f"{stem}-{digest}" / str(size)
-        named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_PEERS)}
+        named = {name: kept_tokenizer(folder / name, name, counts, rest, size) for name in (*_OURS, *_LIBRARY_RUNS)}
         found = wps.evaluate(named, texts=[held_out])
         tables.append({each.name: each for each in found.figures})
         head, *rows = ([*row[:4], *row[5:]] for row in dict(found.tables())[""])  # without bytes a token
@@ -225,7 +230,7 @@ def conclusions(usual: list[list[Figures]], unsplit: list[tuple[list[Figures], l
     saved = [1 - after[name].tokens / before[name].tokens for before, after in usual for name in alike]
     others = {
         name: span(times(name, "likelihood", [*small, *large]), "{:.2f}")
-        for name in (*_OURS, *_PEERS)
+        for name in (*_OURS, *_LIBRARY_RUNS)
         if name not in alike
     }
     fewer = [1 - none[1][name].tokens / split[1][name].tokens for split, none in unsplit for name in alike]

@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, cast
 import wordpiece_studio as wps
 from wordpiece_studio import cli
 from wordpiece_studio.corpus.word_counts import write_word_counts
-from wordpiece_studio.peers.library_training import file_of, reads_text
+from wordpiece_studio.libraries.library_training import file_of, reads_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.peers.library_training import PeerName
+    from wordpiece_studio.libraries.library_training import LibraryTrainer
 
 _OURS = ("likelihood", "score", "count")
 _LIBRARIES = (
@@ -169,10 +169,10 @@ def by_library(pair: Pair, files: list[wps.CorpusFile], other: Path, folder: Pat
         trained = wps.train(counts, pair.config())
         trained.tokenizer().save(folder / "library")
     else:
-        trainer = cast("PeerName", pair.trainer)
+        trainer = cast("LibraryTrainer", pair.trainer)
         is_of_lines = reads_text(trainer) and has_lines
         corpus: Any = files if is_of_lines else counts
-        trained = wps.train_peer(trainer, corpus, pair.config(), is_rest=is_of_lines and pair.is_held_out)
+        trained = wps.train_library(trainer, corpus, pair.config(), is_rest=is_of_lines and pair.is_held_out)
         (folder / "library").mkdir()
         (folder / "library" / file_of(trainer)).write_bytes(trained.content)
     loaded = wps.load_tokenizer(folder / "library")

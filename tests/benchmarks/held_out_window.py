@@ -82,9 +82,11 @@ def _shown(window: WatchedWindow, pair: Pair, text: str) -> Figures | None:
 
         wait_for(is_trained)
     else:
-        session.peers.failed.connect(failed.append)
-        next(each for each in window.actions_.peers.actions() if each.data() == pair.trainer).trigger()
-        wait_for(lambda: bool(failed) or (not session.peers.is_running and session.runs.current.peer is not None))
+        session.libraries.failed.connect(failed.append)
+        next(each for each in window.actions_.libraries.actions() if each.data() == pair.trainer).trigger()
+        wait_for(
+            lambda: bool(failed) or (not session.libraries.is_running and session.runs.current.library is not None)
+        )
     for run in session.runs.all:
         if run is not session.runs.current:
             session.runs.close(run)

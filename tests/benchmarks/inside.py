@@ -65,7 +65,7 @@ def measure_walking(bench: Bench, corpora: list[Corpus]) -> None:
 
 
 def measure_counting(bench: Bench, corpora: list[Corpus]) -> None:
-    """Count the words, and have the peer count them."""
+    """Count the words, and have the library count them."""
     for corpus in corpora:
         part = f"Counting: {corpus.name}, {corpus.megabytes:.1f} MB"
         ours = bench.probe("counting", corpus.path, bench.runs)
@@ -75,7 +75,7 @@ def measure_counting(bench: Bench, corpora: list[Corpus]) -> None:
 
 
 def measure_encoding(bench: Bench, corpora: list[Corpus]) -> None:
-    """Encode each corpus with a vocabulary learned from it, by count, as the peer would have learned it."""
+    """Encode each corpus with a vocabulary learned from it, by count, as the library would have learned it."""
     for corpus in corpora:
         part = f"Encoding on one core: {corpus.name}, {corpus.megabytes:.1f} MB, {bench.merges:,} tokens"
         bench.program("wordpiece-studio, count", corpus, bench.merges, 0)
@@ -95,8 +95,8 @@ def _compare(
     bar: Bar | None,
     same: str,
 ) -> None:
-    """Measure the peer and put down the ratio, and whether both came to the `same`."""
-    if not bench.peers("tokenizers"):
+    """Measure the library and put down the ratio, and whether both came to the `same`."""
+    if not bench.libraries("tokenizers"):
         bench.add_missing(part, "against tokenizers", "tokenizers")
         return
     theirs = bench.probe(probe, *arguments, bench.runs)

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tests.benchmarks.peers import installed
+from tests.benchmarks.libraries import installed
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -82,7 +82,7 @@ def test_the_quick_run_fills_the_table(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_growth_curve_compares_sizes(tmp_path: Path) -> None:
     for size in (1, 10):  # they are found there, and not made
         write_corpus(tmp_path / f"many-{size}.txt", 50_000 * size)
-    options = ["--quick", "--growth", "--sizes", "1", "10", "--peers-up-to", "0", "--folder", str(tmp_path)]
+    options = ["--quick", "--growth", "--sizes", "1", "10", "--libraries-up-to", "0", "--folder", str(tmp_path)]
     report = engine.run(engine.parse(options))
     assert report.rows[-1].part == "Growth of the time per merge"
     assert report.rows[-1].value is not None

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("peer", ["tokenizers", "transformers"])
+@pytest.mark.parametrize("library", ["tokenizers", "transformers"])
 @pytest.mark.parametrize("has_added_tokens", [False, True])
 def test_every_form_is_as_in_the_other_libraries(
-    peer: str, has_added_tokens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    library: str, has_added_tokens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip(peer)
+    pytest.importorskip(library)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("TOKENIZERS_PARALLELISM", "false")
     lines = mixed_lines(100)
@@ -29,7 +29,7 @@ def test_every_form_is_as_in_the_other_libraries(
     if has_added_tokens:
         tokenizer, lines = engineer.with_added_tokens(tokenizer, lines)
     tokenizer.save(tmp_path)
-    results = list(engineer.differences(tokenizer, tmp_path, lines, [peer], processes=1))
+    results = list(engineer.differences(tokenizer, tmp_path, lines, [library], processes=1))
     assert [form for form, *_ in results] == list(engineer.FORMS)
     for form, compared, different, shown in results:
         assert (form, different, shown) == (form, 0, [])

@@ -45,7 +45,7 @@ TITLES = {
     37: "An alphabet limit of 0",
     38: "A pattern that is invalid, or runs away",
     39: "Stopping at any moment",
-    40: "A counting or peer process that is killed",
+    40: "A counting or library_run process that is killed",
     41: "The window killed: its workers end",
     42: "Sleep and a clock that jumps, in training",
     # Vocabulary in

@@ -13,7 +13,7 @@ import pytest
 
 import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, process, run, tokens_in
-from wordpiece_studio.peers.library_training import PeerName
+from wordpiece_studio.libraries.library_training import LibraryTrainer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def test_encode_writes_ids(course: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("by", [None, *get_args(PeerName)])
+@pytest.mark.parametrize("by", [None, *get_args(LibraryTrainer)])
 def test_whatever_was_trained_encodes_and_decodes(
     by: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

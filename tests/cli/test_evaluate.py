@@ -12,7 +12,7 @@ import pytest
 
 import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
-from tests.peers.foreign import gpt_2, t5
+from tests.libraries.library_models import gpt_2, t5
 from wordpiece_studio.cli import evaluate
 from wordpiece_studio.storage.manifest import read_manifest
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def peers(tmp_path: Path) -> list[Path]:
+def library_runs(tmp_path: Path) -> list[Path]:
     for name, made in {"gpt.json": gpt_2(), "t5.json": t5()}.items():
         made.save(str(tmp_path / name))
     return [tmp_path / "gpt.json", tmp_path / "t5.json"]
 
 
 def test_json_is_what_the_library_finds(
-    tmp_path: Path, course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, course: Path, library_runs: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "hug.txt").write_text("hug hugs\n", encoding="utf-8")
     (tmp_path / "pug.txt").write_text("pug, a hug", encoding="utf-8")
     texts = [tmp_path / "pug.txt", tmp_path / "hug.txt"]
-    code, out, err = run(capsys, "evaluate", course, *peers, "--on", *texts, "--parallel", "--json")
+    code, out, err = run(capsys, "evaluate", course, *library_runs, "--on", *texts, "--parallel", "--json")
     assert (code, err) == (0, "")
-    tokenizers = {path.name: wps.load_tokenizer(path) for path in (course, *peers)}
+    tokenizers = {path.name: wps.load_tokenizer(path) for path in (course, *library_runs)}
     named = {path.name: path for path in texts}
     assert json.loads(out) == wps.evaluate(tokenizers, named, is_parallel=True).to_dict()
     (tmp_path / "two.txt").write_text("hug\nhugs", encoding="utf-8")
@@ -64,10 +64,10 @@ def test_the_judged_vocabulary_has_the_figure_that_train_prints(
     assert told.endswith("--held-out: Words with their counts have no lines and cannot be held out. Omit it.\n")
 
 
-def test_the_table(course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "evaluate", course, peers[0], "--on", COURSE)
+def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "evaluate", course, library_runs[0], "--on", COURSE)
     words, _, head, own, gpt = out.splitlines()
-    figures = wps.evaluate([wps.load_tokenizer(course), wps.load_tokenizer(peers[0])], COURSE).figures
+    figures = wps.evaluate([wps.load_tokenizer(course), wps.load_tokenizer(library_runs[0])], COURSE).figures
     assert code == 0
     assert f"{course} was trained on all of {COURSE}, and knows it better than other text." in err
     assert (
@@ -83,7 +83,7 @@ def test_the_table(course: Path, peers: list[Path], capsys: pytest.CaptureFixtur
         assert f" {shown} " in line
     assert len({len(line) for line in (head, own, gpt)}) == 1
     assert words == f"{figures[0].words} words, as bert-cased and bert find them"
-    assert run(capsys, "evaluate", course, peers[0], "--on", COURSE, "--each")[1].splitlines()[6:10] == [
+    assert run(capsys, "evaluate", course, library_runs[0], "--on", COURSE, "--each")[1].splitlines()[6:10] == [
         "course-en.txt", head, own, gpt,
     ]  # fmt: skip
 
@@ -137,7 +137,7 @@ def test_files_that_were_divided_together_are_divided_so_again(
 
 
 def test_it_reports_its_progress(
-    course: Path, peers: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    course: Path, library_runs: list[Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reported: dict[str, list[tuple[int, int | None]]] = {}
 
@@ -146,7 +146,7 @@ def test_it_reports_its_progress(
         yield lambda what, done, total: reported.setdefault(what, []).append((done, total))
 
     monkeypatch.setattr(evaluate, "progress", recording)
-    assert run(capsys, "evaluate", course, *peers, "--on", COURSE)[0] == 0
+    assert run(capsys, "evaluate", course, *library_runs, "--on", COURSE)[0] == 0
     assert [*reported] == ["Reading", "Tokenizing"]
     assert all(each[-1][0] == each[-1][1] for each in reported.values())
 

@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from tests.cli.calls import COURSE_VOCABULARY, KOREAN_VOCABULARY, POSIX, SENTENCE, fails, process, run
-from tests.peers.foreign import RUNAWAY, gpt_2
+from tests.libraries.library_models import RUNAWAY, gpt_2
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ import tokenizers
 import wordpiece_studio as wps
 from tests.cli.calls import COURSE, fails, run
 from tests.evaluation.test_held_out import divided
-from wordpiece_studio.peers import library_training
-from wordpiece_studio.peers.training_child import Learned
+from wordpiece_studio.libraries import library_training
+from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.manifest import read_manifest
 
 if TYPE_CHECKING:

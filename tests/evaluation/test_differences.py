@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import wordpiece_studio as wps
-from tests.peers.foreign import STRUCTURES, sentencepiece_model
+from tests.libraries.library_models import STRUCTURES, sentencepiece_model
 from wordpiece_studio.evaluation.differences import overlap
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import wordpiece_studio as wps
 from tests.evaluation.test_held_out import divided
-from tests.peers.foreign import STRUCTURES, sentencepiece_model, texts
+from tests.libraries.library_models import STRUCTURES, sentencepiece_model, texts
 from wordpiece_studio.evaluation.figures import renyi_efficiency
 from wordpiece_studio.text.pipeline import Pipeline
 
@@ -52,7 +52,7 @@ def test_words_counted_once_have_the_ids_that_the_library_gives_the_text(tmp_pat
             found.update({token: times * number for token, times in Counter(word.ids).items()})
         assert found == expected
         assert (text.characters, text.bytes) == (len("".join(LINES)), len("".join(LINES).encode()))
-    if isinstance(ours, wps.ImportedTokenizer):
+    if isinstance(ours, wps.LibraryTokenizer):
         counted: Counter[int] = Counter()
         for _, ids, number in ours.count_words(LINES):
             counted.update({token: times * number for token, times in Counter(ids).items()})
@@ -64,7 +64,7 @@ def test_words_counted_once_have_the_ids_that_the_library_gives_the_text(tmp_pat
 def test_a_library_cuts_words_in_their_characters(tmp_path: Path) -> None:
     for name in ("xlm_r", "unigram_of_bytes"):
         STRUCTURES[name]().save(str(tmp_path / name))
-    known, of_bytes = (wps.ImportedTokenizer(tmp_path / name) for name in ("xlm_r", "unigram_of_bytes"))
+    known, of_bytes = (wps.LibraryTokenizer(tmp_path / name) for name in ("xlm_r", "unigram_of_bytes"))
     assert (known.unk_token, of_bytes.unk_token) == ("<unk>", None)
     korean, german = known.encode_words(["▁학교에서", "▁Größe"])
     assert (korean.tokens, korean.offsets) == (["▁학교", "에", "서"], [(0, 3), (3, 4), (4, 5)])
@@ -133,9 +133,9 @@ def test_figures_are_those_of_tokenizing_every_line(tmp_path: Path, files: dict[
                 of = [[sum(line[: n + 1]) for n in range(len(line))] for line in starts]
                 encoded, unk, size = list(zip(pieces.encode(lines), of, strict=True)), pieces.unk_id(), len(pieces)
             else:
-                peer, token = theirs[each.name], unknown[each.name]
-                encoded = [(e.ids, e.word_ids) for e in peer.encode_batch(lines, add_special_tokens=False)]
-                unk, size = None if token is None else peer.token_to_id(token), peer.get_vocab_size()
+                library_run, token = theirs[each.name], unknown[each.name]
+                encoded = [(e.ids, e.word_ids) for e in library_run.encode_batch(lines, add_special_tokens=False)]
+                unk, size = None if token is None else library_run.token_to_id(token), library_run.get_vocab_size()
             expected = independent(encoded, words, unk, text, size)
             assert {name: getattr(each, name) for name in expected} == expected, (part, each.name)
 
@@ -220,9 +220,9 @@ def test_trainings_are_measured_as_their_users_tokenize() -> None:
     counts = wps.count_texts(["hug pug hugs pugs"] * 4, pre_tokenizer="whitespace")
     bare = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", max_merges=3)
     by_merges = wps.train(counts, bare)
-    peer = wps.train_peer("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=12))
-    given = {"merges": by_merges, "peer": peer}
-    made = {"merges": by_merges.bpe_tokenizer(), "peer": peer.tokenizer()}
+    library_run = wps.train_library("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=12))
+    given = {"merges": by_merges, "peer": library_run}
+    made = {"merges": by_merges.bpe_tokenizer(), "peer": library_run.tokenizer()}
     found = wps.evaluate(given, texts=["shug pugs"])
     assert found == wps.evaluate(made, texts=["shug pugs"])
     assert found.figures[0] != wps.evaluate({"merges": by_merges.tokenizer()}, texts=["shug pugs"]).figures[0]

@@ -29,7 +29,7 @@ def is_settled(window: MainWindow) -> bool:
         return False
     if window.session.counting.is_under_way or window.session.opening.is_running or window.session.usage.is_counting:
         return False
-    if window.session.peers.is_running or window.session.figures.is_running:
+    if window.session.library_job.is_running or window.session.figures.is_running:
         return False
     tables = (window.history_pane.rows, window.vocabulary_pane.table)
     if any(table.is_busy or table.is_behind for table in tables) or window.player.is_playing:

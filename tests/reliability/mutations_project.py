@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from tests.storage.project.making import course_project, forged, peer_run_of, put_part, run_of, seal
+from tests.storage.project.making import course_project, forged, library_run_of, put_part, run_of, seal
 from wordpiece_studio.storage.project.container_writing import trailer
 from wordpiece_studio.storage.project.layout import ITEM_BYTES, TEXT, TRAILER_BYTES
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
@@ -47,7 +47,7 @@ def seeds() -> dict[str, bytes]:
     projects = {
         "no run": course_project(run=None),
         "course": course_project(),
-        "libraries": course_project(others=(peer_run_of(), peer_run_of(2, text="hug pug"))),
+        "libraries": course_project(others=(library_run_of(), library_run_of(2, text="hug pug"))),
         "words": course_project("text\r\n" * 300, run=run_of(words, objective="count")),
     }
     found = {}

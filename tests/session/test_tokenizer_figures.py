@@ -19,13 +19,13 @@ from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
-from wordpiece_studio.peers.imported_tokenizer import end_libraries
-from wordpiece_studio.peers.library_training import train_peer
-from wordpiece_studio.peers.peer_history import PeerHistory
+from wordpiece_studio.libraries.library_history import LibraryHistory
+from wordpiece_studio.libraries.library_tokenizer import end_libraries
+from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.session import corpus_references, tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import corpus_to_divide
-from wordpiece_studio.session.peer_training import PeerOrder, trained_by_library
+from wordpiece_studio.session.library_job import LibraryOrder, trained_by_library
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
@@ -270,13 +270,20 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     """A run on another corpus may have seen that part, and is not measured."""
     counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
     origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
-    peer = train_peer("sentencepiece-unigram", counts, config)
+    library_run = train_library("sentencepiece-unigram", counts, config)
     runs = [
         Run(counts, config, train(counts, config).history, origin=origin),
-        Run(counts, config, PeerHistory(peer, counts, peer.tokenizer()), origin=origin, number=1, peer=peer),
+        Run(
+            counts,
+            config,
+            LibraryHistory(library_run, counts, library_run.tokenizer()),
+            origin=origin,
+            number=1,
+            library_run=library_run,
+        ),
         desk.train("score"),
     ]
-    runs[1].library, runs[2].number = peer.tokenizer(), 2
+    runs[1].library, runs[2].number = library_run.tokenizer(), 2
     steps = [20, len(runs[1].history), 3]
     rows = tuple(map(Measured, runs, steps))
     order = FiguresOrder(rows, FiguresText("held-out"), corpus=runs[0].origin.corpus, max_word_length=1000)
@@ -285,7 +292,7 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     size = runs[0].history.vocabulary_size(20)
     named = {
         "A@20": train(rest, replace(config, vocab_size=size)),
-        "B": train_peer("sentencepiece-unigram", rest, config),
+        "B": train_library("sentencepiece-unigram", rest, config),
     }
     assert {each.name: str(error)[:31] for each, error in found.errors.items()} == {
         "C@3": "It may have been trained on thi"
@@ -317,19 +324,19 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
     runs, never = [], threading.Event()
     for trainer in ("sentencepiece-unigram", "tokenizers-bpe"):
         config = TrainingConfig(vocab_size=120, continuing_subword_prefix="")
-        run = trained_by_library(PeerOrder(trainer, counts, config, origin), never, lambda _progress: None)
+        run = trained_by_library(LibraryOrder(trainer, counts, config, origin), never, lambda _progress: None)
         assert run is not None
         run.number = len(runs)
         runs.append(run)
-    assert runs[0].peer is not None
-    assert not runs[0].peer.is_of_words
-    assert runs[0].peer.tokens == train_peer("sentencepiece-unigram", [file], config).tokens
+    assert runs[0].library_run is not None
+    assert not runs[0].library_run.is_of_words
+    assert runs[0].library_run.tokens == train_library("sentencepiece-unigram", [file], config).tokens
     rows = tuple(Measured(run, len(run.history)) for run in runs)
     order = FiguresOrder(rows, FiguresText("held-out"), corpus=origin.corpus, max_word_length=1000)
     found = measured(order, never, lambda _progress: None)
-    lines = train_peer("sentencepiece-unigram", [file], config, is_rest=True)
+    lines = train_library("sentencepiece-unigram", [file], config, is_rest=True)
     rest = divided_corpus([file], pre_tokenizer="whitespace-split").rest
-    named = {"A": lines, "B": train_peer("tokenizers-bpe", rest, config)}
+    named = {"A": lines, "B": train_library("tokenizers-bpe", rest, config)}
     expected = evaluate(named, [file], is_held_out=True)
     assert list(found.figures[""].values()) == list(expected.figures)
     assert found.words_of == expected.words_of == ("bert-cased", "whitespace-split")
@@ -356,9 +363,11 @@ def test_an_empty_file_of_a_library_is_not_looked_for_elsewhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     counts = count_texts([TEXT])
-    peer = train_peer("sentencepiece-unigram", counts, TrainingConfig(vocab_size=60))
-    (tmp_path / peer.file_name).write_bytes(peer.content)
-    run = Run(counts, peer.config, PeerHistory(peer, counts), peer=replace(peer, content=b""))
+    library_run = train_library("sentencepiece-unigram", counts, TrainingConfig(vocab_size=60))
+    (tmp_path / library_run.file_name).write_bytes(library_run.content)
+    run = Run(
+        counts, library_run.config, LibraryHistory(library_run, counts), library_run=replace(library_run, content=b"")
+    )
     order = FiguresOrder((Measured(run, 0),), FiguresText("live"), text=TEXT)
     found = measured(order, threading.Event(), lambda _progress: None)
     assert list(found.errors) == [Measured(run, 0)]

@@ -93,7 +93,7 @@ def test_a_manifest_of_the_first_format_is_read(tmp_path: Path) -> None:
         ({"normalizer": {"type": "x" * (1 << 20)}}, "is too large"),
     ],
 )
-def test_foreign_manifests_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
+def test_other_manifests_are_refused(tmp_path: Path, change: dict[str, object], message: str) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(json.loads(manifest_bytes(manifest())) | change))
     with pytest.raises(StudioError, match=message):
         read_manifest(tmp_path / "manifest.json")

@@ -10,7 +10,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.text.common_patterns import PROPERTIES, common_pattern, foreign_part, literal_pattern
+from wordpiece_studio.text.common_patterns import PROPERTIES, common_pattern, literal_pattern, untranslatable_part
 from wordpiece_studio.text.patterns import Split
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -79,7 +79,7 @@ def common_patterns(count: int, seed: int) -> Iterator[str]:
             regex.compile(pattern)
         except regex.error:
             continue
-        if foreign_part(pattern) is None:
+        if untranslatable_part(pattern) is None:
             count -= 1
             yield pattern
 
@@ -108,7 +108,7 @@ def test_what_is_common_matches_alike(count: int) -> None:
     ],
 )
 def test_patterns_in_use_are_common(pattern: str) -> None:
-    assert foreign_part(pattern) is None
+    assert untranslatable_part(pattern) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_patterns_in_use_are_common(pattern: str) -> None:
     ],
 )  # fmt: skip
 def test_what_others_may_understand_differently_is_named(pattern: str, part: str) -> None:
-    assert foreign_part(pattern) == part
+    assert untranslatable_part(pattern) == part
     assert common_pattern(pattern) is None
 
 
@@ -144,5 +144,5 @@ def test_the_classes_have_the_same_members(codes: list[int]) -> None:
 @given(TEXTS.filter(bool))
 def test_a_literal_matches_itself(text: str) -> None:
     pattern = literal_pattern(text)
-    assert foreign_part(pattern) is None
+    assert untranslatable_part(pattern) is None
     assert Split(pattern).split(f"{text}{text}") == [text, text]

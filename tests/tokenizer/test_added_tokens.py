@@ -28,13 +28,13 @@ def studio(added: list[AddedToken], normalizer: str) -> Tokenizer:
 
 def hugging_face(added: list[AddedToken], normalizer: str) -> tokenizers.Tokenizer:
     vocab = {token: number for number, token in enumerate(PIECES)}
-    peer = tokenizers.Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
-    peer.normalizer = normalizers.BertNormalizer(lowercase=normalizer == "bert-uncased")
-    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library_run = tokenizers.Tokenizer(models.WordPiece(vocab, unk_token="[UNK]"))
+    library_run.normalizer = normalizers.BertNormalizer(lowercase=normalizer == "bert-uncased")
+    library_run.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     for token in added:
         flags = {name: getattr(token, name) for name in ("single_word", "lstrip", "rstrip", "normalized", "special")}
-        peer.add_tokens([tokenizers.AddedToken(token.content, **flags)])
-    return peer
+        library_run.add_tokens([tokenizers.AddedToken(token.content, **flags)])
+    return library_run
 
 
 @given(

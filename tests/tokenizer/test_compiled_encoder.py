@@ -42,11 +42,11 @@ def tokenizer(normalizer: object = "bert-uncased", pre_tokenizer: object = "bert
 
 
 def hugging_face(tokens: list[str], special: tuple[str, ...], lowercase: bool = True) -> tokenizers.Tokenizer:
-    peer = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(tokens)}, unk_token="[UNK]"))
-    peer.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
-    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    peer.add_special_tokens(list(special))
-    return peer
+    library_run = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(tokens)}, unk_token="[UNK]"))
+    library_run.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    library_run.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library_run.add_special_tokens(list(special))
+    return library_run
 
 
 def per_line(lists: list[list[int]]) -> tuple[list[int], list[int]]:
@@ -101,8 +101,8 @@ def test_equals_the_plain_tokenizer(normalizer: str, pre_tokenizer: str) -> None
 def test_equals_hugging_face(text: str) -> None:
     tokens = [token for token in TOKENS if token != "\ud800"]
     plain = Tokenizer(Vocabulary(tokens, SPECIAL), "bert-uncased")
-    peer = hugging_face(tokens, SPECIAL)
-    expected = [peer.encode(line, add_special_tokens=False).ids for line in text.split("\n")]
+    library_run = hugging_face(tokens, SPECIAL)
+    expected = [library_run.encode(line, add_special_tokens=False).ids for line in text.split("\n")]
     assert_equal(CompiledEncoder(plain).encode_lines(f"{text}\n".encode()), expected, is_open=False)
 
 
@@ -128,8 +128,8 @@ def test_equals_hugging_face(text: str) -> None:
 def test_special_tokens_in_the_text(text: str) -> None:
     plain, tokens = tokenizer(), [token for token in TOKENS if token != "\ud800"]
     check(CompiledEncoder(plain), plain, f"ab {text} abc\n{text}\n{text}")
-    peer = hugging_face(tokens, SPECIAL)
-    assert plain.encode(text).ids == peer.encode(text, add_special_tokens=False).ids
+    library_run = hugging_face(tokens, SPECIAL)
+    assert plain.encode(text).ids == library_run.encode(text, add_special_tokens=False).ids
 
 
 @pytest.mark.parametrize("lowercase", [True, False])
@@ -140,8 +140,10 @@ def test_equals_hugging_face_on_courses(path: Path, lowercase: bool) -> None:
     tokens = list(dict.fromkeys([*SPECIAL[:5], *"".join(words), *(f"##{c}" for c in "".join(words)), *words]))
     tokens += [token for word in words[::3] if (token := f"##{word}") not in tokens]
     plain = Tokenizer(Vocabulary(tokens, SPECIAL[:5]), "bert-uncased" if lowercase else "bert-cased")
-    peer = hugging_face(tokens, SPECIAL[:5], lowercase)
-    expected = [one.ids for one in peer.encode_batch_fast([line[:-1] for line in lines], add_special_tokens=False)]
+    library_run = hugging_face(tokens, SPECIAL[:5], lowercase)
+    expected = [
+        one.ids for one in library_run.encode_batch_fast([line[:-1] for line in lines], add_special_tokens=False)
+    ]
     assert_equal(CompiledEncoder(plain).encode_lines("".join(lines).encode()), expected, is_open=False)
 
 

@@ -46,12 +46,12 @@ def lists(encoded: wps.EncodedTexts) -> list[list[int]]:
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("add_special_tokens", [False, True])
 def test_each_line_is_encoded_as_hugging_face_does(tmp_path: Path, add_special_tokens: bool) -> None:
-    peer = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
-    peer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    peer.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
-    peer.add_special_tokens(list(SPECIAL))
-    expected = [one.ids for one in peer.encode_batch(LINES, add_special_tokens=add_special_tokens)]
+    library_run = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
+    library_run.normalizer = normalizers.BertNormalizer(lowercase=True)
+    library_run.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library_run.post_processor = processors.BertProcessing(("[SEP]", 2), ("[CLS]", 1))
+    library_run.add_special_tokens(list(SPECIAL))
+    expected = [one.ids for one in library_run.encode_batch(LINES, add_special_tokens=add_special_tokens)]
     settings = {"add_special_tokens": add_special_tokens}
     assert lists(wps.encode_texts(tokenizer(), LINES, **settings)) == expected
     for line_end in ("\n", "\r\n"):

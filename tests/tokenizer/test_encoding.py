@@ -27,7 +27,7 @@ ENCODERS: dict[str, wps.Tokenizer | wps.BpeTokenizer] = {"wordpiece": WORDPIECE,
 STRATEGIES = ("longest_first", "only_first", "only_second")
 
 
-def peer(name: str) -> tokenizers.Tokenizer:
+def library_run(name: str) -> tokenizers.Tokenizer:
     """Return the same tokenizer of the library, with BERT's special tokens around texts."""
     if name == "wordpiece":
         made = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
@@ -45,7 +45,7 @@ def peer(name: str) -> tokenizers.Tokenizer:
     return made
 
 
-PEERS = {name: peer(name) for name in ENCODERS}
+LIBRARIES = {name: library_run(name) for name in ENCODERS}
 SEP_CLS = [("[SEP]", 3), ("[CLS]", 2)]
 TWO = {"id": "two", "ids": [4, 3], "tokens": ["a", "[SEP]"]}
 TEMPLATES = {
@@ -58,9 +58,9 @@ TEMPLATES = {
     "between": processors.TemplateProcessing(single="[CLS] $0", pair="$A [SEP] $B:0", special_tokens=SEP_CLS),
 }
 for template_name, processor in TEMPLATES.items():
-    PEERS[template_name] = peer("wordpiece")
-    PEERS[template_name].post_processor = processor
-    stated = json.loads(PEERS[template_name].to_str())["post_processor"]
+    LIBRARIES[template_name] = library_run("wordpiece")
+    LIBRARIES[template_name].post_processor = processor
+    stated = json.loads(LIBRARIES[template_name].to_str())["post_processor"]
     ENCODERS[template_name] = wps.Tokenizer(WORDPIECE.vocabulary, kept_parts={"post_processor": stated})
 
 
@@ -93,7 +93,7 @@ def test_the_same_as_the_library(
     padding: tuple[int | None, int | None] | None,
     sides: tuple[Any, Any],
 ) -> None:
-    theirs, pad = PEERS[name], "<pad>" if name == "bpe" else "[PAD]"
+    theirs, pad = LIBRARIES[name], "<pad>" if name == "bpe" else "[PAD]"
     ENCODERS[name].padding_side, ENCODERS[name].truncation_side = sides
     theirs.no_truncation()
     theirs.no_padding()

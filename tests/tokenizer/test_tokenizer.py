@@ -48,12 +48,12 @@ def studio(**settings: object) -> Tokenizer:
 
 
 def hugging_face() -> tokenizers.Tokenizer:
-    peer = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
-    peer.normalizer = normalizers.BertNormalizer(lowercase=True)
-    peer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    peer.decoder = decoders.WordPiece()
-    peer.add_special_tokens(list(SPECIAL))
-    return peer
+    library_run = tokenizers.Tokenizer(models.WordPiece({t: i for i, t in enumerate(TOKENS)}, unk_token="[UNK]"))
+    library_run.normalizer = normalizers.BertNormalizer(lowercase=True)
+    library_run.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    library_run.decoder = decoders.WordPiece()
+    library_run.add_special_tokens(list(SPECIAL))
+    return library_run
 
 
 OFTEN_USED = studio()
@@ -129,10 +129,10 @@ def test_equals_hugging_face_with_special_tokens_in_the_text() -> None:
 
 def test_decoding_equals_hugging_face() -> None:
     chance = random.Random(3)
-    peer, ours = hugging_face(), studio()
+    library_run, ours = hugging_face(), studio()
     for _ in range(200):
         ids = chance.choices(range(len(TOKENS)), k=8)
-        assert ours.decode(ids) == peer.decode(ids)
+        assert ours.decode(ids) == library_run.decode(ids)
 
 
 def test_offsets_are_code_points_of_the_original_text() -> None:

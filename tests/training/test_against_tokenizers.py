@@ -47,7 +47,7 @@ SIZES = [1000, 4000, 8000]
 COUNT = wps.TrainingConfig(
     objective="count", tie="ids", alphabet="huggingface", alphabet_overflow="remove", end_of_word="attached"
 )
-PEERS = {"WordPiece": (models.WordPiece, trainers.WordPieceTrainer), "BPE": (models.BPE, trainers.BpeTrainer)}
+LIBRARIES = {"WordPiece": (models.WordPiece, trainers.WordPieceTrainer), "BPE": (models.BPE, trainers.BpeTrainer)}
 BYTE_PAIRS = [("", None), ("", "</w>"), ("##", None), ("##", "</w>")]  # prefix and suffix
 
 words = st.text(alphabet="ab", min_size=1, max_size=9) | st.text(alphabet="abcdé😀한", min_size=1, max_size=8)
@@ -91,7 +91,7 @@ def is_well_defined(pairs: Pairs, config: Any) -> bool:
     return any(character in word for word, _ in pairs for character in kept)
 
 
-def trained_peer(model: str, config: Any, feed: Callable[[Any, Any], None]) -> Peer:
+def trained_library(model: str, config: Any, feed: Callable[[Any, Any], None]) -> Peer:
     """Train theirs with the settings of ours."""
     theirs: dict[str, Any] = {
         "vocab_size": config.vocab_size,
@@ -103,11 +103,11 @@ def trained_peer(model: str, config: Any, feed: Callable[[Any, Any], None]) -> P
         "continuing_subword_prefix": config.continuing_subword_prefix,
     }
     theirs = {name: value for name, value in theirs.items() if value is not None}
-    make_model, make_trainer = PEERS[model]
-    peer = tokenizers.Tokenizer(make_model())
-    feed(peer, make_trainer(show_progress=False, **theirs))
-    ids = peer.get_vocab()
-    merges = json.loads(peer.to_str())["model"].get("merges", [])
+    make_model, make_trainer = LIBRARIES[model]
+    library = tokenizers.Tokenizer(make_model())
+    feed(library, make_trainer(show_progress=False, **theirs))
+    ids = library.get_vocab()
+    merges = json.loads(library.to_str())["model"].get("merges", [])
     return sorted(ids, key=ids.__getitem__), [(left, right) for left, right in merges]
 
 
@@ -120,9 +120,9 @@ def pinned(pairs: Pairs, config: Any) -> Any:
     return dataclasses.replace(config, special_tokens=(*config.special_tokens, *tokens))
 
 
-def assert_same(pairs: Pairs, config: Any, model: str, peer: Peer, engines: tuple[Any, ...]) -> None:
+def assert_same(pairs: Pairs, config: Any, model: str, library: Peer, engines: tuple[Any, ...]) -> None:
     """Compare; the message of a difference has all that reproduces it, even the order that theirs took by chance."""
-    tokens, merges = peer
+    tokens, merges = library
     for engine in engines:
         trainer = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine=engine)
         trainer.run()
@@ -142,17 +142,17 @@ def compare_words(pairs: Pairs, config: Any, growth: int, scale: int, model: str
     assume(is_well_defined(pairs, config))
     many = [(word, weight * scale) for word, weight in pairs]
 
-    def show(peer: Any, trainer: Any) -> None:
-        peer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-        peer.train_from_iterator([" ".join([word] * weight) for word, weight in pairs], trainer)
+    def show(library: Any, trainer: Any) -> None:
+        library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+        library.train_from_iterator([" ".join([word] * weight) for word, weight in pairs], trainer)
 
     for base in (config, pinned(pairs, config)):
         smallest = wps.minimum_vocab_size(wps.WordCounts.from_pairs(pairs), base)
         asked = dataclasses.replace(base, vocab_size=smallest + growth)
-        peer = trained_peer(model, asked, show)
-        asked = asked.replaying(peer[0]) if base is config else asked
+        library = trained_library(model, asked, show)
+        asked = asked.replaying(library[0]) if base is config else asked
         asked = dataclasses.replace(asked, min_frequency=asked.min_frequency * scale)
-        assert_same(many, asked, model, peer, ("plain", "compiled"))
+        assert_same(many, asked, model, library, ("plain", "compiled"))
 
 
 def compare_file(path: Path, config: Any, model: str, engines: tuple[Any, ...]) -> None:
@@ -161,16 +161,16 @@ def compare_file(path: Path, config: Any, model: str, engines: tuple[Any, ...]) 
     pairs = counts.items()
     assert is_well_defined(pairs, config)
 
-    def show(peer: Any, trainer: Any) -> None:
-        peer.normalizer, peer.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
-        peer.train([str(path)], trainer)
+    def show(library: Any, trainer: Any) -> None:
+        library.normalizer, library.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
+        library.train([str(path)], trainer)
 
     for asked in (config, pinned(pairs, config)):
         smallest = wps.minimum_vocab_size(counts, dataclasses.replace(asked, vocab_size=None))
         if config.vocab_size < smallest:
             pytest.skip(f"the alphabet alone has {smallest:,} tokens")
-        peer = trained_peer(model, asked, show)
-        assert_same(pairs, asked.replaying(peer[0]) if asked is config else asked, model, peer, engines)
+        library = trained_library(model, asked, show)
+        assert_same(pairs, asked.replaying(library[0]) if asked is config else asked, model, library, engines)
 
 
 @settings(max_examples=40)

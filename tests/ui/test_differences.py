@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 import wordpiece_studio as wps
-from tests.ui.test_peers import trained
+from tests.ui.test_libraries import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Run, Selection
@@ -215,12 +215,12 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         runs.set_compared(run, False)
     for trainer in ("tokenizers-bpe", "sentencepiece-unigram"):
         window.session.settings.set_target_size(17)
-        peer = trained(two, trainer)
-        runs.set_compared(peer, True)
+        library_run = trained(two, trainer)
+        runs.set_compared(library_run, True)
         runs.show(own)
         window.model.seek(7)
-        at = step_of_size(peer.history, own.history.vocabulary_size(7))[0]
-        found = wps.compare(own.tokenizer_at(7), peer.tokenizer_at(at), own.counts)
+        at = step_of_size(library_run.history, own.history.vocabulary_size(7))[0]
+        found = wps.compare(own.tokenizer_at(7), library_run.tokenizer_at(at), own.counts)
         window.actions_.words_apart.trigger()
         wait_for(two, found.differences.words)
         window.tokenization_pane.set_text(" ".join(own.counts.words))
@@ -228,15 +228,15 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         compared = window.tokenization_pane._compared
         two.wait(lambda apart=apart, line=compared: line.differing == {(0, place) for place in apart}, 30_000)
         window.actions_.words_apart.trigger()
-        runs.set_compared(peer, False)
-    runs.set_compared(peer, True)
-    two.wait(lambda: window.timeline_pane._parting.text() == f"the merges of {peer.letter} are unknown", 30_000)
+        runs.set_compared(library_run, False)
+    runs.set_compared(library_run, True)
+    two.wait(lambda: window.timeline_pane._parting.text() == f"the merges of {library_run.letter} are unknown", 30_000)
     assert not window.timeline_pane._parting.isEnabled()
 
     def fail(_words: object) -> None:
         raise StudioError("The library crashed", "Train again.")
 
-    monkeypatch.setattr(peer.library, "cut", fail)
+    monkeypatch.setattr(library_run.library, "cut", fail)
     window.model.seek(8)
     window.actions_.words_apart.trigger()
     two.wait(lambda: window.corpus_pane.words_face.emptiness.startswith("The library crashed"), 30_000)

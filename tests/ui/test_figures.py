@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 import wordpiece_studio as wps
 from tests.cli.calls import run as run_command
-from tests.ui.test_peers import HUG, trained
+from tests.ui.test_libraries import HUG, trained
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import TokenizerFigures, evaluate
 from wordpiece_studio.session.tokenizer_figures import FiguresRow, Measured
@@ -93,7 +93,7 @@ def test_the_table_is_what_library_and_command_line_find(
     studio.wait(lambda: window.model.config.vocab_size == 17 and not window.session.changes_since_run().corpus)
     runs, measuring = window.session.runs, window.session.figures
     trained(studio, "sentencepiece-unigram")
-    peer = trained(studio, "tokenizers-bpe")
+    library_run = trained(studio, "tokenizers-bpe")
     face = face_of(studio)
 
     def shown() -> list[TokenizerFigures | None]:
@@ -102,7 +102,7 @@ def test_the_table_is_what_library_and_command_line_find(
 
     named = {run.letter: run.library or run.tokenizer_at(len(run.history)) for run in runs.all}
     assert [*named] == [*"ABCD"]  # the sample's, ours and two of libraries
-    assert shown() == list(evaluate(named, peer.counts).figures)
+    assert shown() == list(evaluate(named, library_run.counts).figures)
     assert face.texts.findData("held-out") < 0  # of so few words
     assert "by A: do not compare" in face.note.text()
 
@@ -120,10 +120,10 @@ def test_the_table_is_what_library_and_command_line_find(
     assert not face.table.isColumnHidden(11)
     exported = [tmp_path / "A", tmp_path / "B", tmp_path / "c.model", tmp_path / "d.json"]
     for path, run in zip(exported, runs.all, strict=True):
-        if run.peer is None:
+        if run.library_run is None:
             run.tokenizer_at(len(run.history)).save(path)
         else:
-            path.write_bytes(run.peer.content)
+            path.write_bytes(run.library_run.content)
     printed = json.loads(run_command(capsys, "evaluate", *exported, "--on", *files, "--parallel", "--json")[1])
     for line, theirs in zip(found, printed["parts"]["pug.txt"], strict=True):
         assert line.to_dict() == {**theirs, "name": line.name}
@@ -147,13 +147,13 @@ def test_the_table_is_what_library_and_command_line_find(
     assert len(shown()) == 5
 
     # The live text; a library that cannot read what it has learned; and stopping.
-    sound = runs.all[2].peer
-    runs.all[2].peer = replace(sound, content=b"spoiled")
+    sound = runs.all[2].library_run
+    runs.all[2].library_run = replace(sound, content=b"spoiled")
     choose_text(face, "live")
     assert [each is None for each in shown()] == [False, False, True, False, False]
     assert "Unigram by SentencePiece" in face.lines[2].name
     assert "sentencepiece.model" in str(face.lines[2].row.error)
-    runs.all[2].peer = sound
+    runs.all[2].library_run = sound
     window.session.set_live_text("hugs pun")
     assert face.stop.isVisible()
     face.stop.click()

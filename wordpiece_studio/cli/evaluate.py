@@ -212,7 +212,7 @@ def _digests(files: Iterable[RecordedFile]) -> set[str]:
 
 def _is_of_words(path: str) -> bool:
     """Return whether a library that reads text was given words with their counts, as its manifest says."""
-    from wordpiece_studio.peers.library_training import reads_text
+    from wordpiece_studio.libraries.library_training import reads_text
     from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
     manifest = manifest_of_tokenizer(Path(path))

@@ -19,7 +19,7 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.system.printable import printable, printable_json
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
@@ -61,7 +61,7 @@ def tokenize_command(
 
 def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[str, Encoding]]:
     """Yield each line with its tokens."""
-    if not isinstance(tokenizer, ImportedTokenizer):
+    if not isinstance(tokenizer, LibraryTokenizer):
         yield from ((line, tokenizer.encode(line)) for line in lines)
         return
     for portion in _portions_as_they_come(lines):

@@ -63,7 +63,7 @@ from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures, held_out_text
-from wordpiece_studio.peers.library_training import PeerName
+from wordpiece_studio.libraries.library_training import LibraryTrainer
 from wordpiece_studio.storage.bpe_files import check_bpe_symbols, why_no_bpe
 from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import (
@@ -117,7 +117,7 @@ PrefixOption = Annotated[
 ]
 BY = "Training by another library"
 ByOption = Annotated[
-    str | None, option("Let another library train: " + ", ".join(get_args(PeerName)) + ".", BY, PeerName)
+    str | None, option("Let another library train: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
 ]
 TwiceOption = Annotated[bool, Option("--twice", help="Let it train twice, and print what differs.", rich_help_panel=BY)]
 ReplayOption = Annotated[
@@ -235,16 +235,16 @@ def _train(options: Mapping[str, Any]) -> None:
         return write_by(options, config, *_counted(options, normalizing, noticed), started)
     _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
-    peer = trained_by(options, config, counts) if options["replay"] else None
-    config = config if peer is None else peer.replay_config()
+    library_run = trained_by(options, config, counts) if options["replay"] else None
+    config = config if library_run is None else library_run.replay_config()
     with progress() as report:
         trainer = Trainer(counts, config)
         tokenizer = Tokenizer(trainer.vocabulary, counts.normalizer, counts.pre_tokenizer)
         _check_saving(tokenizer, options["output"], chosen, bpe)
         while trainer.run(_SLICE):
             report("Training", trainer.history.vocabulary_size(trainer.current_step), config.vocab_size)
-    if peer is not None:
-        check_replayed(peer, trainer)
+    if library_run is not None:
+        check_replayed(library_run, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
     warn_of_known_text(options, origin.corpus)
     figures = _held_out_figures(options, trainer)

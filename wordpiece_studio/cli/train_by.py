@@ -19,21 +19,21 @@ from wordpiece_studio.cli.options import (
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
-from wordpiece_studio.peers.library_child import MODEL_FILE
-from wordpiece_studio.peers.library_training import (
-    PeerName,
-    PeerProgress,
-    PeerRun,
-    check_peer_settings,
+from wordpiece_studio.libraries.library_child import MODEL_FILE
+from wordpiece_studio.libraries.library_training import (
+    LibraryProgress,
+    LibraryRun,
+    LibraryTrainer,
+    check_library_settings,
     check_replayable,
     checked_coverage,
     reads_text,
-    train_peer,
+    train_library,
 )
 from wordpiece_studio.storage.corpus_record import record_of_rest
 from wordpiece_studio.storage.exports import BPE_FILES
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_peer_manifest, side_manifest, with_manifest
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, make_library_manifest, side_manifest, with_manifest
 from wordpiece_studio.storage.tokenizer_directory import (
     TOKENIZER_FILES,
     library_files,
@@ -80,7 +80,7 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         raise StudioError("--{name} needs --by", "Name another library with it.", name=name.replace("_", "-"))
     if by is None:
         return
-    check_peer_settings(by, config)
+    check_library_settings(by, config)
     if by == "tokenizers-bpe" and options["continuing_subword_prefix"] == TrainingConfig().continuing_subword_prefix:
         raise StudioError(
             "--continuing-subword-prefix {prefix} and --by {by} cannot be combined",
@@ -106,7 +106,7 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
             _check_place(options[name], by, library_names(by, config), force=options["force"])
 
 
-def _check_place(folder: str, by: PeerName, written: Sequence[str], *, force: bool) -> None:
+def _check_place(folder: str, by: LibraryTrainer, written: Sequence[str], *, force: bool) -> None:
     check_folder(folder)
     output = Path(folder)
     check_results([output / name for name in written], force=force)
@@ -151,9 +151,9 @@ def write_by(
         print_line(_said(run, output, seconds, figures))
 
 
-def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) -> None:
+def _write(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecord) -> None:
     """Write the file of the library, and its manifest."""
-    manifest = make_peer_manifest(run, counts, record, Path(output) / run.file_name)
+    manifest = make_library_manifest(run, counts, record, Path(output) / run.file_name)
     files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
     target = Path(output)
     atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
@@ -162,12 +162,12 @@ def _write(output: str, run: PeerRun, counts: WordCounts, record: CorpusRecord) 
 class _Judged(NamedTuple):
     """A training, the words it was made from, and the figures of text that is not among them."""
 
-    run: PeerRun
+    run: LibraryRun
     counts: WordCounts
     figures: TokenizerFigures
 
 
-def _judged(options: Mapping[str, Any], config: TrainingConfig, run: PeerRun, counts: WordCounts) -> _Judged | None:
+def _judged(options: Mapping[str, Any], config: TrainingConfig, run: LibraryRun, counts: WordCounts) -> _Judged | None:
     """Judge a training by another text, or one on the rest of the corpus by what is held out; None if neither."""
     is_held_out = options["held_out"]
     sources = listed_sources(options) if is_held_out else None
@@ -186,14 +186,14 @@ def _judged(options: Mapping[str, Any], config: TrainingConfig, run: PeerRun, co
 
 def trained_by(
     options: Mapping[str, Any], config: TrainingConfig, corpus: WordCounts | Listing, *, is_rest: bool = False
-) -> PeerRun:
+) -> LibraryRun:
     """Train with another library, twice if requested, and show how far it is."""
     by = options["by"]
     library = by.partition("-")[0]
-    far = PeerProgress()
+    far = LibraryProgress()
     with progress() as report:
 
-        def note(progress: PeerProgress) -> None:
+        def note(progress: LibraryProgress) -> None:
             nonlocal far
             far = progress
 
@@ -205,7 +205,7 @@ def trained_by(
             return False
 
         own = {name: options[name] for name in ("twice", "character_coverage", "byte_fallback")}
-        run = train_peer(by, corpus, config, is_rest=is_rest, **own, progress=note, should_stop=show)
+        run = train_library(by, corpus, config, is_rest=is_rest, **own, progress=note, should_stop=show)
     if run.repetition is not None and options["replay"]:
         warn(repetition_words(run))
     if run.left_out:
@@ -213,7 +213,7 @@ def trained_by(
     return run
 
 
-def check_replayed(run: PeerRun, trainer: Trainer) -> None:
+def check_replayed(run: LibraryRun, trainer: Trainer) -> None:
     """Check that our training gave the vocabulary of the other library.
 
     Raises
@@ -241,7 +241,7 @@ def _lines(options: Mapping[str, Any]) -> Listing | None:
     return sources
 
 
-def repetition_words(run: PeerRun) -> str:
+def repetition_words(run: LibraryRun) -> str:
     """Return what differed when the library trained twice."""
     differing = run.repetition
     assert differing is not None
@@ -253,7 +253,7 @@ def repetition_words(run: PeerRun) -> str:
     )
 
 
-def _said(run: PeerRun, output: str, seconds: float, figures: TokenizerFigures | None) -> str:
+def _said(run: LibraryRun, output: str, seconds: float, figures: TokenizerFigures | None) -> str:
     library = run.trainer.partition("-")[0]
     size = run.config.vocab_size or 0
     fewer = f", of {size:,} requested," if len(run.tokens) < size else ""
@@ -266,7 +266,7 @@ def _said(run: PeerRun, output: str, seconds: float, figures: TokenizerFigures |
 
 
 def _summary(
-    run: PeerRun, counts: WordCounts, output: str, seconds: float, figures: TokenizerFigures | None
+    run: LibraryRun, counts: WordCounts, output: str, seconds: float, figures: TokenizerFigures | None
 ) -> str:  # fmt: skip
     differing = run.repetition
     summary: dict[str, Any] = {

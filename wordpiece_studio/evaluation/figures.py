@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.evaluation.held_out import HeldOutText
     from wordpiece_studio.evaluation.measured_texts import Report, Text, TextInFiles, TextInWords
-    from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 
     class LibraryTraining(Protocol):
-        """A training by another library, as `wordpiece_studio.PeerRun`."""
+        """A training by another library, as `wordpiece_studio.LibraryRun`."""
 
         def tokenizer(self) -> Encoder:
             """Return the tokenizer."""
@@ -452,7 +452,7 @@ def _usage(name: str, tokenizer: Encoder, text: HeldOutText, watch: Watch) -> Us
     )
 
 
-def _usage_by_library(name: str, tokenizer: LibraryTokenizer, source: TextInFiles | TextInWords, watch: Watch) -> Usage:
+def _usage_by_library(name: str, tokenizer: LibraryEncoder, source: TextInFiles | TextInWords, watch: Watch) -> Usage:
     """Return what a tokenizer makes of a text whose words its library finds."""
     words: Counter[tuple[str, tuple[int, ...]]] = Counter()
     for word, ids, count in source.counted_by(tokenizer, partial(watch.note, f"Tokenizing by {name}")):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.listing import Listing
     from wordpiece_studio.evaluation.held_out import Place, ReadingOptions
     from wordpiece_studio.tokenizer.added_tokens import TextReading
-    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryTokenizer
+    from wordpiece_studio.tokenizer.encoding import Encoder, LibraryEncoder
 
     Text = Place | Iterable[Place] | Listing | WordCounts | HeldOutText
     Report = Callable[[str, int, int], None]
@@ -132,7 +132,7 @@ class TextInFiles:
         self._check_unchanged()
         return text
 
-    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+    def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
         """Yield the words that a library finds."""
         yield from tokenizer.count_words(self._lines(note))
         self._check_unchanged()
@@ -222,7 +222,7 @@ class TextInWords:
         spelled_out.update(self._text.spelled_out)
         return dataclasses.replace(self._text, counts=split, special_tokens=special_tokens, spelled_out=spelled_out)
 
-    def counted_by(self, tokenizer: LibraryTokenizer, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
+    def counted_by(self, tokenizer: LibraryEncoder, note: Callable[[int, int], None]) -> Iterator[CountedWord]:
         """Yield the words, each as a text that the library reads."""
         counts = self._text.counts
         for part in slices(len(counts)):

@@ -314,8 +314,8 @@ def written_tokenizer(run: Run, step: int) -> bytes:
     StudioError
         If the pipeline is not built in, so that it cannot be described.
     """
-    if run.peer is not None and run.is_run_by_library(step):
-        return run.peer.content or b"\0"  # without any, the child would look for a file of that name
+    if run.library_run is not None and run.is_run_by_library(step):
+        return run.library_run.content or b"\0"  # without any, the child would look for a file of that name
     history = run.history
     pairs = history.pair_steps() if history.config.is_byte_pair_encoding else {}
     described = {
@@ -337,8 +337,8 @@ def written_training(run: Run, config: TrainingConfig) -> bytes:
         If the pipeline is not built in, so that it cannot be described.
     """
     described = {
-        "trainer": "" if run.peer is None else run.peer.trainer,
-        "is_of_lines": run.peer is not None and run.peer.learned.is_of_lines,
+        "trainer": "" if run.library_run is None else run.library_run.trainer,
+        "is_of_lines": run.library_run is not None and run.library_run.learned.is_of_lines,
         "config": config.to_dict(),
         "normalizer": normalizers.to_spec(run.counts.normalizer),
         "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
@@ -358,16 +358,16 @@ class _Rest:
 
     def trained(self, name: str, order: dict[str, Any], config: TrainingConfig) -> Measurable:
         """Return what one learns from it, see `written_training`."""
-        from wordpiece_studio.peers.library_training import train_peer
+        from wordpiece_studio.libraries.library_training import train_library
         from wordpiece_studio.training.trainer import train
 
         if order["is_of_lines"]:
             self._report(f"Training {name}", 0, 1)
-            return train_peer(order["trainer"], self._files or [self._text], config, is_rest=True)
+            return train_library(order["trainer"], self._files or [self._text], config, is_rest=True)
         counts = self._counts(*_pipeline(order), config)
         if order["trainer"]:
             self._report(f"Training {name}", 0, 1)
-            return train_peer(order["trainer"], counts, config)
+            return train_library(order["trainer"], counts, config)
         return train(counts, config, progress=lambda done, size: self._report(f"Training {name}", done, size or done))
 
     def _counts(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> WordCounts:
@@ -391,7 +391,7 @@ def _pipeline(described: dict[str, Any]) -> tuple[Normalizer, PreTokenizer]:
 
 def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> Measurable:
     """Return what was written; with a file name, that of a library, or without content that file's."""
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import TokenList
@@ -399,7 +399,7 @@ def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> M
     from wordpiece_studio.training.trainer import by_merges
 
     if file_name:
-        return ImportedTokenizer(file_name, content=content) if content else load_tokenizer(file_name)
+        return LibraryTokenizer(file_name, content=content) if content else load_tokenizer(file_name)
     read = json.loads(content)
     config = TrainingConfig.from_dict(read["config"])
     if "trainer" in read:

@@ -133,7 +133,7 @@ class HeldOutJudging(QObject):
 
     def _order_for(self, run: Run | None) -> JudgingOrder | None:
         """Return what is to be judged; None if that makes no sense."""
-        if run is None or run.peer is not None or not len(run.history):
+        if run is None or run.library_run is not None or not len(run.history):
             return None
         corpus = corpus_to_divide(run)
         if corpus is None:

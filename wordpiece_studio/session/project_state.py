@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import UnknownContents
@@ -53,7 +53,7 @@ class ReadRun:
     """A history whose words and places are in memory, and what runs the tokenizer if a library trained it."""
 
     history: MergeHistory
-    library: ImportedTokenizer | None
+    library: LibraryTokenizer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def read_rest(project: Project, stop: threading.Event, report: Report) -> ReadRe
             return None
         try:
             len(each.history.input.words)  # reads and checks the words and places
-            report(ReadRun(each.history, None if each.peer is None else each.peer.tokenizer()))
+            report(ReadRun(each.history, None if each.library_run is None else each.library_run.tokenizer()))
         except StudioError as found:
             error = error or found
     return None if stop.is_set() else ReadRest(known, error)
@@ -342,7 +342,7 @@ class ProjectState(QObject):
             counts=run.counts, config=run.config, history=run.history,
             stop_reason=self._model.stop_reason if is_shown else run.stop_reason, corpus_name=origin.corpus_name,
             is_of_corpus=is_of_corpus, is_wanted=origin.is_wanted, merges=len(run.history), number=run.number,
-            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text, peer=run.peer,
+            text=None if is_of_corpus or origin.corpus is None else origin.corpus.text, library_run=run.library_run,
         )  # fmt: skip
 
     # Restoring.
@@ -419,7 +419,7 @@ class ProjectState(QObject):
         return Run(
             run.counts, run.config, run.history, stop_reason=run.stop_reason, origin=origin, name=tab.name,
             number=run.number, color=tab.color, is_kept=tab.is_kept, is_compared=tab.is_compared,
-            step=min(tab.step, len(run.history)), peer=run.peer,
+            step=min(tab.step, len(run.history)), library_run=run.library_run,
         )  # fmt: skip
 
     def _restore_view(self, view: ProjectView) -> None:
@@ -482,7 +482,14 @@ def _own_settings(project: Project) -> tuple[object, ...]:
 
 def _learned(run: ProjectRun) -> tuple[object, ...]:
     merges = run.merge_count
-    return run.config, merges, run.history.symbols_after(merges), run.counts.total, len(run.counts.counts), run.peer
+    return (
+        run.config,
+        merges,
+        run.history.symbols_after(merges),
+        run.counts.total,
+        len(run.counts.counts),
+        run.library_run,
+    )
 
 
 def content_of(project: Project) -> ProjectContent:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -82,7 +82,7 @@ class Run:
         Whether it is compared with others.
     step
         The step at which it was left.
-    peer, library
+    library_run, library
         What another library trained, and the tokenizer that it runs; None for our own trainings. An opened project
         loads the tokenizer in the background.
     """
@@ -101,8 +101,8 @@ class Run:
     is_kept: bool = True
     is_compared: bool = False
     step: int = 0
-    peer: PeerRun | None = None
-    library: ImportedTokenizer | None = None
+    library_run: LibraryRun | None = None
+    library: LibraryTokenizer | None = None
     _tokenizers: OrderedDict[tuple[int, bool], Tokenizer] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @property
@@ -128,11 +128,15 @@ class Run:
     @property
     def has_best_segmentations(self) -> bool:
         """Whether a library trained it that cuts words by probabilities."""
-        return self.peer is not None and self.peer.trainer.endswith("unigram")
+        return self.library_run is not None and self.library_run.trainer.endswith("unigram")
 
     def is_run_by_library(self, step: int) -> bool:
         """Return whether the library that trained it tokenizes: at the end, except WordPiece, which we can as well."""
-        return self.peer is not None and self.peer.trainer != "tokenizers-wordpiece" and step == len(self.history)
+        return (
+            self.library_run is not None
+            and self.library_run.trainer != "tokenizers-wordpiece"
+            and step == len(self.history)
+        )
 
     def tokenizer_at(self, step: int, *, longest_first: bool = False) -> Tokenizer:
         """Return the tokenizer after `step` merges, with the pipeline of the counts; those of a few steps are kept.
@@ -159,12 +163,12 @@ class Run:
         What another library trained is run by it at the end, except WordPiece, which is longest match here and there.
         """
         if self.is_run_by_library(step):
-            from wordpiece_studio.peers.peer_history import PeerTokenizer
+            from wordpiece_studio.libraries.library_history import LibraryRunTokenizer
 
-            return PeerTokenizer(self.history, self.counts, self.library)
+            return LibraryRunTokenizer(self.history, self.counts, self.library)
         return tokenizer_at(self.history, self.counts, step)
 
-    def set_library(self, library: ImportedTokenizer) -> None:
+    def set_library(self, library: LibraryTokenizer) -> None:
         """Set what runs the tokenizer."""
         self.library = library
         self.drop_tokenizers()
@@ -176,7 +180,7 @@ class Run:
     def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:
         """Return whether our training with these words and settings would give the same merges."""
         mine = self.counts
-        return (self.config, self.peer) == (config, None) and (
+        return (self.config, self.library_run) == (config, None) and (
             mine is counts
             or (
                 (mine.normalizer, mine.pre_tokenizer) == (counts.normalizer, counts.pre_tokenizer)

@@ -86,12 +86,12 @@ class Runs(QObject):
     @property
     def unsaved_merges(self) -> int:
         """The number of merges, of all runs of ours, that the user asked for and did not save."""
-        return sum(len(run.history) for run in self._all if run.is_unsaved and run.peer is None)
+        return sum(len(run.history) for run in self._all if run.is_unsaved and run.library_run is None)
 
     @property
-    def unsaved_peers(self) -> int:
+    def unsaved_library_runs(self) -> int:
         """The number of trainings by other libraries that the user did not save."""
-        return sum(run.is_unsaved for run in self._all if run.peer is not None)
+        return sum(run.is_unsaved for run in self._all if run.library_run is not None)
 
     def close_job(self) -> None:
         """Wait for the thread that makes places again to end."""

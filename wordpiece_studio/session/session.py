@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import end_libraries
+from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.corpus_counting import CorpusCounting
@@ -23,8 +23,8 @@ from wordpiece_studio.session.corpus_references import CorpusReferences, FileWat
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
+from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.live_changes import LiveChanges
-from wordpiece_studio.session.peer_training import trained_by_library
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.run_differences import DifferenceSearch, overlaps
@@ -79,7 +79,7 @@ class Session(QObject):
     model, runs, comparison, overlaps, warm_up
         The observable trainer with the run that is shown; all runs, those that are compared, and what their
         vocabularies have in common; loading the fast engine beforehand.
-    marks, player, usage, peers, judging, figures, changes
+    marks, player, usage, library_job, judging, figures, changes
         Breakpoints and bookmarks; playing merges; how often tokens are used; trainings by other libraries; what the
         objectives make of text that was held out; what all runs make of a text; the steps that changed the live text.
 
@@ -110,7 +110,7 @@ class Session(QObject):
         self.overlaps = DifferenceSearch(overlaps, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
-        self.peers = BackgroundJob(trained_by_library, "The training by another library", self)
+        self.library_job = BackgroundJob(trained_by_library, "The training by another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)
@@ -131,7 +131,7 @@ class Session(QObject):
         self.counting.close()
         self.usage.close()
         self.overlaps.close()
-        self.peers.close()
+        self.library_job.close()
         end_libraries()
         self.judging.close()
         self.figures.close()
@@ -283,7 +283,7 @@ class Session(QObject):
         return RunOrigin(not is_wanted, is_wanted, corpus_name)
 
     def _on_runs_chosen(self, run: Run) -> None:
-        if run.peer is None:  # else they are not settings of our training
+        if run.library_run is None:  # else they are not settings of our training
             self.settings.set_config(run.config)
 
     def _on_runs_shown(self, run: Run) -> None:
@@ -311,8 +311,8 @@ class Session(QObject):
             is_other_corpus=run.origin.corpus_name != self._known_name,
             corpus=self._is_corpus_changed(run, is_same_pipeline),
             pipeline=not is_same_pipeline,
-            settings=config != run.config and run.peer is None,
-            rules=same_size != run.config and run.peer is None,
+            settings=config != run.config and run.library_run is None,
+            rules=same_size != run.config and run.library_run is None,
             is_edited=self.document.is_files or self.document.is_modified,
         )
 

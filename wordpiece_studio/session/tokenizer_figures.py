@@ -454,7 +454,7 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
             _check_unseen(measured.path, order.corpus)
         return b""
     if order.is_trained_anew(measured):
-        config = run.config if run.peer is None else run.peer.config
+        config = run.config if run.library_run is None else run.library_run.config
         return written_training(run, settings_at(run, config, measured.step))
     if order.corpus is not None:
         what = "It may have been trained on this part too, as it is not known to be of this corpus"
@@ -487,9 +487,9 @@ def _file_name(order: FiguresOrder, measured: Measured) -> str:
     run = measured.run
     if run is None:
         return measured.path
-    if run.peer is None or order.is_trained_anew(measured) or not run.is_run_by_library(measured.step):
+    if run.library_run is None or order.is_trained_anew(measured) or not run.is_run_by_library(measured.step):
         return ""
-    return run.peer.file_name
+    return run.library_run.file_name
 
 
 def _written_order(order: FiguresOrder, files: dict[str, str]) -> str:

@@ -399,7 +399,7 @@ class TrainerModel(ShownRun):
             self._current.stop_reason = stop_reason
 
     def _can_continue(self) -> bool:
-        is_ours = self._current is not None and self._current.peer is None
+        is_ours = self._current is not None and self._current.library_run is None
         return is_ours and not self._thread.is_closed and self._state is not TrainerState.TRAINING
 
     def _prepare_training(self, *, paused: bool = False) -> None:

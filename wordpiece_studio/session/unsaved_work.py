@@ -30,7 +30,7 @@ class UnsavedWork:
         Whether the text of the corpus, or the list of its files, was changed.
     merges
         How many merges were learned that the user asked for.
-    peers
+    library_runs
         How many trainings by other libraries there are.
     notes
         How many notes were added to the bookmarks or removed from them.
@@ -42,7 +42,7 @@ class UnsavedWork:
 
     text: bool = False
     merges: int = 0
-    peers: int = 0
+    library_runs: int = 0
     notes: int = 0
     others: bool = False
     trains: bool = False
@@ -55,7 +55,7 @@ class UnsavedWork:
     @property
     def is_any(self) -> bool:
         """Whether anything would be lost."""
-        return self.is_anything_made or self.merges > 0 or self.peers > 0 or self.trains
+        return self.is_anything_made or self.merges > 0 or self.library_runs > 0 or self.trains
 
 
 def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
@@ -68,7 +68,7 @@ def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> Unsaved
     return UnsavedWork(
         text=session.document.is_modified,
         merges=session.runs.unsaved_merges if loss is not Loss.CORPUS else 0,
-        peers=session.runs.unsaved_peers if loss is not Loss.CORPUS else 0,
+        library_runs=session.runs.unsaved_library_runs if loss is not Loss.CORPUS else 0,
         notes=_new_notes(project) if loss is Loss.ALL else 0,
         others=project.path is not None,  # it was recovered: its file holds something older
         trains=trains,
@@ -94,8 +94,8 @@ def _compared(session: Session, project: ProjectState, saved: ProjectContent, *,
     are_other_settings = now.settings != saved.settings and now.own_settings != saved.own_settings
     return UnsavedWork(
         text=now.corpus != saved.corpus,
-        merges=sum(len(run.history) for run in new if run.peer is None),
-        peers=sum(run.peer is not None for run in new),
+        merges=sum(len(run.history) for run in new if run.library_run is None),
+        library_runs=sum(run.library_run is not None for run in new),
         notes=len(set(now.notes) ^ set(saved.notes)),
         others=bool(closed)
         or are_other_settings

@@ -376,7 +376,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         """Call the scores of a Unigram run what they are."""
         run = self._model.run
         if (section, role) == (VocabularyColumn.SCORE, Qt.ItemDataRole.DisplayRole) and run is not None:
-            if run.peer is not None and run.peer.trainer.endswith("-unigram"):
+            if run.library_run is not None and run.library_run.trainer.endswith("-unigram"):
                 return self.tr("log p")
         return super().headerData(section, orientation, role)
 

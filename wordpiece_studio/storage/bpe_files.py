@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import (
+from wordpiece_studio.libraries.library_child import (
     END_OF_TEXT,
     END_OF_WORD,
     MERGES_FILE,
@@ -22,6 +21,7 @@ from wordpiece_studio.peers.library_child import (
     VOCAB_JSON_FILE,
     merges_beside,
 )
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.huggingface.reading import LARGEST_FILE_BYTES, read_json
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     TOKENIZER_FILE,
@@ -171,7 +171,7 @@ def read_bpe_files(
     pre_tokenizer: str | PreTokenizer | None = None,
     *,
     manifest: Manifest | None = None,
-) -> BpeTokenizer | ImportedTokenizer:
+) -> BpeTokenizer | LibraryTokenizer:
     """Return the tokenizer of a ``vocab.json`` and the ``merges.txt`` beside it.
 
     The files do not say how text becomes words. Without a manifest or arguments, they count as GPT-2's if all 256 byte
@@ -217,7 +217,7 @@ def read_bpe_files(
     if normalizer is None and pre_tokenizer is None and vocab.keys() >= {*ByteLevel.alphabet()}:
         added = (AddedToken(END_OF_TEXT, special=True),) if END_OF_TEXT in vocab else ()
         pipeline = Pipeline(normalizers.Unchanged(), ByteLevel(add_prefix_space=False))
-        return ImportedTokenizer(path, reading=TextReading(pipeline, added))
+        return LibraryTokenizer(path, reading=TextReading(pipeline, added))
     return BpeTokenizer(
         vocab,
         merges,

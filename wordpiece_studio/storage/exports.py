@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_child import MERGES_FILE, VOCAB_JSON_FILE
+from wordpiece_studio.libraries.library_child import MERGES_FILE, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
 from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (

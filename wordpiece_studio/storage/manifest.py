@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_child import MODEL_FILE
+from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import small_file_bytes
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.system.atomic_write import Content
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.encoding import Encoder
@@ -284,7 +284,7 @@ def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
     )
 
 
-def make_peer_manifest(run: PeerRun, counts: WordCounts, corpus: CorpusRecord, path: Path) -> Manifest:
+def make_library_manifest(run: LibraryRun, counts: WordCounts, corpus: CorpusRecord, path: Path) -> Manifest:
     """Return the manifest of a file that another library would save, at `path`; the rest is as in `make_manifest`.
 
     Raises

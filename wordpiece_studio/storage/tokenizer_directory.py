@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_training import file_of
+from wordpiece_studio.libraries.library_training import file_of
 from wordpiece_studio.storage.huggingface.sentencepiece_model import SentencePieceModel
 from wordpiece_studio.storage.huggingface.tokenizer_json import (
     ADDED_TOKENS_FILE,
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.storage.manifest import Origin
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -113,7 +113,7 @@ def why_not_in_transformers(trainer: str, config: TrainingConfig) -> str | None:
     return None
 
 
-def library_files(run: PeerRun, counts: WordCounts) -> dict[str, bytes]:
+def library_files(run: LibraryRun, counts: WordCounts) -> dict[str, bytes]:
     """Return the file of what another library trained, and those with which `transformers` loads it, if it can.
 
     Raises

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import (
+from wordpiece_studio.libraries.library_child import (
     MERGES_FILE,
     MODEL_FILE,
     MODEL_SUFFIX,
     VOCAB_JSON_FILE,
     merges_beside,
 )
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.bpe_files import read_bpe_files
 from wordpiece_studio.storage.huggingface.configuration import read_configuration
 from wordpiece_studio.storage.huggingface.reading import read_tokenizer_json, stated_normalizer
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer
 
-    AnyTokenizer = Tokenizer | BpeTokenizer | ImportedTokenizer
+    AnyTokenizer = Tokenizer | BpeTokenizer | LibraryTokenizer
     Steps = tuple[str | Normalizer | None, str | PreTokenizer | None]
     """The requested normalizer and pre-tokenizer, or None."""
 
@@ -82,7 +82,7 @@ def load_tokenizer(
 
     Returns
     -------
-    Tokenizer, BpeTokenizer or ImportedTokenizer
+    Tokenizer, BpeTokenizer or LibraryTokenizer
         The second for byte pair encoding as the Studio trains it. The third for foreign BPE and Unigram models, and for
         WordPiece with features that the Studio's vocabularies lack, such as gaps between ids: it only tokenizes, using
         the library that made it.
@@ -102,7 +102,7 @@ def load_tokenizer(
     if given.name == VOCAB_JSON_FILE or given.name.endswith("-" + VOCAB_JSON_FILE):
         return _from_bpe_files(given, steps)
     if given.suffix == MODEL_SUFFIX:
-        return _with_steps(ImportedTokenizer(given), steps, display_name(given))
+        return _with_steps(LibraryTokenizer(given), steps, display_name(given))
     if given.suffix == ".json":
         return _with_steps(read_tokenizer_json(given), steps, display_name(given))
     return _from_vocabulary(given, steps, is_strict=False)
@@ -153,7 +153,7 @@ def load_wordpiece_tokenizer(
     tokenizer = load_tokenizer(path, normalizer, pre_tokenizer)
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
-    if isinstance(tokenizer, ImportedTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
+    if isinstance(tokenizer, LibraryTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
         raise StudioError(
             "{path} cannot be inspected or written as a vocab.txt: its ids have gaps, and the line number in a "
             "vocab.txt is the id",
@@ -205,7 +205,7 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
 
 
 def _from_model(folder: Path, steps: Steps) -> AnyTokenizer:
-    tokenizer = ImportedTokenizer(folder / MODEL_FILE)
+    tokenizer = LibraryTokenizer(folder / MODEL_FILE)
     configuration = read_configuration(folder)
     if configuration is not None:
         configuration.configure(tokenizer)
@@ -222,7 +222,7 @@ def _from_vocabulary(path: Path, steps: Steps, *, is_strict: bool) -> Tokenizer:
         # A manifest of this very file says how text was read; only the user may decide to read it differently.
         is_about_it = manifest_path == own_manifest or (path.name == VOCABULARY_FILE and manifest.kind == "tokenizer")
         if is_strict or (is_about_it and None in steps):
-            raise _foreign_manifest(manifest_path, display_name(path.name))
+            raise _other_manifest(manifest_path, display_name(path.name))
         manifest = None
     if manifest is not None:
         if is_strict:
@@ -272,27 +272,27 @@ def _is_our_bpe(manifest: Path) -> bool:
     return manifest.is_file() and read_manifest(manifest).kind == "bpe"
 
 
-def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | ImportedTokenizer:
+def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | LibraryTokenizer:
     manifest_path = path.parent / MANIFEST_FILE
     manifest = read_manifest(manifest_path) if path.name == VOCAB_JSON_FILE and manifest_path.is_file() else None
     if manifest is not None and manifest.kind != "bpe":
         manifest = None
     tokenizer = read_bpe_files(path, *steps, manifest=manifest)
-    if manifest is None or isinstance(tokenizer, ImportedTokenizer):
+    if manifest is None or isinstance(tokenizer, LibraryTokenizer):
         return tokenizer
     vocab = tokenizer.vocab
     if manifest.vocabulary_sha256 != vocabulary_digest(sorted(vocab, key=vocab.__getitem__)):
-        raise _foreign_manifest(manifest_path, VOCAB_JSON_FILE)
+        raise _other_manifest(manifest_path, VOCAB_JSON_FILE)
     check_together(manifest_path, manifest, (VOCAB_JSON_FILE, MERGES_FILE, *TOKENIZER_FILES))
     return tokenizer
 
 
-def _with_steps(tokenizer: Tokenizer | ImportedTokenizer, steps: Steps, name: str) -> Tokenizer | ImportedTokenizer:
+def _with_steps(tokenizer: Tokenizer | LibraryTokenizer, steps: Steps, name: str) -> Tokenizer | LibraryTokenizer:
     """Return a tokenizer with the requested normalizer and pre-tokenizer, if any."""
     normalizer, pre_tokenizer = steps
     if normalizer is None and pre_tokenizer is None:
         return tokenizer
-    if isinstance(tokenizer, ImportedTokenizer):
+    if isinstance(tokenizer, LibraryTokenizer):
         raise StudioError(
             "{path} itself specifies how text becomes words, and its {kind} model depends on that",
             "Omit the normalizer and the pre-tokenizer.",
@@ -305,7 +305,7 @@ def _with_steps(tokenizer: Tokenizer | ImportedTokenizer, steps: Steps, name: st
     )
 
 
-def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
+def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> None:
     """Check that ``vocab.txt`` has the tokens of ``tokenizer.json``, except perhaps added ones at its end."""
     lines = read_vocabulary(folder / VOCABULARY_FILE)
     if isinstance(tokenizer, Tokenizer):
@@ -337,14 +337,14 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | ImportedTokenize
         )
 
 
-def _check_manifest(folder: Path, tokenizer: Tokenizer | ImportedTokenizer) -> None:
+def _check_manifest(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> None:
     """Check that the manifest agrees with a ``tokenizer.json``."""
     path = folder / MANIFEST_FILE
     manifest = read_manifest(path)
     if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
         tokenizer.vocabulary.tokens
     ):
-        raise _foreign_manifest(path, TOKENIZER_FILE)
+        raise _other_manifest(path, TOKENIZER_FILE)
     vocabulary = tokenizer.vocabulary
     noted = _of_manifest(vocabulary.tokens, manifest, (None, None))
     differing = [
@@ -380,7 +380,7 @@ def _is_same_step(here: object, there: object) -> bool:
     return False
 
 
-def _foreign_manifest(path: Path, other: str) -> StudioError:
+def _other_manifest(path: Path, other: str) -> StudioError:
     return StudioError(
         "{path} belongs to a different vocabulary than the {other} beside it",
         "Train again; or name {other} itself, and the normalizer and pre-tokenizer to use with it.",

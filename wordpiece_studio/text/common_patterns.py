@@ -42,7 +42,7 @@ _SAME_FOLDED = re.compile(r"[ -~]|\\[^a-zA-Z]")
 _FOLDED_TOGETHER = re.compile(r"s[^a-z|]*[st]|f[^a-z|]*[fil]")  # ß and ligatures are such letters
 
 
-class _ForeignError(Exception):
+class _LibraryError(Exception):
     """A part of a pattern that the two understand differently, or may."""
 
 
@@ -53,10 +53,10 @@ class _Extent(NamedTuple):
     may_take: bool
 
 
-def foreign_part(pattern: str) -> str | None:
+def untranslatable_part(pattern: str) -> str | None:
     r"""Return what in a pattern the two understand differently, or may; None if nothing.
 
-    >>> foreign_part(r" ?\p{L}+|\s+(?!\S)"), foreign_part(r"\bthe\b")
+    >>> untranslatable_part(r" ?\p{L}+|\s+(?!\S)"), untranslatable_part(r"\bthe\b")
     (None, '\\b')
     """
     return _read(pattern)[1]
@@ -76,7 +76,7 @@ def literal_pattern(text: str) -> str:
 def _read(pattern: str) -> tuple[str | None, str | None]:
     try:
         return _Reader(pattern).read(), None
-    except _ForeignError as error:
+    except _LibraryError as error:
         return None, str(error)
 
 
@@ -94,11 +94,11 @@ class _Reader:
         if self._position < len(self._pattern):
             self._refuse()
         if extent.may_be_empty and extent.may_take:
-            raise _ForeignError(self._pattern)  # they do not look for empty matches at the same places
+            raise _LibraryError(self._pattern)  # they do not look for empty matches at the same places
         return "".join(self._written)
 
     def _refuse(self, length: int = 2) -> NoReturn:
-        raise _ForeignError(self._pattern[self._position : self._position + length])
+        raise _LibraryError(self._pattern[self._position : self._position + length])
 
     def _next(self) -> str:
         return self._pattern[self._position : self._position + 1]
@@ -149,7 +149,7 @@ class _Reader:
         if self._next() != ")":
             self._refuse()
         if opening["fold"] and (found := _FOLDED_TOGETHER.search(self._pattern[start : self._position].lower())):
-            raise _ForeignError(found[0])
+            raise _LibraryError(found[0])
         self._take(")")
         return _Extent(True, False) if opening["around"] or opening["behind"] else extent
 
@@ -186,7 +186,7 @@ class _Reader:
             else:
                 self._take(found[0], self._class(found, in_set=True) if found["class"] else None)
         if _DOUBLED.search(self._pattern[start : self._position]):
-            raise _ForeignError(self._pattern[start : self._position + 1])
+            raise _LibraryError(self._pattern[start : self._position + 1])
         self._take("]")
 
     def _class(self, found: re.Match[str], *, in_set: bool = False) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.common_patterns import foreign_part, literal_pattern
+from wordpiece_studio.text.common_patterns import literal_pattern, untranslatable_part
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.patterns import Behavior, Split
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer
@@ -229,7 +229,7 @@ def _read_split(step: dict[str, Any]) -> PreTokenizer | None:
         split = Split(pattern, behaviors[behavior], invert)
     except StudioError:
         return None
-    return split if foreign_part(pattern) is None else None
+    return split if untranslatable_part(pattern) is None else None
 
 
 def _separates_lines(pre_tokenizer: PreTokenizer, line_end: str) -> bool:
@@ -315,13 +315,13 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
 
 
 def _split_value(spec: Mapping[str, Any]) -> dict[str, Any]:
-    foreign = foreign_part(spec["pattern"])
-    if foreign is not None:
+    untranslatable = untranslatable_part(spec["pattern"])
+    if untranslatable is not None:
         raise StudioError(
             'A tokenizer.json cannot express the pattern "{pattern}": other programs may read "{part}" differently',
             VOCABULARY_ALONE_ADVICE,
             pattern=printable(spec["pattern"][:200]),
-            part=printable(foreign[:50]),
+            part=printable(untranslatable[:50]),
         )
     behavior, invert = _BEHAVIORS[spec["behavior"]], spec["invert"]
     return {"type": "Split", "pattern": {"Regex": spec["pattern"]}, "behavior": behavior, "invert": invert}

@@ -334,8 +334,8 @@ class Encoder(ABC):
         return Special((token,), (token_id,))
 
 
-class LibraryTokenizer(Encoder):
-    """A tokenizer that another library runs, see `peers`."""
+class LibraryEncoder(Encoder):
+    """A tokenizer that another library runs, see `libraries`."""
 
     @abstractmethod
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:

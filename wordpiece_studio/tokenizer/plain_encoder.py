@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.tokenizer.encoding import LibraryTokenizer
+from wordpiece_studio.tokenizer.encoding import LibraryEncoder
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class PlainEncoder:
     def __init__(self, tokenizer: Encoder) -> None:
         self._is_local = isinstance(tokenizer, Tokenizer) and tokenizer.is_local
         self._ids = lru_cache(_MOST_CHUNKS)(tokenizer.ids) if self._is_local else tokenizer.ids
-        self._library = tokenizer if isinstance(tokenizer, LibraryTokenizer) else None
+        self._library = tokenizer if isinstance(tokenizer, LibraryEncoder) else None
 
     def encode_lines(self, block: bytes) -> EncodedBlock:
         """Return the ids of a block of UTF-8."""

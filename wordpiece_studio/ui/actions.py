@@ -45,7 +45,7 @@ class Actions(QObject):
     def all(self) -> list[QAction]:
         """Return every command once."""
         single = [each for each in vars(self).values() if isinstance(each, QAction)]
-        return list(dict.fromkeys([*single, *self.show_run.actions(), *self.peers.actions()]))
+        return list(dict.fromkeys([*single, *self.show_run.actions(), *self.library_trainers.actions()]))
 
     def usual_tip(self, action: QAction) -> str:
         """Return the tooltip that a command has while it is available."""
@@ -127,7 +127,7 @@ class Actions(QObject):
         self.stop = self._action(
             self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
         )
-        self.peers = QActionGroup(self)
+        self.library_trainers = QActionGroup(self)
         for trainer, text in (
             ("tokenizers-wordpiece", self.tr("&WordPiece by tokenizers")),
             ("tokenizers-bpe", self.tr("&BPE by tokenizers")),
@@ -137,14 +137,14 @@ class Actions(QObject):
         ):
             action = self._action(text, (), self.tr("Let the library itself train on the words, as a run of its own"))
             action.setData(trainer)
-            self.peers.addAction(action)
-        self.peers.setExclusive(False)
-        self.peer_twice = self._action(
+            self.library_trainers.addAction(action)
+        self.library_trainers.setExclusive(False)
+        self.library_twice = self._action(
             self.tr("Train &twice, and say what differs"), (),
             self.tr("Some libraries do not learn the same from the same words"),
         )  # fmt: skip
-        self.peer_twice.setCheckable(True)
-        self.stop_peer = self._action(
+        self.library_twice.setCheckable(True)
+        self.stop_library = self._action(
             self.tr("&Stop the library"), (), self.tr("End the training by another library; nothing of it is kept")
         )
         self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training

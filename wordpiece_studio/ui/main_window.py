@@ -12,7 +12,7 @@ from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.controllers.corpus_controller import CorpusController
 from wordpiece_studio.ui.controllers.export_controller import ExportController
 from wordpiece_studio.ui.controllers.help_controller import HelpController
-from wordpiece_studio.ui.controllers.peer_controller import PeerController
+from wordpiece_studio.ui.controllers.library_controller import LibraryController
 from wordpiece_studio.ui.controllers.project_controller import ProjectController, RecoveryController
 from wordpiece_studio.ui.controllers.runs_controller import RunsController
 from wordpiece_studio.ui.controllers.step_controller import StepController
@@ -52,7 +52,7 @@ class MainWindow(Workspace):
         self.project_controller = ProjectController(self)
         self.recovery = RecoveryController(self)
         self.runs_controller = RunsController(self, self.project_controller)
-        self.peer_controller = PeerController(self)
+        self.library_controller = LibraryController(self)
         self.corpus_controller = CorpusController(self, self.project_controller)
         self.export_controller = ExportController(self)
         self.step_controller = StepController(self)

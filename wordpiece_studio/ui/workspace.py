@@ -66,7 +66,7 @@ class Workspace(QMainWindow):
         The commands, and where they are offered.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
-    notices, banner, project_banner, disk_banner, export_banner, peer_banner
+    notices, banner, project_banner, disk_banner, export_banner, library_banner
         Messages that do not interrupt: about the training, the project's file, the corpus files, exports, trainings by
         other libraries.
     """
@@ -87,7 +87,9 @@ class Workspace(QMainWindow):
         self._content = QWidget(self)
         self.setCentralWidget(RoomArea(self._content, self))
         self.notices = Notices(theme, _BANNERS, self._content)
-        self.disk_banner, self.project_banner, self.export_banner, self.peer_banner, self.banner = self.notices.banners
+        self.disk_banner, self.project_banner, self.export_banner, self.library_banner, self.banner = (
+            self.notices.banners
+        )
         self.pane_themes = {name: PaneTheme(theme, self) for name in PANES}
         self.model.run_reset.connect(self._on_model_run_reset)  # before the panes draw the symbols
         self._make_panes()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.huggingface.reading import JsonPart, read_tokenizer_json, stated_normalizer
 from wordpiece_studio.storage.huggingface.tokenizer_json import tokenizer_json_bytes
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer, load_wordpiece_tokenizer
@@ -100,7 +100,7 @@ def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
     tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     path = written(tmp_path, ours(), **changes)
-    assert isinstance(read_tokenizer_json(path), ImportedTokenizer)
+    assert isinstance(read_tokenizer_json(path), LibraryTokenizer)
     with pytest.raises(StudioError, match="can only be used to tokenize"):
         load_wordpiece_tokenizer(path)
 
@@ -134,7 +134,7 @@ def test_what_cannot_be_read_is_reported_in_one_line(tmp_path: Path, changes: di
 def test_normalizers_that_are_none_of_ours_are_the_librarys(tmp_path: Path, normalizer: dict[str, Any]) -> None:
     path = written(tmp_path, ours(), normalizer=normalizer)
     assert stated_normalizer(path) is None
-    assert isinstance(read_tokenizer_json(path), ImportedTokenizer)
+    assert isinstance(read_tokenizer_json(path), LibraryTokenizer)
 
 
 def test_merges_of_old_files_are_texts(tmp_path: Path) -> None:
@@ -164,11 +164,11 @@ def test_a_folder_without_a_manifest_is_read_by_its_configuration(tmp_path: Path
     assert Tokenizer.load(tmp_path, "none").normalizer.name == "none"
 
 
-def test_what_stands_beside_an_imported_tokenizer_must_agree_with_it(tmp_path: Path) -> None:
+def test_what_stands_beside_an_library_tokenizer_must_agree_with_it(tmp_path: Path) -> None:
     written(tmp_path, ours(), pre_tokenizer={"type": "Punctuation"})
     vocabulary = tmp_path / "vocab.txt"
     vocabulary.write_text("\n".join(TOKENS), encoding="utf-8")
-    assert isinstance(load_tokenizer(tmp_path), ImportedTokenizer)
+    assert isinstance(load_tokenizer(tmp_path), LibraryTokenizer)
     vocabulary.write_text("\n".join([*TOKENS[:6], "é", "##b"]), encoding="utf-8")
     with pytest.raises(StudioError, match=r"vocab\.txt, line 7, contradicts .* 'é' has the id 6 here, 7 there"):
         load_tokenizer(tmp_path)

@@ -15,7 +15,7 @@ from wordpiece_studio.storage.huggingface.sentencepiece_model import SentencePie
 from wordpiece_studio.storage.tokenizer_directory import library_files
 
 if TYPE_CHECKING:
-    from wordpiece_studio.peers.library_training import PeerName
+    from wordpiece_studio.libraries.library_training import LibraryTrainer
 
 LINES = resource_path("samples/course-en.txt").read_text(encoding="utf-8").splitlines()
 OTHERS = ["  two  blanks ", "ＡＢＣ ﬁ \u00a0x", "日本 \U0001f600!", "", " ", "a\u2581b", "x\ty"]
@@ -24,8 +24,8 @@ SETTINGS = {"continuing_subword_prefix": "", "objective": "count", "special_toke
 
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["sentencepiece-bpe", "sentencepiece-unigram"])
-def test_tokenizers_splits_as_sentencepiece_does(trainer: PeerName) -> None:
-    run = wps.train_peer(trainer, LINES, wps.TrainingConfig(vocab_size=60, **SETTINGS))
+def test_tokenizers_splits_as_sentencepiece_does(trainer: LibraryTrainer) -> None:
+    run = wps.train_library(trainer, LINES, wps.TrainingConfig(vocab_size=60, **SETTINGS))
     counts = wps.count_texts(LINES, "none", "whitespace-split")
     files = library_files(run, counts)
     assert sorted(files) == [
@@ -42,7 +42,7 @@ def test_tokenizers_splits_as_sentencepiece_does(trainer: PeerName) -> None:
         "unk_token": "<unk>", "cls_token": "<s>", "eos_token": "</s>", "pad_token": "[PAD]",
     }  # fmt: skip
     config = wps.TrainingConfig(vocab_size=60, user_tokens=("<url>",), **SETTINGS)
-    assert list(library_files(wps.train_peer(trainer, LINES, config), counts)) == ["sentencepiece.model"]
+    assert list(library_files(wps.train_library(trainer, LINES, config), counts)) == ["sentencepiece.model"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x0a", b"\x0a\xff", b"\x0b", b"\x0a\x03\x0a\x01a" * 3, b"\x80" * 99])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import zstandard
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.peers.library_training import PeerRun, Repetition
-from wordpiece_studio.peers.peer_history import PeerHistory
-from wordpiece_studio.peers.training_child import Learned
+from wordpiece_studio.libraries.library_history import LibraryHistory
+from wordpiece_studio.libraries.library_training import LibraryRun, Repetition
+from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container_writing import trailer
 from wordpiece_studio.storage.project.contents import (
     Project,
@@ -58,7 +58,7 @@ def run_of(pairs: Sequence[tuple[str, int]] = COURSE, **settings: Any) -> Projec
     return ProjectRun(counts=run.counts, config=run.config, history=run.history, stop_reason=run.stop_reason)
 
 
-def peer_run_of(number: int = 1, **others: Any) -> ProjectRun:
+def library_run_of(number: int = 1, **others: Any) -> ProjectRun:
     """Return a run like one that a library has trained on the words of the course."""
     tokens = ("[UNK]", *"hugpnbs", "hug", "un")
     learned = Learned("0.22", tokens, tuple(0.25 * number - 5 for number in range(len(tokens))))
@@ -69,10 +69,16 @@ def peer_run_of(number: int = 1, **others: Any) -> ProjectRun:
     content = json.dumps({"version": "1.0", "added_tokens": [unknown], "model": model}).encode()
     config = TrainingConfig(vocab_size=10, special_tokens=["[UNK]"], objective="count", continuing_subword_prefix="")
     counts = WordCounts.from_pairs(COURSE)
-    peer = PeerRun("tokenizers-unigram", config, counts, learned, content, Repetition(2, 1, 0))
-    history = PeerHistory(peer, counts, symbols=67)
+    library_run = LibraryRun("tokenizers-unigram", config, counts, learned, content, Repetition(2, 1, 0))
+    history = LibraryHistory(library_run, counts, symbols=67)
     return ProjectRun(
-        counts=counts, config=config, history=history, stop_reason="peer", number=number, peer=peer, **others
+        counts=counts,
+        config=config,
+        history=history,
+        stop_reason="peer",
+        number=number,
+        library_run=library_run,
+        **others,
     )
 
 

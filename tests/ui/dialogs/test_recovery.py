@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tests.storage.project.making import peer_run_of
+from tests.storage.project.making import library_run_of
 from tests.ui.conftest import Studio
 from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
 from wordpiece_studio.session.recovery.journal import About
@@ -325,7 +325,7 @@ def test_all_runs_come_back_after_a_crash(start: Callable[..., Studio]) -> None:
 def test_the_training_of_a_library_alone_is_kept(start: Callable[..., Studio]) -> None:
     studio = start()
     studio.wait_finished()
-    studio.window.session.runs.add(peer_run())
+    studio.window.session.runs.add(library_run())
     studio.wait(lambda: studio.window.recovery.keeper.is_kept, 10_000)
     crash(studio)
     again = start()
@@ -333,11 +333,11 @@ def test_the_training_of_a_library_alone_is_kept(start: Callable[..., Studio]) -
     press(again, "Restore")
     again.wait(lambda: window.session.runs.all and window.session.runs.current.library is not None, 10_000)
     run = window.session.runs.current
-    assert run.peer.content == peer_run().peer.content
+    assert run.library_run.content == library_run().library_run.content
     assert run.library.encode("hugs").tokens == ["hug", "s"]
     again.wait(window.isWindowModified)
 
 
-def peer_run() -> Run:
-    made = peer_run_of()
-    return Run(made.counts, made.config, made.history, origin=RunOrigin(is_wanted=True), peer=made.peer)
+def library_run() -> Run:
+    made = library_run_of()
+    return Run(made.counts, made.config, made.history, origin=RunOrigin(is_wanted=True), library_run=made.library_run)

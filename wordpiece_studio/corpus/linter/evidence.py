@@ -188,12 +188,12 @@ class Evidence:
         return found
 
     @cached_property
-    def foreign_stretches(self) -> list[tuple[str, int]]:
+    def library_stretches(self) -> list[tuple[str, int]]:
         """The stretches that are not pure ASCII, with their counts."""
         return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
 
     @cached_property
-    def foreign_words(self) -> list[tuple[str, int]]:
+    def library_words(self) -> list[tuple[str, int]]:
         """The words of the corpus that are not pure ASCII, with their counts."""
         return [(word, count) for word, count in self.words() if not word.isascii()]
 

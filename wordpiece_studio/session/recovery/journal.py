@@ -220,7 +220,7 @@ def is_worth_keeping(project: Project) -> bool:
     return bool(
         (corpus.text is not None and corpus.is_edited)
         or corpus.files
-        or any(run.is_wanted and (len(run.history) or run.peer) for run in project.runs)
+        or any(run.is_wanted and (len(run.history) or run.library_run) for run in project.runs)
         or view.notes
         or view.breakpoints
     )

@@ -201,7 +201,7 @@ class RecoveryKeeper(QObject):
         """Start keeping the runs if one has changed and they were not kept very recently."""
         runs = project.runs
         changed = [run for run in runs if self._written_runs.get(run.history) != run.merge_count]
-        if not any(len(run.history) or run.peer for run in changed) or self._run_job.is_running:
+        if not any(len(run.history) or run.library_run for run in changed) or self._run_job.is_running:
             return
         now = time.monotonic()
         if self._latest is not changed[0].history and self._run_due < now:

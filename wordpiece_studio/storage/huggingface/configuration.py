@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
     from wordpiece_studio.tokenizer.encoding import Encoder
 
@@ -193,7 +193,7 @@ class Configuration:
         self._set_sides(made)
         return made
 
-    def configure(self, tokenizer: ImportedTokenizer) -> None:
+    def configure(self, tokenizer: LibraryTokenizer) -> None:
         """Set the roles and lengths of a tokenizer that another library runs."""
         roles = {role: token.content for role, token in self._named.items()}
         tokenizer.set_roles(roles, self.model_max_length)

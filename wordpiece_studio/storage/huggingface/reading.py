@@ -4,7 +4,7 @@ Of foreign JSON only what is requested is decoded, and no key may appear twice. 
 requested; values nested too deeply are refused.
 
 A ``tokenizer.json`` with a WordPiece model is read as a `Tokenizer`: every id, reference and number is checked. All
-other models, and WordPiece with features that the Studio lacks, are read and run by the `tokenizers` library (`peers`),
+other models, and WordPiece with features that the Studio lacks, are read and run by the `tokenizers` library (`libraries`),
 to compare with. Of truncation and padding only the sides apply, as in `transformers`; all of it is written again.
 Not here: the files beside it (`configuration`).
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, can_be_found, reading_of
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, can_be_found, reading_of
 from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
 from wordpiece_studio.storage.small_files import small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
@@ -270,7 +270,7 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
         )  # fmt: skip
 
 
-def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTokenizer:
+def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryTokenizer:
     """Return the tokenizer of a ``tokenizer.json``.
 
     Raises
@@ -285,9 +285,9 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | ImportedTok
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
     own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    tokenizer: Tokenizer | ImportedTokenizer
+    tokenizer: Tokenizer | LibraryTokenizer
     if own is None:
-        tokenizer = ImportedTokenizer(path)
+        tokenizer = LibraryTokenizer(path)
         tokenizer.reading = reading_of(*_parts(members))
     else:
         tokenizer = own

@@ -12,7 +12,7 @@ from wordpiece_studio.system.printable import decodable
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusReference
-    from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
@@ -164,7 +164,7 @@ class ProjectRun:
         Tells the runs of a project apart.
     text
         The text that it was trained on; None if it was trained on files, or that is not known any more.
-    peer
+    library_run
         What another library trained; None for our own trainings.
     """
 
@@ -178,7 +178,7 @@ class ProjectRun:
     merges: int | None = None
     number: int = 0
     text: str | None = None
-    peer: PeerRun | None = None
+    library_run: LibraryRun | None = None
 
     @property
     def merge_count(self) -> int:

@@ -33,7 +33,7 @@ from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, damage
 from wordpiece_studio.storage.project.records import (
     CorpusHead,
     CountsHead,
-    PeerHead,
+    LibraryRunHead,
     RunHead,
     checked_settings,
     from_json,
@@ -45,10 +45,10 @@ from wordpiece_studio.storage.project.records import (
 )
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
+    LIBRARY_RUN_PARTS,
     NAMES,
-    PEER_NAMES,
     LaterReads,
-    StoredPeers,
+    StoredLibraryRuns,
     StoredRuns,
     WrittenRun,
     head_of_counts,
@@ -78,10 +78,10 @@ if TYPE_CHECKING:
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
 _RUNS = "runs"
 """The record of all our runs but the first."""
-_PEERS = "peers"
+_LIBRARY_RUNS = "peers"
 """The record of the runs of other libraries. A program before format 1.4 keeps them without showing them."""
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
-_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _PEERS, _COUNTS])
+_RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _LIBRARY_RUNS, _COUNTS])
 _PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | {*part_names(CORPUS_WORDS)}
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
@@ -118,7 +118,7 @@ def save_project(
     StudioError
         If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
-    runs = [*_written(project.runs), *_written(project.runs, is_peer=True)]
+    runs = [*_written(project.runs), *_written(project.runs, is_library_run=True)]
     image, parts = _image(path, project, runs, report, should_stop)
     _check_opens(path, image)
     end = trailer(image)
@@ -194,9 +194,9 @@ def _texts(runs: Sequence[ProjectRun]) -> list[str]:
     return list(dict.fromkeys(run.text for run in runs if run.text is not None))
 
 
-def _written(all_runs: Sequence[ProjectRun], *, is_peer: bool = False) -> list[WrittenRun]:
+def _written(all_runs: Sequence[ProjectRun], *, is_library_run: bool = False) -> list[WrittenRun]:
     """Return our runs, or those of libraries, to be written; those of the same words share them."""
-    runs = [run for run in all_runs if (run.peer is not None) is is_peer]
+    runs = [run for run in all_runs if (run.library_run is not None) is is_library_run]
     texts, words = _texts(runs), [run.counts for run in runs]
     first = [next(place for place, each in enumerate(words) if each is own) for own in words]
     numbers = [None if run.text is None else texts.index(run.text) for run in runs]
@@ -211,9 +211,9 @@ def _image(
     should_stop: Callable[[], bool] | None,
 ) -> tuple[bytes, dict[str, Part]]:
     unknown, counts = project.unknown, project.counts
-    ours = [run for run in runs if run.run.peer is None]
-    peers = runs[len(ours) :]
-    contents = [*_small_parts(project), *_texts_parts(ours), *_texts_parts(peers, is_peer=True)]
+    ours = [run for run in runs if run.run.library_run is None]
+    library_runs = runs[len(ours) :]
+    contents = [*_small_parts(project), *_texts_parts(ours), *_texts_parts(library_runs, is_library_run=True)]
     work = sum(len(part.data) for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
@@ -232,8 +232,10 @@ def _image(
             records[_RUN] = heads[0]
         if len(heads) > 1:
             records[_RUNS] = heads[1:]
-        if peers:
-            records[_PEERS] = [run.peer_head(image.parts, project.corpus, project.settings) for run in peers]
+        if library_runs:
+            records[_LIBRARY_RUNS] = [
+                run.library_run_head(image.parts, project.corpus, project.settings) for run in library_runs
+            ]
         if counts is not None:
             records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
         fields = unknown.fields if unknown else {}
@@ -242,9 +244,9 @@ def _image(
         return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
 
 
-def _texts_parts(runs: Sequence[WrittenRun], *, is_peer: bool = False) -> list[PartContent]:
+def _texts_parts(runs: Sequence[WrittenRun], *, is_library_run: bool = False) -> list[PartContent]:
     texts = _texts([run.run for run in runs])
-    return [text_part(text_name(number, is_peer=is_peer), text) for number, text in enumerate(texts)]
+    return [text_part(text_name(number, is_library_run=is_library_run), text) for number, text in enumerate(texts)]
 
 
 def _small_parts(project: Project) -> Iterator[PartContent]:
@@ -303,15 +305,17 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
     if heads and _RUNS in records:
         heads += read_heads(records[_RUNS], RunHead, drops_unknown=is_newer)
-    peers = read_heads(records[_PEERS], PeerHead, drops_unknown=is_newer) if _PEERS in records else []
-    all_stored = (StoredRuns(later, heads), StoredPeers(later, peers, corpus, settings))
+    library_runs = (
+        read_heads(records[_LIBRARY_RUNS], LibraryRunHead, drops_unknown=is_newer) if _LIBRARY_RUNS in records else []
+    )
+    all_stored = (StoredRuns(later, heads), StoredLibraryRuns(later, library_runs, corpus, settings))
     runs: list[ProjectRun] = []
     for stored in all_stored:
         if with_merges:
             runs += stored.all()
         else:
             stored.check()
-    if peers:
+    if library_runs:
         runs = sorted(_numbered(runs), key=lambda run: run.number != view.current)
     if _COUNTS in records:
         counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
@@ -323,7 +327,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         run=runs[0] if runs else None,
         others=tuple(runs[1:]),
         counts=counts,
-        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads, peers)),
+        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads, library_runs)),
     )
 
 
@@ -338,15 +342,19 @@ def _numbered(runs: Sequence[ProjectRun]) -> list[ProjectRun]:
     return list(numbered.values())
 
 
-def _known_parts(heads: Sequence[RunHead], peers: Sequence[PeerHead]) -> set[str]:
+def _known_parts(heads: Sequence[RunHead], library_runs: Sequence[LibraryRunHead]) -> set[str]:
     texts = {text_name(head.text) for head in heads if head.text is not None}
-    texts |= {text_name(head.run.text, is_peer=True) for head in peers if head.run.text is not None}
+    texts |= {text_name(head.run.text, is_library_run=True) for head in library_runs if head.run.text is not None}
     ours = {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
     return (
         {*_PARTS}
         | texts
         | ours
-        | {prefix_of(place, is_peer=True) + name for place in range(len(peers)) for name in PEER_NAMES}
+        | {
+            prefix_of(place, is_library_run=True) + name
+            for place in range(len(library_runs))
+            for name in LIBRARY_RUN_PARTS
+        }
     )
 
 

@@ -104,7 +104,7 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 @decodable
-class PeerHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LibraryRunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What another library trained.
 
     Attributes
@@ -112,7 +112,7 @@ class PeerHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     run
         The run; its `words` is a place among the runs of libraries, whose words no other program replaces.
     trainer, config
-        See `PeerRun`.
+        See `LibraryRun`.
     has_steps
         Whether the run has the merges of our training.
     repetition
@@ -193,7 +193,7 @@ def _known(values: Any, kind: type[msgspec.Struct]) -> Any:
     if not isinstance(values, dict):
         return values
     kept = {name: values[name] for name in values.keys() & _fields(kind)}
-    return {**kept, "run": _known(kept["run"], RunHead)} if kind is PeerHead and "run" in kept else kept
+    return {**kept, "run": _known(kept["run"], RunHead)} if kind is LibraryRunHead and "run" in kept else kept
 
 
 def _fields(kind: type[msgspec.Struct]) -> set[str]:

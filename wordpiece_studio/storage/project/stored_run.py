@@ -21,14 +21,14 @@ import numpy as np
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_training import PeerRun, Repetition, check_peer_settings
-from wordpiece_studio.peers.peer_history import PeerHistory
-from wordpiece_studio.peers.training_child import Learned
+from wordpiece_studio.libraries.library_history import LibraryHistory
+from wordpiece_studio.libraries.library_training import LibraryRun, Repetition, check_library_settings
+from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import array_part, renamed, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.layout import damaged
-from wordpiece_studio.storage.project.records import CountsHead, PeerHead, RunHead, from_json
+from wordpiece_studio.storage.project.records import CountsHead, LibraryRunHead, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.peers.library_training import PeerName
+    from wordpiece_studio.libraries.library_training import LibraryTrainer
     from wordpiece_studio.storage.project.container_writing import PartContent
     from wordpiece_studio.storage.project.contents import PackedPart, ProjectCorpus, ProjectSettings
     from wordpiece_studio.storage.project.layout import Part
@@ -214,7 +214,7 @@ NAMES = frozenset(
 """The names of all parts that a run has."""
 _WORD_NAMES = frozenset(part_names(_RUN_WORDS))
 _FILE, _LEARNED = "file", "learned"
-PEER_NAMES = NAMES | {_FILE, _LEARNED}
+LIBRARY_RUN_PARTS = NAMES | {_FILE, _LEARNED}
 """The names of all parts that a run of another library may have."""
 _PLACES = "places"
 _USER = "user"
@@ -222,25 +222,25 @@ _REASONS = (None, _USER, "peer", *get_args(StopReason))
 """Why a training ended; of others, which a newer program may have, only that it did."""
 
 
-def prefix_of(place: int, *, is_peer: bool = False) -> str:
+def prefix_of(place: int, *, is_library_run: bool = False) -> str:
     """Return what the names of the parts of a run begin with; `place`: its place among our runs, or those of libraries.
 
-    >>> prefix_of(0), prefix_of(2), prefix_of(0, is_peer=True)
+    >>> prefix_of(0), prefix_of(2), prefix_of(0, is_library_run=True)
     ('', 'runs/2/', 'peers/0/')
     """
-    if is_peer:
+    if is_library_run:
         return f"peers/{place}/"
     return f"runs/{place}/" if place else ""
 
 
-def part_name(name: str, place: int, words: int, *, is_peer: bool = False) -> str:
+def part_name(name: str, place: int, words: int, *, is_library_run: bool = False) -> str:
     """Return the full name of a part of the run at `place`, whose words are those of the run at `words`."""
-    return prefix_of(words if name in _WORD_NAMES else place, is_peer=is_peer) + name
+    return prefix_of(words if name in _WORD_NAMES else place, is_library_run=is_library_run) + name
 
 
-def text_name(number: int, *, is_peer: bool = False) -> str:
+def text_name(number: int, *, is_library_run: bool = False) -> str:
     """Return the name of a part that is a text which runs were trained on."""
-    return f"{'peers' if is_peer else 'runs'}/text/{number}"
+    return f"{'peers' if is_library_run else 'runs'}/text/{number}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,8 +276,11 @@ def note_copy(
     path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int = 0, words: int = 0
 ) -> None:
     """Remember that the file at `path` holds a run at `place`, with the words of the run at `words`, in these parts."""
-    is_peer = run.peer is not None
-    names = {name: part_name(name, place, words, is_peer=is_peer) for name in (PEER_NAMES if is_peer else NAMES)}
+    is_library_run = run.library_run is not None
+    names = {
+        name: part_name(name, place, words, is_library_run=is_library_run)
+        for name in (LIBRARY_RUN_PARTS if is_library_run else NAMES)
+    }
     hashes = _hashes(parts, names)
     _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), names, hashes)
 
@@ -334,8 +337,8 @@ class WrittenRun:
     def __init__(self, run: ProjectRun, place: int = 0, words: int = 0, text: int | None = None) -> None:
         self.run = replace(run, merges=run.merge_count)
         self.place, self.words = place, words
-        self._is_peer = run.peer is not None
-        self._prefix = prefix_of(place, is_peer=self._is_peer)
+        self._is_library_run = run.library_run is not None
+        self._prefix = prefix_of(place, is_library_run=self._is_library_run)
         self._table = table = table_of(run.history, self.run.merges)
         copy = None if run.history.is_damaged else _copy_of(self.run)
         self._copy = None if copy is None else copy.opened(copy.path)
@@ -365,15 +368,17 @@ class WrittenRun:
         found = parts[self._name(_COUNTS.format(_RUN_WORDS))]
         return msgspec.structs.replace(self.head, words_hash=found.hash.hex())
 
-    def peer_head(self, parts: Mapping[str, Part], corpus: ProjectCorpus, settings: ProjectSettings) -> PeerHead:
+    def library_run_head(
+        self, parts: Mapping[str, Part], corpus: ProjectCorpus, settings: ProjectSettings
+    ) -> LibraryRunHead:
         """Return the record of a run of another library; `corpus`, `settings`: those of the project."""
-        peer = self.run.peer
-        assert peer is not None
-        repetition = peer.repetition
-        return PeerHead(
+        library_run = self.run.library_run
+        assert library_run is not None
+        repetition = library_run.repetition
+        return LibraryRunHead(
             run=self.shares_words(parts),
-            trainer=peer.trainer,
-            config=peer.config.to_dict(),
+            trainer=library_run.trainer,
+            config=library_run.config.to_dict(),
             has_steps=self.run.history.has_steps,
             repetition=None if repetition is None else (repetition.tokens, repetition.ids, repetition.scores),
             corpus=_digest(corpus, settings.max_word_length) if self.run.is_of_corpus else "",
@@ -387,7 +392,7 @@ class WrittenRun:
     def work(self) -> int:
         """The approximate size of the parts in bytes."""
         own = words_work(self.run.counts) if self.words == self.place else 0
-        own += 0 if self.run.peer is None else len(self.run.peer.content)
+        own += 0 if self.run.library_run is None else len(self.run.library_run.content)
         if not self.run.history.has_steps:
             return own
         held = None if self._copy is None else self._copy.parts.get(self._held_name(_POSITIONS))
@@ -407,13 +412,13 @@ class WrittenRun:
             yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(prefix + _RUN_WORDS, self.run.counts)
         if has_steps:
             yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
-        if self.run.peer is not None:
-            yield from self._copied(_FILE, _LEARNED) or self._peer_parts(self.run.peer)
+        if self.run.library_run is not None:
+            yield from self._copied(_FILE, _LEARNED) or self._library_parts(self.run.library_run)
         if self._copy is not None:
             self._copy.close()  # on Windows, no file can be replaced while it is open
 
-    def _peer_parts(self, peer: PeerRun) -> Iterator[PartContent]:
-        for name, content in ((_FILE, peer.content), (_LEARNED, msgspec.msgpack.encode(peer.learned))):
+    def _library_parts(self, library_run: LibraryRun) -> Iterator[PartContent]:
+        for name, content in ((_FILE, library_run.content), (_LEARNED, msgspec.msgpack.encode(library_run.learned))):
             yield array_part(self._prefix + name, np.frombuffer(content, dtype=np.int8))
 
     def _places_parts(self) -> Iterator[PartContent]:
@@ -427,7 +432,7 @@ class WrittenRun:
         return self._held[name]
 
     def _name(self, name: str) -> str:
-        return part_name(name, self.place, self.words, is_peer=self._is_peer)
+        return part_name(name, self.place, self.words, is_library_run=self._is_library_run)
 
     def _copied(self, *names: str) -> list[PackedPart]:
         """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
@@ -452,7 +457,7 @@ class StoredRuns:
         The records of all runs, in the order of their places.
     """
 
-    is_peer = False
+    is_library_run = False
 
     def __init__(self, later: LaterReads, heads: Sequence[RunHead]) -> None:
         self._later = later
@@ -497,7 +502,7 @@ class StoredRuns:
 
     def _counts(self, place: int, head: RunHead) -> WordCounts:
         if head.words not in self._words:
-            words = prefix_of(head.words, is_peer=self.is_peer) + _RUN_WORDS
+            words = prefix_of(head.words, is_library_run=self.is_library_run) + _RUN_WORDS
             self._words[head.words] = read_counts(self._later, words, head.normalizer, head.pre_tokenizer)
         counts = self._words[head.words]
         if head.word_count > len(counts) or head.total_words > counts.total:
@@ -506,7 +511,7 @@ class StoredRuns:
         return counts
 
     def _counts_name(self, words: int) -> str:
-        return part_name(_COUNTS.format(_RUN_WORDS), words, words, is_peer=self.is_peer)
+        return part_name(_COUNTS.format(_RUN_WORDS), words, words, is_library_run=self.is_library_run)
 
     def _run(self, place: int, head: RunHead) -> ProjectRun:
         run = self._read(place, head, self._counts(place, head))
@@ -527,11 +532,13 @@ class StoredRuns:
             is_of_corpus=head.is_of_corpus,
             is_wanted=head.is_wanted,
             number=head.number,
-            text=None if head.text is None else container.text(text_name(head.text, is_peer=self.is_peer)),
+            text=None
+            if head.text is None
+            else container.text(text_name(head.text, is_library_run=self.is_library_run)),
         )
 
 
-class StoredPeers(StoredRuns):
+class StoredLibraryRuns(StoredRuns):
     """Reads the runs of other libraries in a project.
 
     Parameters
@@ -542,53 +549,57 @@ class StoredPeers(StoredRuns):
         Those of the project.
     """
 
-    is_peer = True
+    is_library_run = True
 
     def __init__(
-        self, later: LaterReads, heads: Sequence[PeerHead], corpus: ProjectCorpus, settings: ProjectSettings
+        self, later: LaterReads, heads: Sequence[LibraryRunHead], corpus: ProjectCorpus, settings: ProjectSettings
     ) -> None:
         super().__init__(later, [head.run for head in heads])
-        self._peers = heads
+        self._libraries = heads
         self._pipeline = settings.normalizer, settings.pre_tokenizer
         self._digest = _digest(corpus, settings.max_word_length)
 
     def _check(self, place: int, head: RunHead) -> None:
         super()._check(place, head)
-        self._peer(place, self._counts(place, head))
+        self._library_run(place, self._counts(place, head))
 
     def _read(self, place: int, head: RunHead, counts: WordCounts) -> ProjectRun:
-        more, prefix = self._peers[place], prefix_of(place, is_peer=True)
-        peer = self._peer(place, counts)
-        history: MergeHistory = PeerHistory(peer, counts, None, head.symbols_after, partial(_without_words, peer))
+        more, prefix = self._libraries[place], prefix_of(place, is_library_run=True)
+        library_run = self._library_run(place, counts)
+        history: MergeHistory = LibraryHistory(
+            library_run, counts, None, head.symbols_after, partial(_without_words, library_run)
+        )
         if more.has_steps:
             history = _read_history(self._later, head, counts, prefix)
-        if history.vocabulary(len(history)).tokens != list(peer.tokens):
+        if history.vocabulary(len(history)).tokens != list(library_run.tokens):
             raise damaged(self._later.container.path, prefix + _LEARNED)
         is_of_corpus = (more.corpus, head.normalizer, head.pre_tokenizer) == (self._digest, *self._pipeline)
-        return replace(self._run_of(head, counts, history), is_of_corpus=is_of_corpus, peer=peer)
+        return replace(self._run_of(head, counts, history), is_of_corpus=is_of_corpus, library_run=library_run)
 
-    def _peer(self, place: int, counts: WordCounts) -> PeerRun:
-        return _read_peer(self._later.container, self._peers[place], prefix_of(place, is_peer=True), counts)
+    def _library_run(self, place: int, counts: WordCounts) -> LibraryRun:
+        return _read_library_run(
+            self._later.container, self._libraries[place], prefix_of(place, is_library_run=True), counts
+        )
 
 
-def _read_peer(container: Container, head: PeerHead, prefix: str, counts: WordCounts) -> PeerRun:
+def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, counts: WordCounts) -> LibraryRun:
     content, learned_bytes = (container.array(prefix + name, "i") for name in (_FILE, _LEARNED))
     learned = msgspec.msgpack.decode(learned_bytes.tobytes(), type=Learned)
     config, tokens = TrainingConfig.from_dict(head.config, counts.pre_tokenizer), learned.tokens
-    trainer = cast("PeerName", head.trainer)  # which is checked
-    check_peer_settings(trainer, config)
+    trainer = cast("LibraryTrainer", head.trainer)  # which is checked
+    check_library_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
         raise damaged(container.path, prefix + _LEARNED)
     repetition = None if head.repetition is None else Repetition(*head.repetition)
-    return PeerRun(trainer, config, counts, learned, content.tobytes(), repetition)
+    return LibraryRun(trainer, config, counts, learned, content.tobytes(), repetition)
 
 
-def _without_words(peer: PeerRun, error: StudioError) -> StudioError:
+def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
     """Return the error for a run of a library that cannot run what it trained."""
     return StudioError(
         "What was trained by {trainer} is shown without words: {reason}",
         "It stays in the project. Install the library if it is missing, else train again.",
-        trainer=peer.trainer,
+        trainer=library_run.trainer,
         reason=error.what,
     )
 

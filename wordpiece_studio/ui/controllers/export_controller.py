@@ -29,9 +29,9 @@ from wordpiece_studio.ui.dialogs.export_work import (
     ExportOrder,
     InspectionOrder,
     InTheWay,
-    PeerExport,
+    LibraryExport,
     export,
-    export_peer,
+    export_library,
     inspect,
     usage_lines,
 )
@@ -106,9 +106,9 @@ class VocabularyExport(QObject):
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
         self._exporting.running_changed.connect(self._enable)
-        self._exporting_peer = BackgroundJob(export_peer, self.tr("The export"), self)
-        self._exporting_peer.finished.connect(self._on_exporting_peer_finished)
-        self._exporting_peer.failed.connect(window.messages.show_error)
+        self._exporting_library = BackgroundJob(export_library, self.tr("The export"), self)
+        self._exporting_library.finished.connect(self._on_exporting_library_finished)
+        self._exporting_library.failed.connect(window.messages.show_error)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._action.triggered.connect(self.ask)
         self._model.run_reset.connect(self._enable)
@@ -125,8 +125,8 @@ class VocabularyExport(QObject):
         project = self._window.project.capture()
         if project.run is None:
             return
-        if project.run.peer is not None:
-            self._ask_where(project, project.run.peer.file_name)
+        if project.run.library_run is not None:
+            self._ask_where(project, project.run.library_run.file_name)
             return
         shown, last = self._model.step, self._model.merge_count
         history = project.run.history
@@ -137,15 +137,15 @@ class VocabularyExport(QObject):
         """Ask where to write the file of another library, and write it."""
         title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, self._proposed_folder(), name)
-        dialog.fileSelected.connect(partial(self.write_peer, project))
+        dialog.fileSelected.connect(partial(self.write_library_run, project))
         dialog.open()
 
-    def write_peer(self, project: Project, place: str) -> None:
+    def write_library_run(self, project: Project, place: str) -> None:
         """Write the file of another library, whose run the project shows, and its manifest."""
         if project.run is not None:
-            self._exporting_peer.begin(PeerExport(project, project.run, Path(place)))
+            self._exporting_library.begin(LibraryExport(project, project.run, Path(place)))
 
-    def _on_exporting_peer_finished(self, order: PeerExport) -> None:
+    def _on_exporting_library_finished(self, order: LibraryExport) -> None:
         self._folder = order.place.parent
         size, path = order.run.history.vocabulary_size(order.run.merge_count), display_name(order.place)
         text = self.tr("Exported {size:,} tokens to {path}").format(size=size, path=path)
@@ -174,7 +174,7 @@ class VocabularyExport(QObject):
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
         self._inspecting.close()
         self._exporting.close()
-        self._exporting_peer.close()
+        self._exporting_library.close()
 
     def _proposed_folder(self) -> Path:
         if self._folder is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_child import VOCAB_JSON_FILE
+from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import (
     Exported,
@@ -28,7 +28,7 @@ from wordpiece_studio.storage.exports import (
 )
 from wordpiece_studio.storage.manifest import (
     Origin,
-    make_peer_manifest,
+    make_library_manifest,
     manifest_bytes,
     side_manifest,
     with_manifest,
@@ -269,7 +269,7 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeerExport:
+class LibraryExport:
     """What another library trained, and the file that it is written to; `run`: that of the project."""
 
     project: Project
@@ -277,7 +277,7 @@ class PeerExport:
     place: Path
 
 
-def export_peer(order: PeerExport, stop: threading.Event, _report: Report) -> PeerExport | None:
+def export_library(order: LibraryExport, stop: threading.Event, _report: Report) -> LibraryExport | None:
     """Write the file of another library and its manifest; the work of a `BackgroundJob`.
 
     Raises
@@ -285,12 +285,12 @@ def export_peer(order: PeerExport, stop: threading.Event, _report: Report) -> Pe
     StudioError
         If they cannot be written.
     """
-    place, peer = order.place, order.run.peer
+    place, library_run = order.place, order.run.library_run
     record = record_of_project(order.project, stop.is_set)
-    if stop.is_set() or peer is None:
+    if stop.is_set() or library_run is None:
         return None
-    manifest = make_peer_manifest(peer, order.run.counts, record, place)
-    files = with_manifest(manifest, {place.name: peer.content}, side_manifest(place).name)
+    manifest = make_library_manifest(library_run, order.run.counts, record, place)
+    files = with_manifest(manifest, {place.name: library_run.content}, side_manifest(place).name)
     atomic_write_all({place.with_name(name): data for name, data in files.items()})
     return order
 

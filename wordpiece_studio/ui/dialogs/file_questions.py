@@ -147,10 +147,12 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
         lines.append(window.tr("One merge was learned."))
     elif unsaved_work.merges:
         lines.append(window.tr("{merges:,} merges were learned.").format(merges=unsaved_work.merges))
-    if unsaved_work.peers == 1:
+    if unsaved_work.library_runs == 1:
         lines.append(window.tr("One training by another library is new."))
-    elif unsaved_work.peers:
-        lines.append(window.tr("{peers:,} trainings by other libraries are new.").format(peers=unsaved_work.peers))
+    elif unsaved_work.library_runs:
+        lines.append(
+            window.tr("{number:,} trainings by other libraries are new.").format(number=unsaved_work.library_runs)
+        )
     if unsaved_work.notes == 1:
         lines.append(window.tr("One bookmark is new."))
     elif unsaved_work.notes:

@@ -45,7 +45,7 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     return [run.name or _made_name(run, features) for run in runs]
 
 
-def peer_name(trainer: str) -> str:
+def library_trainer_name(trainer: str) -> str:
     """Return what another library's training is called: ``"BPE by SentencePiece"``."""
     library, kind = trainer.split("-")
     kind = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}[kind]
@@ -56,13 +56,13 @@ def peer_name(trainer: str) -> str:
 def badges_text(run: Run, merges: int) -> str:
     """Return its merges, or ``"end"`` if it has no steps, and whether its library does not always learn the same."""
     text = merges_text(merges) if run.history.has_steps else _tr("end")
-    repetition = None if run.peer is None else run.peer.repetition
+    repetition = None if run.library_run is None else run.library_run.repetition
     return text if repetition is None or repetition.is_same else _tr("{merges} · varies").format(merges=text)
 
 
 def repetition_text(run: Run) -> str:
     """Return what differed when its library trained twice; empty if it trained once."""
-    repetition = None if run.peer is None else run.peer.repetition
+    repetition = None if run.library_run is None else run.library_run.repetition
     if repetition is None:
         return ""
     if repetition.is_same:
@@ -116,10 +116,10 @@ def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
 
 
 def _learned_by(run: Run) -> str:
-    if run.peer is None:
+    if run.library_run is None:
         return _tr(run.config.objective)
-    name = peer_name(run.peer.trainer)
-    return _tr("{name}, trained on words").format(name=name) if run.peer.is_of_words else name
+    name = library_trainer_name(run.library_run.trainer)
+    return _tr("{name}, trained on words").format(name=name) if run.library_run.is_of_words else name
 
 
 def _size(run: Run) -> str:

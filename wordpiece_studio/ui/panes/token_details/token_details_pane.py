@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from wordpiece_studio.peers.library_child import WORD_MARK
+from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer, Segmentation
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
     from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
@@ -49,7 +49,7 @@ class TokenDetailsPane(Pane):
         self._state = DetailsState(model, usage)
         self._subject: Subject | None = None
         self._asked: object = None
-        self._asked_library: tuple[ImportedTokenizer, str] | None = None
+        self._asked_library: tuple[LibraryTokenizer, str] | None = None
         self._best = BackgroundJob(_best_of, "The search for segmentations", self)
         self._best.finished.connect(self._on_best_finished)
         self._best.failed.connect(self._on_best_failed)
@@ -252,7 +252,7 @@ class TokenDetailsPane(Pane):
 
 
 def _best_of(
-    order: tuple[ImportedTokenizer, str], _stop: threading.Event, _report: Report
+    order: tuple[LibraryTokenizer, str], _stop: threading.Event, _report: Report
 ) -> tuple[str, list[Segmentation]]:
     library, text = order
     marked = text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text

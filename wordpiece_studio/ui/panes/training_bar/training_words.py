@@ -41,8 +41,8 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     if model.history is None:
         return ("",)
     progress = model.progress
-    peer = None if model.run is None else model.run.peer
-    wanted = None if peer is None else peer.config.vocab_size
+    library_run = None if model.run is None else model.run.library_run
+    wanted = None if library_run is None else library_run.config.vocab_size
     words = _tr("{size:,} tokens of {wanted:,}") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
     size = words.format(size=progress.vocabulary_size, wanted=wanted)
     both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
@@ -100,7 +100,7 @@ def why_not_further(model: TrainerModel) -> str:
     """Return why training further would learn nothing, and what to do; empty if it could learn something."""
     if model.config is None:
         return ""
-    if model.run is not None and model.run.peer is not None:
+    if model.run is not None and model.run.library_run is not None:
         return _tr("This run was trained by another library, which cannot continue it.")
     reasons = {
         "no_pair": _tr("No pair is left to merge: every word is already a single token."),

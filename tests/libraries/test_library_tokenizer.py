@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 
-from tests.peers.foreign import (
+from tests.libraries.library_models import (
     RUNAWAY,
     STRUCTURES,
     assert_same,
@@ -29,9 +29,9 @@ from tests.peers.foreign import (
     unigram_of_bytes,
 )
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers import imported_tokenizer
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import best_ways
+from wordpiece_studio.libraries import library_tokenizer
+from wordpiece_studio.libraries.library_child import best_ways
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -46,9 +46,9 @@ GROWING = {
 
 
 @pytest.fixture
-def gpt(tmp_path: Path) -> ImportedTokenizer:
+def gpt(tmp_path: Path) -> LibraryTokenizer:
     gpt_2().save(str(tmp_path / "tokenizer.json"))
-    return ImportedTokenizer(tmp_path / "tokenizer.json")
+    return LibraryTokenizer(tmp_path / "tokenizer.json")
 
 
 def spoiled(path: Path, **changes: object) -> Path:
@@ -58,10 +58,10 @@ def spoiled(path: Path, **changes: object) -> Path:
     return path
 
 
-def child_of(tokenizer: ImportedTokenizer) -> psutil.Process:
+def child_of(tokenizer: LibraryTokenizer) -> psutil.Process:
     """Return the process in which its library runs."""
     tokenizer.encode("a")
-    child = imported_tokenizer._libraries()._child
+    child = library_tokenizer._libraries()._child
     assert child is not None
     assert child.pid is not None
     return psutil.Process(child.pid)
@@ -73,16 +73,16 @@ def test_the_same_as_the_library(tmp_path: Path, name: str) -> None:
     STRUCTURES[name]().save(str(path))
     theirs = STRUCTURES[name]().from_file(str(path))
     ours = load_tokenizer(path)
-    assert isinstance(ours, Tokenizer if name in ("bert", "bert_with_more") else ImportedTokenizer)
+    assert isinstance(ours, Tokenizer if name in ("bert", "bert_with_more") else LibraryTokenizer)
     assert assert_same(ours, theirs, texts(1, 40)) > 300
-    if isinstance(ours, ImportedTokenizer):
+    if isinstance(ours, LibraryTokenizer):
         assert (ours.kind, len(ours)) == (type(theirs.model).__name__, theirs.get_vocab_size())
         assert ours.id_of("t") == theirs.token_to_id("t")
         assert ours.id_of("no such token") is None
     for text in ("The quick brown fox jumps.", "학교 나무"):
         ids = theirs.encode(text, add_special_tokens=False).ids
         assert ours.ids(text) == ids
-        if isinstance(ours, ImportedTokenizer):
+        if isinstance(ours, LibraryTokenizer):
             assert ours.decode(ids) == theirs.decode(ids)
 
 
@@ -115,12 +115,19 @@ def test_pairs_special_tokens_truncation_and_padding(tmp_path: Path, name: str) 
             expected = theirs.encode_batch(batch, add_special_tokens=add_special_tokens)
             found = ours.encode(batch, add_special_tokens=add_special_tokens, **form)
             for one, other in zip(found, expected, strict=True):
-                for part, peer in zip((one, *one.overflowing), (other, *other.overflowing), strict=True):
-                    assert (part.tokens, part.ids, part.offsets)[:parts] == (peer.tokens, peer.ids, peer.offsets)[
-                        :parts
-                    ]
+                for part, library_run in zip((one, *one.overflowing), (other, *other.overflowing), strict=True):
+                    assert (part.tokens, part.ids, part.offsets)[:parts] == (
+                        library_run.tokens,
+                        library_run.ids,
+                        library_run.offsets,
+                    )[:parts]
                     masks = part.type_ids, part.attention_mask, part.special_tokens_mask, list(part.words)
-                    assert masks == (peer.type_ids, peer.attention_mask, peer.special_tokens_mask, peer.word_ids)
+                    assert masks == (
+                        library_run.type_ids,
+                        library_run.attention_mask,
+                        library_run.special_tokens_mask,
+                        library_run.word_ids,
+                    )
         theirs = STRUCTURES[name]().from_file(str(tmp_path / "tokenizer.json"))
 
 
@@ -149,7 +156,7 @@ def test_any_text(tmp_path_factory: pytest.TempPathFactory, given_texts: list[st
     if not path.exists():
         gpt_2().save(str(path))
     theirs = gpt_2().from_file(str(path))
-    assert_same(ImportedTokenizer(path), theirs, given_texts)
+    assert_same(LibraryTokenizer(path), theirs, given_texts)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
@@ -157,7 +164,7 @@ def test_sentencepiece_runs_its_own_models(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "spiece.model"
     path.write_bytes(sentencepiece_model(kind=kind))
     ours, theirs = load_tokenizer(path), SentencePieceProcessor(model_file=str(path))
-    assert isinstance(ours, ImportedTokenizer)
+    assert isinstance(ours, LibraryTokenizer)
     given_texts = texts(2, 20)
     for text, found in zip(given_texts, ours.encode(given_texts), strict=True):
         expected = theirs.encode(text, return_type="offset_mapping")
@@ -172,7 +179,7 @@ def test_the_files_of_gpt_2_are_read_as_the_library_reads_them(tmp_path: Path) -
     theirs = gpt_2()
     theirs.model.save(str(tmp_path))
     ours = load_tokenizer(tmp_path)
-    assert isinstance(ours, ImportedTokenizer)
+    assert isinstance(ours, LibraryTokenizer)
     assert assert_same(ours, theirs, texts(3, 20)) > 300
     assert ours.decode(ours.ids("a <|endoftext|>b"), skip_special_tokens=False) == "a <|endoftext|>b"
     assert ours.decode(ours.ids("a <|endoftext|>b")) == "a b"
@@ -186,19 +193,19 @@ def test_cutting_and_filling_up_are_left_out(tmp_path: Path) -> None:
     assert load_tokenizer(tmp_path / "tokenizer.json").encode("a b").tokens == ["a", "Ġb"]
 
 
-def test_ids_that_are_no_tokens(gpt: ImportedTokenizer) -> None:
+def test_ids_that_are_no_tokens(gpt: LibraryTokenizer) -> None:
     for number in (-1, len(gpt), 1 << 40):
         with pytest.raises(StudioError, match=f"No token has the id {number}"):
             gpt.decode([1, number])
 
 
-def test_half_a_character_is_refused(gpt: ImportedTokenizer) -> None:
+def test_half_a_character_is_refused(gpt: LibraryTokenizer) -> None:
     with pytest.raises(StudioError, match=r"half a character \(U\+D800\) at position 1"):
         gpt.encode("a\ud800")
     assert gpt.encode("a").tokens == ["a"]
 
 
-def test_it_is_pickled_as_its_place_and_hash(gpt: ImportedTokenizer) -> None:
+def test_it_is_pickled_as_its_place_and_hash(gpt: LibraryTokenizer) -> None:
     pickled = pickle.dumps(gpt)
     assert len(pickled) < 500
     again = pickle.loads(pickled)
@@ -212,8 +219,8 @@ def test_it_is_pickled_as_its_place_and_hash(gpt: ImportedTokenizer) -> None:
 
 
 @pytest.mark.expects_log
-def test_a_tokenizer_in_no_file_is_sent_again_where_the_child_has_lost_it(gpt: ImportedTokenizer) -> None:
-    ours = ImportedTokenizer("made.json", content=gpt.path.read_bytes())
+def test_a_tokenizer_in_no_file_is_sent_again_where_the_child_has_lost_it(gpt: LibraryTokenizer) -> None:
+    ours = LibraryTokenizer("made.json", content=gpt.path.read_bytes())
     assert ours.path.name == "made.json"
     expected = gpt.encode("The dogs")
     assert ours.encode("The dogs") == expected
@@ -227,12 +234,12 @@ def test_a_tokenizer_in_no_file_is_sent_again_where_the_child_has_lost_it(gpt: I
     with pytest.raises(StudioError, match=r"made\.json: with BPE, a text has one segmentation only"):
         ours.best_segmentations("The")
     with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library cannot read it"):
-        ImportedTokenizer("bad.json", content=b"")
+        LibraryTokenizer("bad.json", content=b"")
 
 
 def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
     (tmp_path / "spiece.model").write_bytes(sentencepiece_model())
-    ours, theirs = ImportedTokenizer(tmp_path / "spiece.model"), SentencePieceProcessor()
+    ours, theirs = LibraryTokenizer(tmp_path / "spiece.model"), SentencePieceProcessor()
     theirs.load(str(ours.path))
     pieces = dict(zip(map(theirs.id_to_piece, range(len(theirs))), ours.scores or (), strict=True))
     usual = {piece: score for piece, score in pieces.items() if score}  # special ones have 0
@@ -243,7 +250,7 @@ def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
         worked_out = best_ways(theirs.normalize(text), usual, min(usual.values()) - 10, 4)
         assert [each.score for each in found] == pytest.approx([score for _, score in worked_out], abs=1e-4)
     unigram_of_bytes().save(str(tmp_path / "tokenizer.json"))
-    ours = ImportedTokenizer(tmp_path / "tokenizer.json")
+    ours = LibraryTokenizer(tmp_path / "tokenizer.json")
     found = ours.best_segmentations("the quick")
     assert list(found[0].tokens) == ours.encode("the quick").tokens
     assert ours.scores is not None
@@ -260,7 +267,7 @@ def test_the_best_segmentations_of_unigram_models(tmp_path: Path) -> None:
 
 
 @pytest.mark.expects_log
-def test_a_child_that_was_killed_is_replaced(gpt: ImportedTokenizer) -> None:
+def test_a_child_that_was_killed_is_replaced(gpt: LibraryTokenizer) -> None:
     expected = gpt.encode("The dogs")
     child = child_of(gpt)
     child.kill()
@@ -271,7 +278,7 @@ def test_a_child_that_was_killed_is_replaced(gpt: ImportedTokenizer) -> None:
 
 @pytest.mark.expects_log
 def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
-    gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch
+    gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     child = child_of(gpt)
     send = ChildProcess.send
@@ -289,7 +296,7 @@ def test_a_child_that_dies_at_its_work_is_reported_and_replaced(
 
 
 @pytest.mark.slow
-def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: LibraryTokenizer) -> None:
     bad = load_tokenizer(spoiled(tmp_path / "bad.json", pre_tokenizer=RUNAWAY))
     child = child_of(gpt)
     with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it: .*retry-limit"):
@@ -301,15 +308,15 @@ def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: Imp
 @pytest.mark.slow
 @pytest.mark.expects_log
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
-def test_a_file_that_takes_all_memory_is_reported(tmp_path: Path, gpt: ImportedTokenizer) -> None:
+def test_a_file_that_takes_all_memory_is_reported(tmp_path: Path, gpt: LibraryTokenizer) -> None:
     with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it"):
         load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
     assert gpt.encode("a").tokens == ["a"]
 
 
-def test_a_library_that_does_not_end_is_reported(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_does_not_end_is_reported(gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     child = child_of(gpt)
-    monkeypatch.setattr(imported_tokenizer, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(library_tokenizer, "_PATIENCE_SECONDS", 0.0)
     child.suspend()
     with pytest.raises(StudioError, match="the tokenizers library did not finish within 0 seconds"):
         gpt.encode("The dogs")
@@ -318,7 +325,7 @@ def test_a_library_that_does_not_end_is_reported(gpt: ImportedTokenizer, monkeyp
     assert gpt.encode("a").tokens == ["a"]
 
 
-def test_after_ctrl_c_no_answer_is_taken_for_another(gpt: ImportedTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_ctrl_c_no_answer_is_taken_for_another(gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = gpt.encode("The dogs")
 
     def interrupted(*_: object) -> None:
@@ -331,7 +338,7 @@ def test_after_ctrl_c_no_answer_is_taken_for_another(gpt: ImportedTokenizer, mon
     assert gpt.encode("The dogs") == expected
 
 
-def test_several_threads_share_the_child(gpt: ImportedTokenizer) -> None:
+def test_several_threads_share_the_child(gpt: LibraryTokenizer) -> None:
     words = [f"{letter}ay {letter}" for letter in "abcdefgh"]
     expected = [gpt.encode(word).ids for word in words]
     found: dict[str, list[list[int]]] = {}
@@ -373,7 +380,7 @@ def test_damaged_models_of_sentencepiece(tmp_path: Path, data: bytes) -> None:
 
 
 @pytest.mark.slow
-def test_the_parent_never_loads_a_library(gpt: ImportedTokenizer) -> None:
+def test_the_parent_never_loads_a_library(gpt: LibraryTokenizer) -> None:
     code = f"""
 import sys
 from wordpiece_studio import cli
@@ -388,11 +395,11 @@ print(*sys.modules)
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
-def test_the_child_ends_with_its_parent(gpt: ImportedTokenizer) -> None:
+def test_the_child_ends_with_its_parent(gpt: LibraryTokenizer) -> None:
     code = f"""
-from wordpiece_studio.peers import imported_tokenizer
-tokenizer = imported_tokenizer.ImportedTokenizer({str(gpt.path)!r})
-print(imported_tokenizer._libraries()._child.pid, flush=True)
+from wordpiece_studio.libraries import library_tokenizer
+tokenizer = library_tokenizer.LibraryTokenizer({str(gpt.path)!r})
+print(library_tokenizer._libraries()._child.pid, flush=True)
 while True:
     tokenizer.encode("the quick brown fox " * 20_000)
 """
@@ -412,4 +419,4 @@ def test_a_model_whose_replacements_grow_is_stopped_by_the_memory_it_takes(tmp_p
     value["normalizer"] = {"type": "Sequence", "normalizers": [grows] * 8}
     (tmp_path / "tokenizer.json").write_text(json.dumps(value), encoding="utf-8")
     with pytest.raises(StudioError, match=r"took more than \d+ MB of memory\. Use another tokenizer"):
-        ImportedTokenizer(tmp_path / "tokenizer.json")
+        LibraryTokenizer(tmp_path / "tokenizer.json")

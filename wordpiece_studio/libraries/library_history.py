@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-    from wordpiece_studio.peers.library_training import PeerRun
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+    from wordpiece_studio.libraries.library_training import LibraryRun
     from wordpiece_studio.tokenizer.encoding import WordCut
     from wordpiece_studio.training.history import MergeHistory
 
@@ -33,12 +33,12 @@ _log = logging.getLogger(__name__)
 _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
 
 
-class PeerHistory(StoredHistory):
+class LibraryHistory(StoredHistory):
     """The history of a training whose library does not say how it came to its tokens.
 
     Parameters
     ----------
-    peer
+    library_run
         What the library has learned.
     counts
         The words it was trained on.
@@ -54,43 +54,45 @@ class PeerHistory(StoredHistory):
 
     def __init__(
         self,
-        peer: PeerRun,
+        library_run: LibraryRun,
         counts: WordCounts,
-        library: ImportedTokenizer | None = None,
+        library: LibraryTokenizer | None = None,
         symbols: int = 0,
         explained: Callable[[StudioError], StudioError] | None = None,
     ) -> None:
-        self._peer = peer
-        places = None if library is None else _places(peer, counts, library)
+        self._library_run = library_run
+        places = None if library is None else _places(library_run, counts, library)
         if places is not None:
             symbols = places.input.total_symbols
         columns = {name: np.empty(0, dtype=dtype) for name, dtype in COLUMNS.items()}
-        tokens = list(peer.tokens)
-        table = HistoryTable(peer.config, tokens, len(tokens), columns, symbols, len(counts), counts.total)
+        tokens = list(library_run.tokens)
+        table = HistoryTable(library_run.config, tokens, len(tokens), columns, symbols, len(counts), counts.total)
         super().__init__(table, lambda: (counts, _NO_PLACES), explained)
         self._set_places(places)
-        self.scores = peer.scores
+        self.scores = library_run.scores
 
     def drop_places(self, counts: WordCounts) -> None:
         """Do nothing: there are no merges to make the places of again."""
 
     def _read_places(self) -> MergePlaces:
         counts, _ = self._load()
-        return _places(self._peer, counts, self._peer.tokenizer())
+        return _places(self._library_run, counts, self._library_run.tokenizer())
 
 
 _NO_PLACES = HistoryPlaces(*(np.empty(0, dtype=np.int32) for _ in range(3)))
 
 
-def _places(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> MergePlaces:
+def _places(library_run: LibraryRun, counts: WordCounts, library: LibraryTokenizer) -> MergePlaces:
     """Return the places of no merges, with the words as the library cuts them."""
-    input_, inside = _input(peer, counts, library)
+    input_, inside = _input(library_run, counts, library)
     places = MergePlaces(input_)
     places.segmentations.boundary_steps[inside] = 0
     return places
 
 
-def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tuple[TrainingInput, NDArray[np.bool_]]:
+def _input(
+    library_run: LibraryRun, counts: WordCounts, library: LibraryTokenizer
+) -> tuple[TrainingInput, NDArray[np.bool_]]:
     """Return the words as the library cuts them, and which cells are inside tokens.
 
     Each token has as many cells as characters.
@@ -99,9 +101,9 @@ def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tup
     number = np.fromiter(map(len, cuts), dtype=np.int64, count=len(cuts))
     ids = np.fromiter((each for cut in cuts for each in cut), dtype=np.int64, count=int(number.sum()))
     symbols, symbol_of = np.unique(ids, return_inverse=True)
-    if len(symbols) and symbols[-1] >= len(peer.tokens):
-        raise StudioError("{file} is not what the library trained", "Train again.", file=peer.file_name)
-    widths = np.array([len(peer.tokens[each]) for each in symbols.tolist()], dtype=np.int32)[symbol_of]
+    if len(symbols) and symbols[-1] >= len(library_run.tokens):
+        raise StudioError("{file} is not what the library trained", "Train again.", file=library_run.file_name)
+    widths = np.array([len(library_run.tokens[each]) for each in symbols.tolist()], dtype=np.int32)[symbol_of]
     words = np.repeat(np.arange(len(cuts)), number)
     lengths = np.bincount(words, weights=widths, minlength=len(cuts)).astype(np.int64)
     check_sizes(counts.counts, lengths, "")
@@ -113,20 +115,20 @@ def _input(peer: PeerRun, counts: WordCounts, library: ImportedTokenizer) -> tup
     inside[places] = False
     cells[places] = cells[places + widths - 1] = symbol_of
     input_ = TrainingInput(
-        config=peer.config,
+        config=library_run.config,
         counts=counts,
         cells=cells,
         word_starts=starts,
         word_lengths=lengths,
         symbol_counts=number,
-        symbols=[Symbol(peer.tokens[each], continues=False) for each in symbols.tolist()],
-        vocabulary_tokens=list(peer.tokens),
+        symbols=[Symbol(library_run.tokens[each], continues=False) for each in symbols.tolist()],
+        vocabulary_tokens=list(library_run.tokens),
         symbol_ids=symbols,
     )
     return input_, inside
 
 
-class PeerTokenizer(Tokenizer):
+class LibraryRunTokenizer(Tokenizer):
     """Tokenizes with a library; text becomes words as for the words that it was trained on.
 
     Parameters
@@ -141,7 +143,7 @@ class PeerTokenizer(Tokenizer):
 
     can_explain = False
 
-    def __init__(self, history: MergeHistory, counts: WordCounts, library: ImportedTokenizer | None) -> None:
+    def __init__(self, history: MergeHistory, counts: WordCounts, library: LibraryTokenizer | None) -> None:
         vocabulary = history.vocabulary(len(history))
         super().__init__(vocabulary, counts.normalizer, counts.pre_tokenizer, max_word_length=_ANY_LENGTH)
         self._library = library

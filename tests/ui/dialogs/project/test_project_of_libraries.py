@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import course_project, peer_run_of, run_of
+from tests.storage.project.making import course_project, library_run_of, run_of
 from tests.ui.dialogs.project.test_damaged_runs import told  # noqa: F401 - a fixture
 from tests.ui.dialogs.project.test_project_of_runs import unsaved
 from wordpiece_studio.session.run import Run, RunOrigin
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 HUGS = ["hug", "s"]
 
 
-def saved(path: Path, peer: ProjectRun) -> Path:
+def saved(path: Path, library_run: ProjectRun) -> Path:
     view = ProjectView(tabs=(ProjectTab(0, step=9), ProjectTab(1, "theirs", 3)), current=1, live_text="hugs")
-    save_project(path, replace(course_project(run=peer, others=(run_of(),)), view=view))
+    save_project(path, replace(course_project(run=library_run, others=(run_of(),)), view=view))
     return path
 
 
 def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     window, runs = projects.window, projects.window.session.runs
-    projects.open(saved(projects.path(), peer_run_of()))
+    projects.open(saved(projects.path(), library_run_of()))
     run = runs.current
     assert (runs.all[1], run.name, window.run_strip.tabs.tabText(1)) == (run, "theirs", "theirs end · varies")
     assert run.library.encode("hugs").tokens == HUGS
@@ -40,36 +40,36 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     projects.studio.wait(lambda: "2 tokens" in window.tokenization_pane._summary.text())
     projects.studio.wait(lambda: window.session.usage.is_current)
     table = window.vocabulary_pane.table
-    assert table.text(run.peer.tokens.index("hug"), VocabularyColumn.FREQUENCY) == "15"
+    assert table.text(run.library_run.tokens.index("hug"), VocabularyColumn.FREQUENCY) == "15"
     assert not window.actions_.next_merge.isEnabled()
     assert run.history.segmentation("hugs", 0) == HUGS
     assert not unsaved(projects).is_any
-    runs.add(Run(run.counts, run.config, run.history, origin=RunOrigin(is_wanted=True), peer=run.peer))
-    assert (unsaved(projects).peers, unsaved(projects).merges) == (1, 0)
+    runs.add(Run(run.counts, run.config, run.history, origin=RunOrigin(is_wanted=True), library_run=run.library_run))
+    assert (unsaved(projects).library_runs, unsaved(projects).merges) == (1, 0)
     window.close()
     box = projects.studio.box()
     assert "One training by another library is new." in box.informativeText()
     box.done(0)
     again = open_project(projects.save())
-    assert [each.number for each in again.runs if each.peer is not None] == [2, 1]
+    assert [each.number for each in again.runs if each.library_run is not None] == [2, 1]
     assert not unsaved(projects).is_any
 
 
 @pytest.mark.slow
 def test_what_its_library_refuses_stays_and_harms_nothing(projects: Projects, told: list[str]) -> None:  # noqa: F811
-    like = peer_run_of()
-    spoiled = replace(like, peer=replace(like.peer, content=b"{}"))
+    like = library_run_of()
+    spoiled = replace(like, library_run=replace(like.library_run, content=b"{}"))
     projects.open(saved(projects.path(), spoiled))
     window, runs = projects.window, projects.window.session.runs
     assert len(told) == 1
     assert "What was trained by tokenizers-unigram is shown without words: tokenizer.json: the tokenizers" in told[0]
     projects.studio.box().done(0)
-    assert window.model.vocabulary_at(0).tokens == list(like.peer.tokens)
+    assert window.model.vocabulary_at(0).tokens == list(like.library_run.tokens)
     assert window.tokenization_pane.tokens == ["[UNK]"]
     projects.studio.wait(lambda: window.tokenization_pane.hint == "its library cannot cut words here")
     runs.show(runs.all[0])
     projects.studio.wait(lambda: window.tokenization_pane.tokens == ["hugs"])
     runs.rename(runs.all[1], "spoiled")
     again = open_project(projects.save())
-    assert again.runs[1].peer.content == b"{}"
+    assert again.runs[1].library_run.content == b"{}"
     assert again.runs[1].counts == like.counts

@@ -1,7 +1,7 @@
 """The code of the child process: runs foreign tokenizers, each with the library that made it.
 
 A corrupt file may kill this process, take all the memory that it may have, or keep it busy forever; the parent
-(`imported_tokenizer`) handles that. The parent uses only the names here and loads no library.
+(`library_tokenizer`) handles that. The parent uses only the names here and loads no library.
 
 A request is the MessagePack of (path, SHA-256 of the files or "", job, arguments, content); the content is None for
 files, False for a tokenizer in no file that may be loaded already. Every answer is one message: ``r`` the result, as

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import COURSE, course_project, forged, peer_run_of, put_part, run_of
+from tests.storage.project.making import COURSE, course_project, forged, library_run_of, put_part, run_of
 from tests.storage.project.test_project_file import assert_same_history
 from tests.storage.project.test_several_runs import part_names_in
 from wordpiece_studio.errors import StudioError
@@ -32,12 +32,12 @@ def path(tmp_path: Path) -> Path:
 
 def replayed(number: int) -> ProjectRun:
     """Return a run of a library that our training has made again."""
-    run, like = run_of(objective="count", continuing_subword_prefix=""), peer_run_of()
+    run, like = run_of(objective="count", continuing_subword_prefix=""), library_run_of()
     tokens = run.history.vocabulary(len(run.history)).tokens
-    learned = replace_fields(like.peer.learned, tokens=tuple(tokens), scores=None, merges=(("u", "g"),))
+    learned = replace_fields(like.library_run.learned, tokens=tuple(tokens), scores=None, merges=(("u", "g"),))
     config = TrainingConfig(vocab_size=40, objective="count", continuing_subword_prefix="")
-    peer = replace(like.peer, trainer="tokenizers-bpe", config=config, learned=learned, repetition=None)
-    return replace(run, counts=like.counts, number=number, peer=peer, stop_reason="peer")
+    library_run = replace(like.library_run, trainer="tokenizers-bpe", config=config, learned=learned, repetition=None)
+    return replace(run, counts=like.counts, number=number, library_run=library_run, stop_reason="peer")
 
 
 def replace_fields(record: object, **fields: object) -> object:
@@ -45,15 +45,15 @@ def replace_fields(record: object, **fields: object) -> object:
 
 
 def project() -> Project:
-    unigram = peer_run_of(3, text="hug pug", corpus_name="hugs", is_wanted=True)
+    unigram = library_run_of(3, text="hug pug", corpus_name="hugs", is_wanted=True)
     second = replace(replayed(2), counts=unigram.counts)
     tabs = (ProjectTab(1), ProjectTab(2, "theirs", 3, True, True, 2), ProjectTab(3))
     view = ProjectView(tabs=tabs, current=3)
     return replace(course_project(run=unigram, others=(replace(run_of(), number=1), second)), view=view)
 
 
-def assert_same_peer(run: ProjectRun, before: ProjectRun) -> None:
-    one, other = run.peer, before.peer
+def assert_same_library_run(run: ProjectRun, before: ProjectRun) -> None:
+    one, other = run.library_run, before.library_run
     assert one.learned == other.learned
     assert (one.trainer, one.config, one.content, one.repetition) == (
         other.trainer,
@@ -61,7 +61,7 @@ def assert_same_peer(run: ProjectRun, before: ProjectRun) -> None:
         other.content,
         other.repetition,
     )
-    assert run.peer.counts is run.counts
+    assert run.library_run.counts is run.counts
 
 
 def test_all_come_back(path: Path) -> None:
@@ -75,10 +75,10 @@ def test_all_come_back(path: Path) -> None:
         assert (run.config, run.text, run.stop_reason) == (old.config, old.text, old.stop_reason)
         assert run.history.has_steps is old.history.has_steps
         assert_same_history(run.history, old.history)
-        if old.peer is not None:
-            assert_same_peer(run, old)
+        if old.library_run is not None:
+            assert_same_library_run(run, old)
     unigram, _, theirs = again.runs
-    assert unigram.history.scores == unigram.peer.scores
+    assert unigram.history.scores == unigram.library_run.scores
     assert unigram.history.segmentation("hugs", 0) == ["hug", "s"]
     assert unigram.counts is theirs.counts
     names = part_names_in(path)
@@ -99,12 +99,12 @@ def test_what_a_file_has_is_copied(path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert made == []
     again = open_project(path)
     assert link_copy(again.runs, path.with_name("link.wpstudio"))
-    assert not link_copy([*again.runs, peer_run_of()], path.with_name("link-2.wpstudio"))
+    assert not link_copy([*again.runs, library_run_of()], path.with_name("link-2.wpstudio"))
     check_project(path.with_name("link.wpstudio"))
 
 
 def test_words_are_those_of_the_corpus_as_long_as_that_is_the_same(path: Path) -> None:
-    only = course_project(run=peer_run_of(is_of_corpus=True))
+    only = course_project(run=library_run_of(is_of_corpus=True))
     save_project(path, only)
     assert open_project(path).run.is_of_corpus
 
@@ -119,7 +119,7 @@ def test_a_program_without_them_keeps_them(path: Path, monkeypatch: pytest.Monke
     before = project()
     save_project(path, before)
     with monkeypatch.context() as older:
-        older.setattr(project_file, "_PEERS", "nothing")
+        older.setattr(project_file, "_LIBRARY_RUNS", "nothing")
         older.setattr(project_file, "_RECORDS", project_file._RECORDS - {"peers"})
         opened = open_project(path)
         assert [run.number for run in opened.runs] == [1]
@@ -129,17 +129,17 @@ def test_a_program_without_them_keeps_them(path: Path, monkeypatch: pytest.Monke
     check_project(path)
     again = open_project(path)
     assert len({run.number for run in again.runs}) == len(again.runs) == 4
-    theirs = [run for run in again.runs if run.peer is not None]
-    assert_same_peer(theirs[0], before.run)
-    assert_same_peer(theirs[1], before.others[1])
+    theirs = [run for run in again.runs if run.library_run is not None]
+    assert_same_library_run(theirs[0], before.run)
+    assert_same_library_run(theirs[1], before.others[1])
     assert theirs[0].text == "hug pug"
 
 
 def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
-    like = peer_run_of()
-    spoiled = replace(like.peer, content=b'{"version": "1.0", "model": {"type": "Unigram"}}')
+    like = library_run_of()
+    spoiled = replace(like.library_run, content=b'{"version": "1.0", "model": {"type": "Unigram"}}')
     run = run_of()
-    save_project(path, course_project(run=run, others=(replace(like, peer=spoiled),)))
+    save_project(path, course_project(run=run, others=(replace(like, library_run=spoiled),)))
     check_project(path)
     ours, theirs = open_project(path).runs
     assert_same_history(ours.history, run.history)
@@ -149,7 +149,7 @@ def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
     assert theirs.history.vocabulary(0).tokens == list(spoiled.tokens)
     copy = path.with_name("copy.wpstudio")
     save_project(copy, course_project(run=ours, others=(theirs,)))
-    assert open_project(copy).runs[1].peer.content == spoiled.content
+    assert open_project(copy).runs[1].library_run.content == spoiled.content
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
     ],
 )
 def test_wrong_records_are_damage(path: Path, wrong: dict[str, object]) -> None:
-    save_project(path, course_project(others=(peer_run_of(),)))
+    save_project(path, course_project(others=(library_run_of(),)))
 
     def change(database: sqlite3.Connection) -> None:
         ((text,),) = database.execute("SELECT v FROM meta WHERE k = 'peers'")
@@ -177,7 +177,7 @@ def test_wrong_records_are_damage(path: Path, wrong: dict[str, object]) -> None:
 
 @pytest.mark.parametrize("learned", [b"", b"\x93\xa11\x91\x01\xc0\xc0", b"\x84\xa7version\xa11\xa6tokens\x90"])
 def test_what_no_library_can_have_learned_is_damage(path: Path, learned: bytes) -> None:
-    save_project(path, course_project(others=(peer_run_of(),)))
+    save_project(path, course_project(others=(library_run_of(),)))
     change = forged(path.read_bytes(), lambda database: put_part(database, "peers/0/learned", learned, len(learned)))
     path.write_bytes(change)
     with pytest.raises(StudioError, match="damaged"):
@@ -185,5 +185,5 @@ def test_what_no_library_can_have_learned_is_damage(path: Path, learned: bytes) 
 
 
 def test_the_made_up_run_is_what_its_library_makes_of_it() -> None:
-    run = peer_run_of()
+    run = library_run_of()
     assert run.history.symbols_after(0) == sum(count * len(run.history.segmentation(word, 0)) for word, count in COURSE)

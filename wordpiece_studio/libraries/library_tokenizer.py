@@ -21,14 +21,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_child import library_of, no_token, serve
+from wordpiece_studio.libraries.library_child import library_of, no_token, serve
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryTokenizer, checked_ids, checked_text
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
 from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
@@ -68,7 +68,7 @@ class Segmentation:
     score: float
 
 
-class ImportedTokenizer(LibraryTokenizer):
+class LibraryTokenizer(LibraryEncoder):
     """Tokenizes text with the library that made it; pairs, truncation and padding are those of every tokenizer here.
 
     Special tokens around texts are those of the file's post-processor; a model of SentencePiece has none. (Where a text
@@ -143,14 +143,14 @@ class ImportedTokenizer(LibraryTokenizer):
         self._roles = dict(roles) or self._roles
         self.model_max_length = model_max_length
 
-    def __reduce__(self) -> tuple[type[ImportedTokenizer], tuple[object, ...], dict[str, Any]]:
+    def __reduce__(self) -> tuple[type[LibraryTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {
             name: getattr(self, name) for name in ("_roles", "model_max_length", "padding_side", "truncation_side")
         }
-        return ImportedTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
+        return LibraryTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 
     def __repr__(self) -> str:
-        return f"<ImportedTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
+        return f"<LibraryTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
 
     def __len__(self) -> int:
         """Return the number of tokens, including added ones."""

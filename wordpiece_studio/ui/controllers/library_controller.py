@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.library_training import check_peer_settings, is_replayable, peer_settings
-from wordpiece_studio.session.peer_training import PeerOrder
+from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
+from wordpiece_studio.session.library_job import LibraryOrder
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
-from wordpiece_studio.ui.widgets.run_names import peer_name, repetition_text, run_names
+from wordpiece_studio.ui.widgets.run_names import library_trainer_name, repetition_text, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.peers.library_training import PeerName, PeerProgress, PeerRun
+    from wordpiece_studio.libraries.library_training import LibraryProgress, LibraryRun, LibraryTrainer
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.ui.workspace import Workspace
 
 
-class PeerController(QObject):
+class LibraryController(QObject):
     """Has a library train on the words of the corpus, with the size and the special tokens that are set."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
         self._session = session = window.session
-        self._training = session.peers
-        self._banner = window.peer_banner
+        self._training = session.library_job
+        self._banner = window.library_banner
         self._actions = actions = window.actions_
-        self._trainer: PeerName | None = None  # being trained, or waiting for counts
+        self._trainer: LibraryTrainer | None = None  # being trained, or waiting for counts
         self._is_waiting = False
-        actions.peers.triggered.connect(self._on_peers_triggered)
-        actions.stop_peer.triggered.connect(self._stop)
+        actions.library_trainers.triggered.connect(self._on_libraries_triggered)
+        actions.stop_library.triggered.connect(self._stop)
         self._banner.action_requested.connect(self._stop)
         session.runs.replaced.connect(self._stop)  # what it learns is no run of another project
         session.counting.counts_changed.connect(self._on_counting_counts_changed)
@@ -47,7 +47,7 @@ class PeerController(QObject):
         self._training.failed.connect(self._on_training_failed)
         self._show(None)
 
-    def _on_peers_triggered(self, action: QAction) -> None:
+    def _on_libraries_triggered(self, action: QAction) -> None:
         self._training.stop()
         self._show(action.data())
         counting = self._session.counting
@@ -66,8 +66,8 @@ class PeerController(QObject):
         if trainer is None:
             return
         try:
-            config = peer_settings(trainer, self._session.settings.config())
-            check_peer_settings(trainer, config)
+            config = library_settings(trainer, self._session.settings.config())
+            check_library_settings(trainer, config)
         except StudioError as error:
             self._on_training_failed(error)
             return
@@ -76,7 +76,7 @@ class PeerController(QObject):
             self._banner.show_message(why_no_words(counts), "warning")
             return
         origin = self._session.origin(is_automatic=False)
-        self._training.begin(PeerOrder(trainer, counts, config, origin, self._actions.peer_twice.isChecked()))
+        self._training.begin(LibraryOrder(trainer, counts, config, origin, self._actions.library_twice.isChecked()))
 
     def _stop(self) -> None:
         if self._trainer is not None:
@@ -84,10 +84,10 @@ class PeerController(QObject):
             self._show(None)
             self._banner.show_message(self.tr("The training by another library was stopped; nothing of it is kept."))
 
-    def _show(self, trainer: PeerName | None) -> None:
+    def _show(self, trainer: LibraryTrainer | None) -> None:
         """Note what is being trained; None if nothing is."""
         self._trainer, self._is_waiting = trainer, False
-        self._actions.stop_peer.setEnabled(trainer is not None)
+        self._actions.stop_library.setEnabled(trainer is not None)
         self._banner.clear()
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
@@ -103,14 +103,14 @@ class PeerController(QObject):
         if self._is_waiting:
             self._on_training_failed(error)
 
-    def _on_training_progressed(self, progress: PeerProgress) -> None:
+    def _on_training_progressed(self, progress: LibraryProgress) -> None:
         if self._trainer is None:
             return
         words = self.tr("Training {name}; the library does not say how far it is…")
         if progress.done is not None and progress.total:
             words = self.tr("Training {name}: {done} of {total}…")
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
-        text = words.format(name=peer_name(self._trainer), done=done, total=total)
+        text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if progress.is_second:
             text = self.tr("{text} (the second time)").format(text=text)
         if text != self._banner.text:
@@ -119,29 +119,29 @@ class PeerController(QObject):
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)
         self._session.runs.add(run)
-        notes = " ".join(self._notes(run, run.peer)) if run.peer is not None else ""
+        notes = " ".join(self._notes(run, run.library_run)) if run.library_run is not None else ""
         if notes:
             self._banner.show_message(notes)
 
-    def _notes(self, run: Run, peer: PeerRun) -> Iterator[str]:
+    def _notes(self, run: Run, library_run: LibraryRun) -> Iterator[str]:
         """Yield what is to be said about a run that is trained."""
         if run is not self._session.runs.current:
             yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
-        if is_replayable(peer.trainer) and not run.history.has_steps:
+        if is_replayable(library_run.trainer) and not run.history.has_steps:
             words = self.tr("Run {letter} has no steps: our training gives another vocabulary, even in the same order.")
             yield words.format(letter=run.letter)
-        if len(peer.tokens) < (peer.config.vocab_size or 0):
+        if len(library_run.tokens) < (library_run.config.vocab_size or 0):
             words = self.tr("Run {letter} has {size} tokens: the library finds no more in this corpus.")
-            yield words.format(letter=run.letter, size=number_text(len(peer.tokens)))
-        if peer.is_of_words:
+            yield words.format(letter=run.letter, size=number_text(len(library_run.tokens)))
+        if library_run.is_of_words:
             words = self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
                             "learns another vocabulary.")  # fmt: skip
             yield words.format(letter=run.letter)
-        if peer.left_out:
+        if library_run.left_out:
             words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
-            if peer.learned.is_of_lines:
+            if library_run.learned.is_of_lines:
                 words = self.tr("Lines left out by the library, which reserves the character ▅ in them: {number}.")
-            yield words.format(number=number_text(peer.left_out))
+            yield words.format(number=number_text(library_run.left_out))
         if repetition := repetition_text(run):
             yield repetition
 

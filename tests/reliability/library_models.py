@@ -1,6 +1,6 @@
-"""Other people's tokenizers against their library, and spoiled ones: ``python -m tests.reliability.foreign_models``.
+"""Other people's tokenizers against their library, and spoiled ones: ``python -m tests.reliability.library_models``.
 
-First the same lines go through tokenizers of every structure in `tests.peers.foreign`, here and in their own library:
+First the same lines go through tokenizers of every structure in `tests.libraries.library_models`, here and in their own library:
 ids, tokens, offsets and words must be equal. Then spoiled ones, each made from one of these by its number, are loaded
 and given a text, through the library and through the command line: each is loaded, or refused in one clear line that
 names the file. How often the child process ended over one is counted. Ends with 1 if anything was otherwise.
@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.peers.foreign import STRUCTURES, assert_same, texts
+from tests.libraries.library_models import STRUCTURES, assert_same, texts
 from tests.reliability.mutations_tokenizer import TEXT, mutate
 from wordpiece_studio import cli
 from wordpiece_studio.errors import StudioError

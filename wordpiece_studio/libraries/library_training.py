@@ -1,7 +1,7 @@
 """Training by other libraries: Hugging Face's `tokenizers` and SentencePiece, each by its own code, in a child process.
 
 The process can be stopped at any time, and ends with this one. Nothing is written to disk. Not here: running what was
-trained (`imported_tokenizer`).
+trained (`library_tokenizer`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.corpus.listing import Listing, listing
 from wordpiece_studio.corpus.texts import checked_texts, size_of_text, text_pieces
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.peers.imported_tokenizer import ImportedTokenizer
-from wordpiece_studio.peers.library_child import MODEL_FILE
-from wordpiece_studio.peers.training_child import (
+from wordpiece_studio.libraries.library_child import MODEL_FILE
+from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+from wordpiece_studio.libraries.training_child import (
     END,
     FILE,
     LEARNED,
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
 
-PeerName = Literal[
+LibraryTrainer = Literal[
     "tokenizers-wordpiece", "tokenizers-bpe", "tokenizers-unigram", "sentencepiece-bpe", "sentencepiece-unigram"
 ]
 _TOKENIZERS_KINDS = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}
 _ALWAYS = {"vocab_size", "special_tokens", "user_tokens", *ROLES}
 _BY_COUNT = {"min_frequency", "alphabet_limit", "byte_alphabet", "initial_alphabet", "continuing_subword_prefix"}
-_SETTINGS: dict[PeerName, set[str]] = {
+_SETTINGS: dict[LibraryTrainer, set[str]] = {
     "tokenizers-wordpiece": _ALWAYS | _BY_COUNT,
     "tokenizers-bpe": _ALWAYS | _BY_COUNT | {"end_of_word_suffix"},
     "tokenizers-unigram": _ALWAYS | {"byte_alphabet", "initial_alphabet"},
@@ -70,7 +70,7 @@ _WATCHES_MEMORY = sys.platform != "linux"
 _LEAST_MEMORY = 64 << 20
 
 
-class PeerTrainingStopped(StudioError):
+class LibraryTrainingStopped(StudioError):
     """Raised when the caller's `should_stop` returns True; the library is stopped, and nothing is kept."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class PeerTrainingStopped(StudioError):
 
 
 @dataclass(frozen=True, slots=True)
-class PeerProgress:
+class LibraryProgress:
     """How far another library is.
 
     Attributes
@@ -117,7 +117,7 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PeerRun:
+class LibraryRun:
     """A training by another library.
 
     Attributes
@@ -133,10 +133,10 @@ class PeerRun:
     repetition
         What differed when it trained once more; None if it did not.
     character_coverage, byte_fallback
-        What SentencePiece was told, see `train_peer`.
+        What SentencePiece was told, see `train_library`.
     """
 
-    trainer: PeerName
+    trainer: LibraryTrainer
     config: TrainingConfig
     counts: WordCounts | None
     learned: Learned
@@ -147,7 +147,7 @@ class PeerRun:
 
     def __repr__(self) -> str:
         of_words = ", trained on words" if self.is_of_words else ""
-        return f"<PeerRun: {self.trainer}, {len(self.tokens):,} tokens{of_words}>"
+        return f"<LibraryRun: {self.trainer}, {len(self.tokens):,} tokens{of_words}>"
 
     @property
     def is_of_words(self) -> bool:
@@ -179,7 +179,7 @@ class PeerRun:
         """What the file is usually called."""
         return file_of(self.trainer)
 
-    def tokenizer(self) -> ImportedTokenizer:
+    def tokenizer(self) -> LibraryTokenizer:
         """Return the tokenizer, which the library runs.
 
         Raises
@@ -187,7 +187,7 @@ class PeerRun:
         StudioError
             If the library cannot load what it trained.
         """
-        return ImportedTokenizer(self.file_name, content=self.content)
+        return LibraryTokenizer(self.file_name, content=self.content)
 
     def replay_config(self) -> TrainingConfig:
         """Return the settings by which our training gives the same vocabulary: merges by count, in their order of ties.
@@ -205,14 +205,14 @@ class PeerRun:
         return self.config.replaying(self.tokens[len(self.config.reserved_tokens) :])
 
 
-def peer_settings(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
+def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
     """Return as much of some settings as a trainer knows."""
     known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
     prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
     return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
 
 
-def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
+def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> None:
     """Check that there is such a trainer, and that it knows all that is set.
 
     Raises
@@ -220,12 +220,12 @@ def check_peer_settings(trainer: PeerName, config: TrainingConfig) -> None:
     StudioError
         If not.
     """
-    if trainer not in get_args(PeerName):
+    if trainer not in get_args(LibraryTrainer):
         raise StudioError(
             'There is no trainer called "{name}"',
             "Choose one of {names}.",
             name=str(trainer)[:100],
-            names=", ".join(get_args(PeerName)),
+            names=", ".join(get_args(LibraryTrainer)),
         )
     if not isinstance(config, TrainingConfig):
         raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
@@ -280,8 +280,8 @@ def file_of(trainer: str) -> str:
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
-def train_peer(
-    trainer: PeerName,
+def train_library(
+    trainer: LibraryTrainer,
     corpus: WordCounts | Iterable[str] | Files,
     config: TrainingConfig,
     *,
@@ -289,9 +289,9 @@ def train_peer(
     character_coverage: float | None = None,
     byte_fallback: bool = False,
     twice: bool = False,
-    progress: Callable[[PeerProgress], None] | None = None,
+    progress: Callable[[LibraryProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
-) -> PeerRun:
+) -> LibraryRun:
     """Train a vocabulary with another library.
 
     Parameters
@@ -301,7 +301,7 @@ def train_peer(
     corpus
         The words, with which `tokenizers` is given their normalizer and pre-tokenizer. SentencePiece has its own, and
         is better given texts, or files as `CorpusFile` or `pathlib.Path`: each line is a sentence to it. From words
-        with their counts it learns another vocabulary, see `PeerRun.is_of_words`.
+        with their counts it learns another vocabulary, see `LibraryRun.is_of_words`.
     config
         The settings: the size, the special tokens and the user tokens, and what else the library knows. For byte pair
         encoding, the usual prefix ``##`` stands for none.
@@ -317,7 +317,7 @@ def train_peer(
     progress
         Called with how far the library is, once if it does not say.
     should_stop
-        Called regularly; `PeerTrainingStopped` is raised if it returns true.
+        Called regularly; `LibraryTrainingStopped` is raised if it returns true.
 
     Raises
     ------
@@ -328,7 +328,7 @@ def train_peer(
     >>> counts = wps.count_texts(["hug pug hugs", "hug"])
     >>> settings = {"special_tokens": ["[UNK]"], "continuing_subword_prefix": ""}
     >>> config = wps.TrainingConfig(vocab_size=8, **settings)
-    >>> run = wps.train_peer("tokenizers-bpe", counts, config)
+    >>> run = wps.train_library("tokenizers-bpe", counts, config)
     >>> run.merges
     (('u', 'g'), ('h', 'ug'))
     >>> run.tokenizer().encode("hug pugs").tokens
@@ -336,7 +336,7 @@ def train_peer(
     >>> wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
     True
     """
-    check_peer_settings(trainer, config)
+    check_library_settings(trainer, config)
     config = _with_usual_prefix(trainer, config)
     settings, parts = _order(trainer, corpus, config, is_rest=is_rest)
     settings |= checked_coverage(trainer, character_coverage, byte_fallback)
@@ -349,15 +349,15 @@ def train_peer(
     repetition = None
     if twice:
 
-        def report_second(far: PeerProgress) -> None:
+        def report_second(far: LibraryProgress) -> None:
             report(dataclasses.replace(far, is_second=True))
 
         repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
     counts = corpus if isinstance(corpus, WordCounts) else None
-    return PeerRun(trainer, config, counts, learned, content, repetition, character_coverage, byte_fallback)
+    return LibraryRun(trainer, config, counts, learned, content, repetition, character_coverage, byte_fallback)
 
 
-def _with_usual_prefix(trainer: PeerName, config: TrainingConfig) -> TrainingConfig:
+def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
     """Return the settings with the prefix that is usual for byte pair encoding, none, where it is WordPiece's."""
     is_usual = config.continuing_subword_prefix == TrainingConfig().continuing_subword_prefix
     if trainer == "tokenizers-bpe" and is_usual:
@@ -365,7 +365,7 @@ def _with_usual_prefix(trainer: PeerName, config: TrainingConfig) -> TrainingCon
     return config
 
 
-def checked_coverage(trainer: PeerName, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
+def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
     """Return the settings that only SentencePiece has.
 
     Raises
@@ -415,24 +415,24 @@ class _Stop(threading.Event):
 
 
 def _trained(
-    trainer: PeerName,
+    trainer: LibraryTrainer,
     settings: dict[str, Any],
     parts: Iterable[bytes],
-    report: Callable[[PeerProgress], None],
+    report: Callable[[LibraryProgress], None],
     stop: threading.Event,
 ) -> tuple[bytes, Learned]:
     """Train in a child process and return the file and what is in it."""
     library, kind = trainer.split("-")
     if library == "tokenizers":
         kind = _TOKENIZERS_KINDS[kind]
-    report(PeerProgress())
+    report(LibraryProgress())
     child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"The training by {library}")
     try:
         _send(child, parts, stop)
         content, learned = b"", None
         for message, answer in child.messages(stop):
             if message == PROGRESS:
-                report(PeerProgress(*json.loads(bytes(answer))))
+                report(LibraryProgress(*json.loads(bytes(answer))))
             elif message == FILE:
                 content = bytes(answer)
             elif message == LEARNED:
@@ -442,7 +442,7 @@ def _trained(
     finally:
         child.end()
     if learned is None and stop.is_set():
-        raise PeerTrainingStopped
+        raise LibraryTrainingStopped
     if learned is None or not content:
         raise _nonsense(library)
     return content, learned
@@ -477,7 +477,7 @@ def _compared(first: Learned, second: Learned) -> Repetition:
 
 
 def _order(
-    trainer: PeerName, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, *, is_rest: bool
+    trainer: LibraryTrainer, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, *, is_rest: bool
 ) -> tuple[dict[str, Any], Iterator[bytes]]:
     """Return the settings in the library's words, and the corpus as messages."""
     unk_token = config.vocabulary(config.reserved_tokens).unk_token
@@ -516,7 +516,7 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
 
 
 def _tokenizers_settings(
-    trainer: PeerName, counts: WordCounts, config: TrainingConfig, unk_token: str
+    trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, unk_token: str
 ) -> dict[str, Any]:
     """Return the settings of Hugging Face's model, of its trainer, and of the parts around the model."""
     if counts.total > _LARGEST_TOTAL:

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from tests.peers.test_library_training import WRITING_ON_EVERY_PIPE
+from tests.libraries.test_library_training import WRITING_ON_EVERY_PIPE
 from wordpiece_studio.corpus.count_tables import HEADER
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
@@ -28,12 +28,12 @@ HUG = "hug pug pun bun hugs\n" * 5
 
 
 def choose(studio: Studio, trainer: str) -> None:
-    next(each for each in studio.window.actions_.peers.actions() if each.data() == trainer).trigger()
+    next(each for each in studio.window.actions_.library_trainers.actions() if each.data() == trainer).trigger()
 
 
 def trained(studio: Studio, trainer: str) -> Run:
     """Choose a trainer and wait for its run, which is then shown."""
-    with studio.qtbot.waitSignal(studio.window.session.peers.finished, timeout=20_000) as finished:
+    with studio.qtbot.waitSignal(studio.window.session.library_job.finished, timeout=20_000) as finished:
         choose(studio, trainer)
     assert studio.window.session.runs.current is finished.args[0]
     return finished.args[0]
@@ -51,28 +51,28 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     window.actions_.command_palette.trigger()
     palette = window.help_controller.palette
     QTest.keyClicks(palette.field, "WordPiece by tokenizers")
-    with studio.qtbot.waitSignal(window.session.peers.finished, timeout=60_000):
+    with studio.qtbot.waitSignal(window.session.library_job.finished, timeout=60_000):
         QTest.keyClick(palette.field, Qt.Key.Key_Return)
     wordpiece = runs.current
     assert not wordpiece.is_trained_on(wordpiece.counts, wordpiece.config)
-    assert model.vocabulary_at(model.step).tokens == list(wordpiece.peer.tokens)
+    assert model.vocabulary_at(model.step).tokens == list(wordpiece.library_run.tokens)
     assert model.step == model.merge_count > 0
     with studio.qtbot.waitSignal(model.candidates_changed) as found:
         model.request_candidates(step=0)
     assert found.args[0].pairs
 
-    window.actions_.peer_twice.trigger()
+    window.actions_.library_twice.trigger()
     run = trained(studio, "sentencepiece-unigram")
     index, tabs = runs.all.index(run), window.run_strip.tabs
     assert tabs.tabText(index) == "Unigram by SentencePiece end"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
-    assert "Trained twice, with the same result." in window.peer_banner.text
+    assert "Trained twice, with the same result." in window.library_banner.text
     studio.wait(lambda: window.session.usage.is_current)
     table = window.vocabulary_pane.table
-    token = run.peer.tokens.index("▁")
-    assert table.text(token, VocabularyColumn.SCORE) == f"{run.peer.scores[token]:.3f}"
+    token = run.library_run.tokens.index("▁")
+    assert table.text(token, VocabularyColumn.SCORE) == f"{run.library_run.scores[token]:.3f}"
     table.sort(VocabularyColumn.SCORE)
-    assert run.peer.scores[table.item_of_row(0)] == min(run.peer.scores)
+    assert run.library_run.scores[table.item_of_row(0)] == min(run.library_run.scores)
     assert table.headerData(VocabularyColumn.SCORE, Qt.Orientation.Horizontal) == "log p"
     assert table.text(token, VocabularyColumn.FREQUENCY) == str(
         sum(count * run.library.encode(word).tokens.count("▁") for word, count in run.counts.items())
@@ -99,8 +99,8 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     place = tmp_path / "sentencepiece.model"
     assert run.is_unsaved
     with studio.qtbot.waitSignal(window.export_controller.vocabulary.saved):
-        window.export_controller.vocabulary.write_peer(window.project.capture(), str(place))
-    assert place.read_bytes() == run.peer.content
+        window.export_controller.vocabulary.write_library_run(window.project.capture(), str(place))
+    assert place.read_bytes() == run.library_run.content
     assert not run.is_unsaved
     assert read_manifest(tmp_path / "sentencepiece.model.card.json").training["trainer"] == "sentencepiece-unigram"
     runs.set_compared(wordpiece, True)
@@ -111,7 +111,10 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: not window.project.is_reading, 60_000)
     assert [each.number for each in runs.all] == [*ours, wordpiece.number, run.number]
     again, theirs = runs.current, runs.all[-2]
-    assert (again.peer.content, again.peer.repetition) == (run.peer.content, run.peer.repetition)
+    assert (again.library_run.content, again.library_run.repetition) == (
+        run.library_run.content,
+        run.library_run.repetition,
+    )
     assert list(theirs.history) == list(wordpiece.history)
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     assert again.history.segmentation("hugs", 0) == run.history.segmentation("hugs", 0)
@@ -131,7 +134,7 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
     studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = studio.window
-    before, banner = window.session.runs.all, window.peer_banner
+    before, banner = window.session.runs.all, window.library_banner
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for code, message in (
         ("import os; os._exit(7)", "its process ended with exit code 7"),
@@ -142,20 +145,20 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
         (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "answered what cannot be understood"),
     ):
         (tmp_path / "tokenizers.py").write_text(code, encoding="utf-8")
-        with studio.qtbot.waitSignal(window.session.peers.failed, timeout=60_000):
+        with studio.qtbot.waitSignal(window.session.library_job.failed, timeout=60_000):
             choose(studio, "tokenizers-bpe")
         assert message in banner.text
-        assert not window.actions_.stop_peer.isEnabled()
+        assert not window.actions_.stop_library.isEnabled()
     says_its_id = """import os, time
 print(f'"Compute merges","current":{os.getpid()},"total":{os.getpid()}', flush=True)
 while True: time.sleep(1)
 """
     (tmp_path / "tokenizers.py").write_text(says_its_id, encoding="utf-8")
     numbers = []
-    window.session.peers.reported.connect(lambda progress: numbers.append(progress.done))
+    window.session.library_job.reported.connect(lambda progress: numbers.append(progress.done))
     choose(studio, "tokenizers-bpe")
     studio.wait(lambda: any(numbers), 60_000)
-    with studio.qtbot.waitSignal(window.session.peers.failed, timeout=60_000):
+    with studio.qtbot.waitSignal(window.session.library_job.failed, timeout=60_000):
         psutil.Process(numbers[-1]).kill()
     assert "was interrupted: its process ended" in banner.text
     numbers.clear()
@@ -163,7 +166,7 @@ while True: time.sleep(1)
     studio.wait(lambda: any(numbers), 60_000)
     assert f"{numbers[-1]:,} of {numbers[-1]:,}" in banner.text
     assert numbers[0] is None
-    window.actions_.stop_peer.trigger()
+    window.actions_.stop_library.trigger()
     assert "was stopped" in banner.text
     studio.wait(lambda: not psutil.pid_exists(numbers[-1]), 60_000)
     assert window.session.runs.all == before
@@ -176,7 +179,7 @@ while True: time.sleep(1)
     studio.set_text("")
     choose(studio, "sentencepiece-unigram")
     assert "The corpus has no words." in banner.text
-    assert all(run.peer is None for run in window.session.runs.all)
+    assert all(run.library_run is None for run in window.session.runs.all)
     window.session.settings.set_target_size(100)
     studio.set_text("hug pug\n▅")
     run = trained(studio, "sentencepiece-unigram")
@@ -188,14 +191,17 @@ while True: time.sleep(1)
     assert "was trained on words, as this corpus has no lines." in banner.text
     assert "Words left out by the library" in banner.text
     assert run_names([run]) == ["Unigram by SentencePiece, trained on words"]
-    assert f"{len(window.model.run.peer.tokens)} tokens of 100 · trained by another library" in window.bar.progress_text
+    assert (
+        f"{len(window.model.run.library_run.tokens)} tokens of 100 · trained by another library"
+        in window.bar.progress_text
+    )
 
 
 def test_what_a_library_trains_is_no_run_of_another_project(studio: Studio) -> None:
     window = studio.window
     choose(studio, "tokenizers-unigram")
-    assert window.session.peers.is_running
+    assert window.session.library_job.is_running
     window.project.clear()
-    assert not window.session.peers.is_running
-    assert "was stopped" in window.peer_banner.text
-    assert not window.actions_.stop_peer.isEnabled()
+    assert not window.session.library_job.is_running
+    assert "was stopped" in window.library_banner.text
+    assert not window.actions_.stop_library.isEnabled()
