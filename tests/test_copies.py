@@ -129,9 +129,9 @@ def test_errors(copied: Callable[[Any], Any]) -> None:
 def test_new_processes(tmp_path: Any) -> None:
     training = run()
     training.tokenizer().save(tmp_path)
-    imported = wps.LibraryTokenizer(tmp_path / "tokenizer.json")
+    library = wps.LibraryTokenizer(tmp_path / "tokenizer.json")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
-        for tokenizer in (training.tokenizer(), bpe(), imported):
+        for tokenizer in (training.tokenizer(), bpe(), library):
             expected = [tokenizer.encode(text) for text in TEXTS]
             assert list(pool.map(tokenizer.encode, TEXTS)) == expected
         segmentation = training.history.segmentation

@@ -378,7 +378,7 @@ def test_what_the_article_only_names_is_trained_on_its_words_by_the_libraries(
 ) -> None:
     config = wps.TrainingConfig(vocab_size=22, special_tokens=("</u>",), unk_token="</u>")
     library_run = wps.train_library(
-        trainer, wps.WordCounts.from_pairs(dict.fromkeys(LOW, 1), "none", "whitespace-split"), config
+        wps.WordCounts.from_pairs(dict.fromkeys(LOW, 1), "none", "whitespace-split"), config, trainer
     )
     assert library_run.tokens[0] == "</u>"
     assert {*tokens.split()} <= {*library_run.tokens}

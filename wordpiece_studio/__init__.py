@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         LibraryTrainingStopped,
         Repetition,
         train_library,
+        train_peer,
     )
     from wordpiece_studio.storage.bpe_files import write_bpe_files
     from wordpiece_studio.storage.tokenizer_directory import save_directory
@@ -177,6 +178,7 @@ __all__ = [
     "save_directory",
     "train",
     "train_library",
+    "train_peer",
     "write_bpe_files",
     "write_ids",
     "write_vocabulary",
@@ -217,6 +219,7 @@ _HOMES = {
         "LibraryTrainingStopped",
         "Repetition",
         "train_library",
+        "train_peer",
     ),
     "storage.bpe_files": ("write_bpe_files",),
     "storage.tokenizer_directory": ("save_directory",),

@@ -173,7 +173,7 @@ def kept_tokenizer(folder: Path, name: Any, counts: wps.WordCounts, text: str, s
             run.tokenizer().save(folder, only="tokenizer.json")
         else:
             settings = library_settings(name, wps.TrainingConfig(vocab_size=size))
-            library = wps.train_library(name, [text] if name.startswith("sentencepiece") else counts, settings)
+            library = wps.train_library([text] if name.startswith("sentencepiece") else counts, settings, name)
             unfinished = file.with_suffix(".unfinished")
             unfinished.write_bytes(library.content)
             unfinished.replace(file)

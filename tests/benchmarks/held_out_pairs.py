@@ -172,7 +172,7 @@ def by_library(pair: Pair, files: list[wps.CorpusFile], other: Path, folder: Pat
         trainer = cast("LibraryTrainer", pair.trainer)
         is_of_lines = reads_text(trainer) and has_lines
         corpus: Any = files if is_of_lines else counts
-        trained = wps.train_library(trainer, corpus, pair.config(), is_rest=is_of_lines and pair.is_held_out)
+        trained = wps.train_library(corpus, pair.config(), trainer, is_rest=is_of_lines and pair.is_held_out)
         (folder / "library").mkdir()
         (folder / "library" / file_of(trainer)).write_bytes(trained.content)
     loaded = wps.load_tokenizer(folder / "library")

@@ -1,4 +1,4 @@
-"""Other people's trainers, each as a program of its own: ``python -m tests.benchmarks.libraries NAME CORPUS FOLDER SIZE``.
+"""Other people's trainers, each a program of its own: ``python -m tests.benchmarks.libraries NAME CORPUS FOLDER SIZE``.
 
 They learn by count only. Each is set up to read what ours reads and to write what ours writes; where that is not
 possible, `SETTINGS` says how it differs.

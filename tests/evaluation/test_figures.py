@@ -220,9 +220,9 @@ def test_trainings_are_measured_as_their_users_tokenize() -> None:
     counts = wps.count_texts(["hug pug hugs pugs"] * 4, pre_tokenizer="whitespace")
     bare = wps.TrainingConfig(objective="count", continuing_subword_prefix="", end_of_word_suffix="</w>", max_merges=3)
     by_merges = wps.train(counts, bare)
-    library_run = wps.train_library("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=12))
-    given = {"merges": by_merges, "peer": library_run}
-    made = {"merges": by_merges.bpe_tokenizer(), "peer": library_run.tokenizer()}
+    library_run = wps.train_library(counts, wps.TrainingConfig(vocab_size=12), "tokenizers-bpe")
+    given = {"merges": by_merges, "library": library_run}
+    made = {"merges": by_merges.bpe_tokenizer(), "library": library_run.tokenizer()}
     found = wps.evaluate(given, texts=["shug pugs"])
     assert found == wps.evaluate(made, texts=["shug pugs"])
     assert found.figures[0] != wps.evaluate({"merges": by_merges.tokenizer()}, texts=["shug pugs"]).figures[0]

@@ -15,7 +15,7 @@ from wordpiece_studio.libraries.library_training import LibraryTrainer, library_
 def test_words_stand_as_the_library_cuts_them(trainer: LibraryTrainer) -> None:
     counts = wps.count_texts(["hug pug hugs pügs bun hug hug"] * 5)
     settings = wps.TrainingConfig(vocab_size=30, objective="score", max_merges=3, alphabet="huggingface")
-    library_run = train_library(trainer, counts, library_settings(trainer, settings))
+    library_run = train_library(counts, library_settings(trainer, settings), trainer)
     library = library_run.tokenizer()
     history = LibraryHistory(library_run, counts, library)
     cuts = {word: library.encode(word).tokens for word in counts.words}

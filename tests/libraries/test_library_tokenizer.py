@@ -1,4 +1,4 @@
-"""Foreign tokenizers: equal to their library, whatever happens to the process that the library runs in."""
+"""Tokenizers of other libraries: equal to their library, whatever happens to the process that the library runs in."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def assert_encodes_alike(run: wps.LibraryRun, theirs: tokenizers.Tokenizer) -> N
 
 def test_byte_pair_encoding_is_what_the_library_makes_of_the_text(counts: wps.WordCounts) -> None:
     progress: list[LibraryProgress] = []
-    run = train_library("tokenizers-bpe", counts, settings(), progress=progress.append)
+    run = train_library(counts, settings(), "tokenizers-bpe", progress=progress.append)
     theirs = trained_here("BPE")
     assert {token: number for number, token in enumerate(run.tokens)} == theirs.get_vocab()
     assert [list(pair) for pair in run.merges or ()] == json.loads(theirs.to_str())["model"]["merges"]
@@ -130,7 +130,7 @@ def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
     monkeypatch.setenv("TMPDIR", str(temporary))
     progress: list[LibraryProgress] = []
     config = settings("tokenizers-wordpiece", user_tokens=["<url>"])
-    run = train_library("tokenizers-wordpiece", counts, config, twice=True, progress=progress.append)
+    run = train_library(counts, config, "tokenizers-wordpiece", twice=True, progress=progress.append)
     assert run.repetition is not None
     assert not run.repetition.is_same
     assert progress == [LibraryProgress(), LibraryProgress(is_second=True)]  # it does not say how far it is
@@ -151,19 +151,19 @@ def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
 def test_all_bytes_are_in_the_alphabet(trainer: LibraryTrainer) -> None:
     counts = wps.count_words([COURSE], "none", "byte-level")
     config = settings(trainer, vocab_size=400)
-    run = train_library(trainer, counts, config)
+    run = train_library(counts, config, trainer)
     assert {*wps.ByteLevel.alphabet()} <= {*run.tokens}
     if trainer == "tokenizers-unigram":
         return
     assert wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
-    seen = train_library(trainer, counts, dataclasses.replace(config, byte_alphabet="seen"))
+    seen = train_library(counts, dataclasses.replace(config, byte_alphabet="seen"), trainer)
     assert not {*wps.ByteLevel.alphabet()} <= {*seen.tokens}
     if trainer == "tokenizers-bpe":
         assert "[UNK]" not in run.tokenizer().encode("Hello 日本 \x00").tokens
 
 
 def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:
-    run = train_library("tokenizers-unigram", counts, settings())
+    run = train_library(counts, settings(), "tokenizers-unigram")
     theirs = trained_here("Unigram", unk_token="[UNK]")
     expected = dict(json.loads(theirs.to_str())["model"]["vocab"])
     assert dict(zip(run.tokens, run.scores or (), strict=True)).keys() == expected.keys()
@@ -183,7 +183,7 @@ def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
     text = COURSE.read_text("utf-8") * 4
     trainer: LibraryTrainer = f"sentencepiece-{kind}"  # type: ignore[assignment]
     progress: list[LibraryProgress] = []
-    run = train_library(trainer, [text], settings(), twice=True, progress=progress.append)
+    run = train_library([text], settings(), trainer, twice=True, progress=progress.append)
     written = io.BytesIO()
     SentencePieceTrainer.train(
         sentence_iterator=iter(text.splitlines()), model_writer=written, model_type=kind, vocab_size=SIZE, unk_id=1,
@@ -197,7 +197,7 @@ def test_sentencepiece_is_what_the_library_makes_of_the_text(kind: str) -> None:
     assert run.repetition == Repetition(0, 0, 0)
     assert run.tokenizer().ids("This is a course.") == theirs.encode("This is a course.")
     counts = wps.WordCounts.from_pairs([("hug", 10), ("a\tpug", 5), ("hugs", 5), ("pun", 12)], pre_tokenizer="bert")
-    words = train_library(trainer, counts, settings(vocab_size=20, special_tokens=[]))
+    words = train_library(counts, settings(vocab_size=20, special_tokens=[]), trainer)
     assert words.tokens[0] == "<unk>"
     assert "▁hug" in words.tokens
     assert "▁pun" in words.tokens
@@ -208,30 +208,30 @@ def test_sentencepiece_reads_the_lines_of_files_or_of_what_is_not_held_out(tmp_p
     text = COURSE.read_text("utf-8")
     (tmp_path / "a.txt").write_text(text, encoding="utf-8", newline="")
     places: Any = [tmp_path / "a.txt", wps.CorpusFile(str(COURSE))]
-    run = train_library("sentencepiece-unigram", places, settings())
-    assert run.tokens == train_library("sentencepiece-unigram", [text, text], settings()).tokens
+    run = train_library(places, settings(), "sentencepiece-unigram")
+    assert run.tokens == train_library([text, text], settings(), "sentencepiece-unigram").tokens
     assert (run.is_of_words, run.counts, repr(run)) == (False, None, "<LibraryRun: sentencepiece-unigram, 58 tokens>")
-    rest = train_library("sentencepiece-unigram", places[0], settings(), is_rest=True)
-    expected = train_library("sentencepiece-unigram", [divided(text)[0]], settings())
-    assert rest.tokens == train_library("sentencepiece-unigram", [text], settings(), is_rest=True).tokens
+    rest = train_library(places[0], settings(), "sentencepiece-unigram", is_rest=True)
+    expected = train_library([divided(text)[0]], settings(), "sentencepiece-unigram")
+    assert rest.tokens == train_library([text], settings(), "sentencepiece-unigram", is_rest=True).tokens
     assert (rest.tokens, rest.scores) == (expected.tokens, expected.scores)
-    words = train_library("sentencepiece-unigram", wps.count_texts([text]), settings())
+    words = train_library(wps.count_texts([text]), settings(), "sentencepiece-unigram")
     assert words.is_of_words
     assert repr(words).endswith(" tokens, trained on words>")
-    fallback = train_library("sentencepiece-bpe", [text], settings(vocab_size=400), byte_fallback=True)
+    fallback = train_library([text], settings(vocab_size=400), "sentencepiece-bpe", byte_fallback=True)
     assert "<0xFF>" in fallback.tokens
     assert fallback.tokenizer().encode("ж").tokens == ["▁", "<0xD0>", "<0xB6>"]
 
 
 def test_byte_pair_encoding_usually_has_no_prefix(counts: wps.WordCounts) -> None:
-    run = train_library("tokenizers-bpe", counts, wps.TrainingConfig(vocab_size=SIZE))
+    run = train_library(counts, wps.TrainingConfig(vocab_size=SIZE), "tokenizers-bpe")
     assert run.config == settings()
     assert not any(token.startswith("##") for token in run.tokens)
 
 
 def test_its_tokenizer_finds_words_as_when_it_is_loaded(tmp_path: Path) -> None:
     counts = wps.count_texts(["they, hug-hug (pugs)"] * 3, "lowercase", "whitespace-split")
-    run = train_library("tokenizers-bpe", counts, settings(user_tokens=["<url>"]))
+    run = train_library(counts, settings(user_tokens=["<url>"]), "tokenizers-bpe")
     (tmp_path / "tokenizer.json").write_bytes(run.content)
     made, loaded = run.tokenizer(), wps.load_tokenizer(tmp_path)
     assert made.reading == loaded.reading
@@ -252,7 +252,7 @@ def test_words_with_blanks_are_given_as_often_as_they_occur() -> None:
 
 def test_what_is_for_the_corpus_only_is_no_part_of_the_tokenizer() -> None:
     counts = wps.count_texts(["This is this"], normalizer="corpus:lowercase+bert-cased")
-    tokenizer = train_library("tokenizers-wordpiece", counts, wps.TrainingConfig(vocab_size=20)).tokenizer()
+    tokenizer = train_library(counts, wps.TrainingConfig(vocab_size=20), "tokenizers-wordpiece").tokenizer()
     assert [tokenizer.encode(text).tokens for text in ("this", "This")] == [["this"], ["[UNK]"]]
 
 
@@ -303,7 +303,7 @@ def test_a_library_that_fails_is_reported_in_one_line(
 ) -> None:
     fake(code)
     with pytest.raises(wps.StudioError, match=message) as caught:
-        train_library("tokenizers-bpe", counts, settings())
+        train_library(counts, settings(), "tokenizers-bpe")
     assert "\n" not in str(caught.value)
 
 
@@ -313,10 +313,10 @@ def test_a_library_that_takes_all_memory(counts: wps.WordCounts, fake: Fake, mon
     fake("taken = []\nwhile True: taken.append(bytearray(64 << 20))")
     monkeypatch.setattr(library_training, "_MOST_MEMORY", 512 << 20)
     with pytest.raises(wps.StudioError, match="There is not enough memory"):
-        train_library("tokenizers-bpe", counts, settings())
+        train_library(counts, settings(), "tokenizers-bpe")
     fake("import resource; raise ValueError(resource.getrlimit(resource.RLIMIT_CORE))")
     with pytest.raises(wps.StudioError, match=r"could not train: \(0, "):
-        train_library("tokenizers-bpe", counts, settings())
+        train_library(counts, settings(), "tokenizers-bpe")
 
 
 @pytest.mark.slow
@@ -328,7 +328,7 @@ def test_a_full_disk_is_not_noticed(
     library = trainer.partition("-")[0]
     (tmp_path / f"{library}.py").write_text(REAL_ONE_WITHOUT_DISK.format(library=library), encoding="utf-8")
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    assert {*"course"} < {*train_library(trainer, counts, settings()).tokens}
+    assert {*"course"} < {*train_library(counts, settings(), trainer).tokens}
 
 
 @pytest.mark.slow
@@ -343,22 +343,22 @@ def test_a_full_disk_is_not_noticed(
 def test_a_vocabulary_that_is_too_small(trainer: LibraryTrainer, message: str) -> None:
     words = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
     with pytest.raises(wps.StudioError, match=message):
-        train_library(trainer, words, settings(vocab_size=6))
+        train_library(words, settings(vocab_size=6), trainer)
 
 
 @pytest.mark.slow
 def test_what_sentencepiece_leaves_out_is_counted() -> None:
     reserved = "\u2585"
     words = wps.WordCounts.from_pairs([("hug", 10), ("pug", 5), (f"a{reserved}b", 7)])
-    run = train_library("sentencepiece-bpe", words, settings(vocab_size=20))
+    run = train_library(words, settings(vocab_size=20), "sentencepiece-bpe")
     assert run.left_out == 1
     assert "a" not in run.tokens
-    long = train_library("sentencepiece-bpe", ["hug pug\n" + "mat " * 2000], settings(vocab_size=20))
+    long = train_library(["hug pug\n" + "mat " * 2000], settings(vocab_size=20), "sentencepiece-bpe")
     assert long.left_out == 0
     assert "▁mat" in long.tokens
     for nothing in (reserved, "\u3000"):
         with pytest.raises(wps.StudioError, match="There are no words"):
-            train_library("sentencepiece-bpe", wps.WordCounts.from_pairs([(nothing, 1)]), settings(vocab_size=20))
+            train_library(wps.WordCounts.from_pairs([(nothing, 1)]), settings(vocab_size=20), "sentencepiece-bpe")
 
 
 def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -366,7 +366,7 @@ def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeyp
     monkeypatch.setattr(library_training, "_WATCHES_MEMORY", True)
     monkeypatch.setattr(library_training, "available_memory", lambda: 0)
     with pytest.raises(wps.StudioError, match="There is not enough memory for this training"):
-        train_library("tokenizers-bpe", counts, settings())
+        train_library(counts, settings(), "tokenizers-bpe")
     assert psutil.Process().children() == children
 
 
@@ -381,7 +381,7 @@ def test_a_library_that_prints_nonsense_is_understood_no_further(counts: wps.Wor
         "sys.modules['tokenizers'] = tokenizers\n"
     )
     progress: list[LibraryProgress] = []
-    run = train_library("tokenizers-bpe", counts, settings(), progress=progress.append)
+    run = train_library(counts, settings(), "tokenizers-bpe", progress=progress.append)
     assert list(run.tokens) == wps.train(counts, run.replay_config()).vocabulary.tokens
     assert {each.total for each in progress} == {None, len(run.merges or ())}
 
@@ -401,7 +401,7 @@ class pre_tokenizers: CharDelimiterSplit = str
 __version__ = "1"
 """)
     with pytest.raises(wps.StudioError, match=r"could not train: Expected `str`, got `int`"):
-        train_library("tokenizers-bpe", counts, settings())
+        train_library(counts, settings(), "tokenizers-bpe")
 
 
 @pytest.mark.parametrize("ending", ["killed", "stopped"])
@@ -421,7 +421,7 @@ def test_one_that_is_killed_or_stopped_leaves_no_process(counts: wps.WordCounts,
 
     expected = wps.StudioError if ending == "killed" else LibraryTrainingStopped
     with pytest.raises(expected, match="was interrupted: its process" if ending == "killed" else "was stopped"):
-        train_library("tokenizers-bpe", counts, settings(), progress=note, should_stop=should_stop)
+        train_library(counts, settings(), "tokenizers-bpe", progress=note, should_stop=should_stop)
     assert not children[0].is_running()
 
 
@@ -443,7 +443,7 @@ def should_stop():
         began.append(True)
         print(children[0].pid, flush=True)
 config = wps.TrainingConfig(vocab_size=2000, continuing_subword_prefix="")
-wps.train_library({trainer!r}, counts, config, should_stop=should_stop)
+wps.train_library(counts, config, {trainer!r}, should_stop=should_stop)
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout is not None
@@ -461,9 +461,9 @@ def test_settings_that_a_library_has_not_are_refused(counts: wps.WordCounts, tra
         ({"objective": "score"}, f"The setting objective must be left out for {trainer}"),
     ):
         with pytest.raises(wps.StudioError, match=message):
-            train_library(trainer, counts, settings(trainer, **changes))
+            train_library(counts, settings(trainer, **changes), trainer)
     with pytest.raises(wps.StudioError, match="no words to train on"):
-        train_library(trainer, wps.WordCounts.from_pairs([]), settings(trainer, objective="count", tie="ids"))
+        train_library(wps.WordCounts.from_pairs([]), settings(trainer, objective="count", tie="ids"), trainer)
 
 
 def test_wrong_arguments(counts: wps.WordCounts) -> None:
@@ -481,4 +481,4 @@ def test_wrong_arguments(counts: wps.WordCounts) -> None:
         ("tokenizers-bpe", wps.count_texts(["a"], pre_tokenizer="pattern:a"), settings(), "cannot express"),
     ):
         with pytest.raises(wps.StudioError, match=message):
-            train_library(trainer, corpus, config)  # type: ignore[arg-type]
+            train_library(corpus, config, trainer)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """Other people's tokenizers against their library, and spoiled ones: ``python -m tests.reliability.library_models``.
 
-First the same lines go through tokenizers of every structure in `tests.libraries.library_models`, here and in their own library:
-ids, tokens, offsets and words must be equal. Then spoiled ones, each made from one of these by its number, are loaded
-and given a text, through the library and through the command line: each is loaded, or refused in one clear line that
-names the file. How often the child process ended over one is counted. Ends with 1 if anything was otherwise.
+First the same lines go through tokenizers of every structure in `tests.libraries.library_models`, here and in their own
+library: ids, tokens, offsets and words must be equal. Then spoiled ones, each made from one of these by its number, are
+loaded and given a text, through the library and through the command line: each is loaded, or refused in one clear line
+that names the file. How often the child process ended over one is counted. Ends with 1 if anything was otherwise.
 """
 
 from __future__ import annotations

@@ -270,7 +270,7 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     """A run on another corpus may have seen that part, and is not measured."""
     counts, config = count_texts([TEXT]), TrainingConfig(vocab_size=120)
     origin = RunOrigin(corpus=ProjectCorpus(text=TEXT))
-    library_run = train_library("sentencepiece-unigram", counts, config)
+    library_run = train_library(counts, config, "sentencepiece-unigram")
     runs = [
         Run(counts, config, train(counts, config).history, origin=origin),
         Run(
@@ -292,7 +292,7 @@ def test_runs_are_trained_anew_where_a_part_of_their_corpus_is_held_out(desk: De
     size = runs[0].history.vocabulary_size(20)
     named = {
         "A@20": train(rest, replace(config, vocab_size=size)),
-        "B": train_library("sentencepiece-unigram", rest, config),
+        "B": train_library(rest, config, "sentencepiece-unigram"),
     }
     assert {each.name: str(error)[:31] for each, error in found.errors.items()} == {
         "C@3": "It may have been trained on thi"
@@ -330,13 +330,13 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
         runs.append(run)
     assert runs[0].library_run is not None
     assert not runs[0].library_run.is_of_words
-    assert runs[0].library_run.tokens == train_library("sentencepiece-unigram", [file], config).tokens
+    assert runs[0].library_run.tokens == train_library([file], config, "sentencepiece-unigram").tokens
     rows = tuple(Measured(run, len(run.history)) for run in runs)
     order = FiguresOrder(rows, FiguresText("held-out"), corpus=origin.corpus, max_word_length=1000)
     found = measured(order, never, lambda _progress: None)
-    lines = train_library("sentencepiece-unigram", [file], config, is_rest=True)
+    lines = train_library([file], config, "sentencepiece-unigram", is_rest=True)
     rest = divided_corpus([file], pre_tokenizer="whitespace-split").rest
-    named = {"A": lines, "B": train_library("tokenizers-bpe", rest, config)}
+    named = {"A": lines, "B": train_library(rest, config, "tokenizers-bpe")}
     expected = evaluate(named, [file], is_held_out=True)
     assert list(found.figures[""].values()) == list(expected.figures)
     assert found.words_of == expected.words_of == ("bert-cased", "whitespace-split")
@@ -363,7 +363,7 @@ def test_an_empty_file_of_a_library_is_not_looked_for_elsewhere(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     counts = count_texts([TEXT])
-    library_run = train_library("sentencepiece-unigram", counts, TrainingConfig(vocab_size=60))
+    library_run = train_library(counts, TrainingConfig(vocab_size=60), "sentencepiece-unigram")
     (tmp_path / library_run.file_name).write_bytes(library_run.content)
     run = Run(
         counts, library_run.config, LibraryHistory(library_run, counts), library_run=replace(library_run, content=b"")

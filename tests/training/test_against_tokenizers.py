@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Pairs = list[tuple[str, int]]
-Peer = tuple[list[str], list[tuple[str, str]]]
+Library = tuple[list[str], list[tuple[str, str]]]
 """What theirs learned: tokens in id order, and merges (none for WordPiece, which throws them away)."""
 
 SAMPLES = [resource_path(f"samples/{name}.txt") for name in ("chinese", "course-en", "hug", "korean", "spanish")]
@@ -91,7 +91,7 @@ def is_well_defined(pairs: Pairs, config: Any) -> bool:
     return any(character in word for word, _ in pairs for character in kept)
 
 
-def trained_library(model: str, config: Any, feed: Callable[[Any, Any], None]) -> Peer:
+def trained_library(model: str, config: Any, feed: Callable[[Any, Any], None]) -> Library:
     """Train theirs with the settings of ours."""
     theirs: dict[str, Any] = {
         "vocab_size": config.vocab_size,
@@ -120,7 +120,7 @@ def pinned(pairs: Pairs, config: Any) -> Any:
     return dataclasses.replace(config, special_tokens=(*config.special_tokens, *tokens))
 
 
-def assert_same(pairs: Pairs, config: Any, model: str, library: Peer, engines: tuple[Any, ...]) -> None:
+def assert_same(pairs: Pairs, config: Any, model: str, library: Library, engines: tuple[Any, ...]) -> None:
     """Compare; the message of a difference has all that reproduces it, even the order that theirs took by chance."""
     tokens, merges = library
     for engine in engines:

@@ -205,7 +205,7 @@ def trained_by(
             return False
 
         own = {name: options[name] for name in ("twice", "character_coverage", "byte_fallback")}
-        run = train_library(by, corpus, config, is_rest=is_rest, **own, progress=note, should_stop=show)
+        run = train_library(corpus, config, by, is_rest=is_rest, **own, progress=note, should_stop=show)
     if run.repetition is not None and options["replay"]:
         warn(repetition_words(run))
     if run.left_out:

@@ -1,4 +1,4 @@
-"""The code of the child process: runs foreign tokenizers, each with the library that made it.
+"""The code of the child process: runs tokenizers of other libraries, each with the library that made it.
 
 A corrupt file may kill this process, take all the memory that it may have, or keep it busy forever; the parent
 (`library_tokenizer`) handles that. The parent uses only the names here and loads no library.

@@ -281,9 +281,9 @@ def file_of(trainer: str) -> str:
 
 
 def train_library(
-    trainer: LibraryTrainer,
     corpus: WordCounts | Iterable[str] | Files,
     config: TrainingConfig,
+    trainer: LibraryTrainer,
     *,
     is_rest: bool = False,
     character_coverage: float | None = None,
@@ -296,8 +296,6 @@ def train_library(
 
     Parameters
     ----------
-    trainer
-        The library and the kind of its model.
     corpus
         The words, with which `tokenizers` is given their normalizer and pre-tokenizer. SentencePiece has its own, and
         is better given texts, or files as `CorpusFile` or `pathlib.Path`: each line is a sentence to it. From words
@@ -305,6 +303,8 @@ def train_library(
     config
         The settings: the size, the special tokens and the user tokens, and what else the library knows. For byte pair
         encoding, the usual prefix ``##`` stands for none.
+    trainer
+        The library and the kind of its model.
     is_rest
         Whether to train only on what `divided_corpus` does not hold out of the texts or the files.
     character_coverage
@@ -328,7 +328,7 @@ def train_library(
     >>> counts = wps.count_texts(["hug pug hugs", "hug"])
     >>> settings = {"special_tokens": ["[UNK]"], "continuing_subword_prefix": ""}
     >>> config = wps.TrainingConfig(vocab_size=8, **settings)
-    >>> run = wps.train_library("tokenizers-bpe", counts, config)
+    >>> run = wps.train_library(counts, config, "tokenizers-bpe")
     >>> run.merges
     (('u', 'g'), ('h', 'ug'))
     >>> run.tokenizer().encode("hug pugs").tokens
@@ -355,6 +355,13 @@ def train_library(
         repetition = _compared(learned, _trained(trainer, settings, sent, report_second, stop)[1])
     counts = corpus if isinstance(corpus, WordCounts) else None
     return LibraryRun(trainer, config, counts, learned, content, repetition, character_coverage, byte_fallback)
+
+
+def train_peer(
+    trainer: LibraryTrainer, corpus: WordCounts | Iterable[str] | Files, config: TrainingConfig, **others: Any
+) -> LibraryRun:
+    """Call `train_library`, whose name this was: it remains for a version."""
+    return train_library(corpus, config, trainer, **others)
 
 
 def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:

@@ -363,11 +363,11 @@ class _Rest:
 
         if order["is_of_lines"]:
             self._report(f"Training {name}", 0, 1)
-            return train_library(order["trainer"], self._files or [self._text], config, is_rest=True)
+            return train_library(self._files or [self._text], config, order["trainer"], is_rest=True)
         counts = self._counts(*_pipeline(order), config)
         if order["trainer"]:
             self._report(f"Training {name}", 0, 1)
-            return train_library(order["trainer"], counts, config)
+            return train_library(counts, config, order["trainer"])
         return train(counts, config, progress=lambda done, size: self._report(f"Training {name}", done, size or done))
 
     def _counts(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> WordCounts:

@@ -44,7 +44,7 @@ def trained_by_library(order: LibraryOrder, stop: threading.Event, report: Repor
     given = _lines(order) or order.counts
     try:
         library_run = train_library(
-            order.trainer, given, order.config, twice=order.is_twice, progress=report, should_stop=stop.is_set
+            given, order.config, order.trainer, twice=order.is_twice, progress=report, should_stop=stop.is_set
         )
     except LibraryTrainingStopped:
         return None

@@ -83,8 +83,8 @@ def load_tokenizer(
     Returns
     -------
     Tokenizer, BpeTokenizer or LibraryTokenizer
-        The second for byte pair encoding as the Studio trains it. The third for foreign BPE and Unigram models, and for
-        WordPiece with features that the Studio's vocabularies lack, such as gaps between ids: it only tokenizes, using
+        The second for byte pair encoding as the Studio trains it. The third for BPE and Unigram models of other
+        libraries, and for WordPiece with features that ours lacks, such as gaps between ids: it only tokenizes, using
         the library that made it.
 
     Raises

@@ -3,7 +3,7 @@
 Beside it, another way to cut words with the same tokens: the longest one first, wherever it stands; and, for the
 window, the tokenizer of any step of a training.
 
-Not here: byte pair encodings from elsewhere, which their own library runs (`libraries`), and files (`storage.bpe_files`).
+Not here: byte pair encodings from elsewhere, run by their own library (`libraries`), and files (`storage.bpe_files`).
 """
 
 from __future__ import annotations

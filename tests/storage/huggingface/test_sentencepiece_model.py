@@ -25,7 +25,7 @@ SETTINGS = {"continuing_subword_prefix": "", "objective": "count", "special_toke
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", ["sentencepiece-bpe", "sentencepiece-unigram"])
 def test_tokenizers_splits_as_sentencepiece_does(trainer: LibraryTrainer) -> None:
-    run = wps.train_library(trainer, LINES, wps.TrainingConfig(vocab_size=60, **SETTINGS))
+    run = wps.train_library(LINES, wps.TrainingConfig(vocab_size=60, **SETTINGS), trainer)
     counts = wps.count_texts(LINES, "none", "whitespace-split")
     files = library_files(run, counts)
     assert sorted(files) == [
@@ -42,7 +42,7 @@ def test_tokenizers_splits_as_sentencepiece_does(trainer: LibraryTrainer) -> Non
         "unk_token": "<unk>", "cls_token": "<s>", "eos_token": "</s>", "pad_token": "[PAD]",
     }  # fmt: skip
     config = wps.TrainingConfig(vocab_size=60, user_tokens=("<url>",), **SETTINGS)
-    assert list(library_files(wps.train_library(trainer, LINES, config), counts)) == ["sentencepiece.model"]
+    assert list(library_files(wps.train_library(LINES, config, trainer), counts)) == ["sentencepiece.model"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x0a", b"\x0a\xff", b"\x0b", b"\x0a\x03\x0a\x01a" * 3, b"\x80" * 99])

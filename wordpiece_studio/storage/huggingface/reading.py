@@ -4,7 +4,7 @@ Of foreign JSON only what is requested is decoded, and no key may appear twice. 
 requested; values nested too deeply are refused.
 
 A ``tokenizer.json`` with a WordPiece model is read as a `Tokenizer`: every id, reference and number is checked. All
-other models, and WordPiece with features that the Studio lacks, are read and run by the `tokenizers` library (`libraries`),
+other models, and WordPiece with features that the Studio lacks, are read and run by `tokenizers` itself (`libraries`),
 to compare with. Of truncation and padding only the sides apply, as in `transformers`; all of it is written again.
 Not here: the files beside it (`configuration`).
 """
