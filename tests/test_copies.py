@@ -139,7 +139,7 @@ def test_new_processes(tmp_path: Any) -> None:
         again = pool.submit(wps.TrainingRun.tokenizer, training).result()
         assert again.encode(TEXTS) == training.tokenizer().encode(TEXTS)
         assert pool.submit(training.vocabulary.id_of, "hu").result() == training.vocabulary.id_of("hu")
-        with pytest.raises(wps.StudioError, match="Text 2 is not a text but 3"):
+        with pytest.raises(wps.StudioError, match="Text 2 is not a string: 3"):
             pool.submit(again.encode, ["a", 3]).result()
         with pytest.raises(wps.EncodingStopped):
             pool.submit(again.encode, ["a"], should_stop="x".isalpha).result()

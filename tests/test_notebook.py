@@ -71,8 +71,8 @@ def test_an_encoding_is_chips_with_ids_offsets_and_reasons() -> None:
         " [UNK] at 9–21: the word has more characters than the tokenizer accepts"
     )
     vocabulary = tokenizer.vocabulary
-    assert html.tips[0] == f"id {vocabulary.id_of('hugs')}"
-    assert html.tips[1].startswith(f"id {vocabulary.id_of('[UNK]')}: no token matches")
+    assert html.tips[0] == f"ID {vocabulary.id_of('hugs')}"
+    assert html.tips[1].startswith(f"ID {vocabulary.id_of('[UNK]')}: no token matches")
 
 
 def test_the_words_of_a_pair_stay_apart() -> None:
@@ -101,7 +101,7 @@ def test_a_merge_has_its_formula_filled_in(objective: str, text: str) -> None:
     html = seen(merge).text
     assert text in html
     assert f"Merge 1: {merge.left} + {merge.right} → {merge.token}" in html
-    assert "times as often as chance would have it" in html
+    assert "times as often as expected by chance" in html
     assert "Tie" not in html
     odd = seen(dataclasses.replace(merge, ties=3, is_new=False)).text
     assert "Tie of 3." in odd
@@ -145,7 +145,7 @@ def test_figures_are_a_table_for_each_text() -> None:
     tokenizers = {name: wps.Tokenizer(each.vocabulary) for name, each in names.items()}
     html = seen(wps.evaluate(tokenizers, texts={"en": ["hugs bum"], "<i>": ["hug"]}, is_parallel=True))
     assert html.names.count("table") == 3
-    assert "tokenizer size tokens a word" in html.text
+    assert "tokenizer size tokens per word" in html.text
     assert {"<b>", "<i>", "3 words: bert-cased, bert"} <= set(html.texts)
     assert html.texts.count("parity") == 2
 

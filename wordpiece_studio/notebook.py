@@ -50,7 +50,7 @@ def encoding_html(encoding: Encoding) -> str:
         for index in group:
             start, end = encoding.offsets[index]
             place = f"{start}–{end}" if end > start else ""  # a token that was added has none
-            token, tip = encoding.tokens[index], f"id {encoding.ids[index]}"
+            token, tip = encoding.tokens[index], f"ID {encoding.ids[index]}"
             if isinstance(token, UnknownToken):
                 tip += f": {_reason(token.reason)}"
                 notes.append(f"{_visible(token)} at {place}: {_reason(token.reason)}")
@@ -86,7 +86,7 @@ def merge_html(merge: Merge) -> str:
     value = " = ".join(escape(part) for part in parts if part) + f" = <b>{escape(formula.value)}</b>"
     ratio, symbols = value_text(float(ratio_of(merge, merge.symbols_before))), number_text(merge.symbols_before)
     notes = [
-        f"The pair occurs {ratio} times as often as chance would have it: p(ab) / (p(a) × p(b)), where N = {symbols}."
+        f"The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
     ]
     if merge.ties > 1:
         notes.append(f"Tie of {number_text(merge.ties)}.")

@@ -25,7 +25,7 @@ TEXT = "some words and some more words\n"
 def test_invalid_utf_8_is_told_with_file_line_byte_and_bytes(program: Program) -> None:
     file = program.file("a.txt", b"one\ntwo \xe9\xe8\nthree\n")
     assert program.refuses_to_train(file) == (
-        "a.txt, line 2: the bytes E9 at byte 8 are not UTF-8. Give the encoding with --encoding, or use --errors "
+        "a.txt, line 2: the bytes E9 at byte 8 are not UTF-8. Specify the encoding with --encoding, or use --errors "
         "replace or --errors skip-line."
     )
 
@@ -34,8 +34,8 @@ def test_invalid_utf_8_is_told_with_file_line_byte_and_bytes(program: Program) -
 @pytest.mark.parametrize(
     ("choice", "said", "token"),
     [
-        (["--errors", "replace"], "2 undecodable places were replaced.", "two"),
-        (["--errors", "skip-line"], "1 faulty line was left out.", "one"),
+        (["--errors", "replace"], "2 invalid sequences were replaced.", "two"),
+        (["--errors", "skip-line"], "1 invalid line was skipped.", "one"),
         (["--encoding", "cp1252"], "tokens after", "é"),
     ],
 )
@@ -76,15 +76,15 @@ def test_nul_bytes_are_told_and_replaced_by_choice(program: Program) -> None:
     message = program.refuses_to_train(file)
     assert message.startswith("a.txt, line 2: there is a NUL character at byte 4, as in a binary file.")
     assert "--errors skip-line" in message
-    assert "2 undecodable places were replaced." in program.trains(file, "--errors", "replace")
-    assert "2 faulty lines were left out." in program.trains(file, "--errors", "skip-line")
+    assert "2 invalid sequences were replaced." in program.trains(file, "--errors", "replace")
+    assert "2 invalid lines were skipped." in program.trains(file, "--errors", "skip-line")
 
 
 @pytest.mark.case(4)
 @pytest.mark.parametrize("content", [b"", b" \t\r\n\n", b"\xef\xbb\xbf"])
 def test_nothing_to_train_on(program: Program, content: bytes) -> None:
     message = program.refuses_to_train(program.file("a.txt", content))
-    assert message == "There are no words in a.txt. Name a text that has some."
+    assert message == "There are no words in a.txt. Choose a text that contains words."
 
 
 @pytest.mark.case(5)
@@ -92,7 +92,7 @@ def test_no_files(program: Program) -> None:
     assert "'FILES'" in program.refuses("train", "-o", "out", code=2)
     (program.folder / "empty").mkdir()
     message = program.refuses_to_train("empty")
-    assert message.startswith("There is no file in the folder empty that ends in .txt,")
+    assert message.startswith("The folder empty contains no files that end in .txt,")
 
 
 @pytest.mark.case(6)
@@ -127,8 +127,8 @@ def test_devices_sockets_and_several_pipes_are_refused_unread(program: Program) 
         for name in ("link.txt", "socket.txt", "/dev/zero", "pipe.txt"):
             message = program.refuses_to_train(name, *(["a.txt"] if name == "pipe.txt" else []), within_s=2)
             assert message == (
-                f"{name} is not a regular file. Name a regular file or a single pipe; or pipe the text in and name - "
-                "for stdin."
+                f"{name} is not a regular file. Specify a regular file or a single pipe; or pipe the text in and use "
+                "- for stdin."
             )
     assert program.refuses_to_train("loop.txt") == "loop.txt cannot be read: Too many levels of symbolic links."
 
@@ -156,10 +156,10 @@ def test_a_line_without_a_blank_is_left_out_and_told(program: Program, size: int
 def test_half_a_character_names_the_row(program: Program) -> None:
     file = program.file("a.jsonl", '{"text": "ok"}\n{"text": "a\\ud800b"}\n')
     assert program.refuses_to_train(file) == (
-        "a.jsonl, line 2, byte 15: the text contains half a character (U+D800). Use --errors replace to have such "
+        "a.jsonl, line 2, byte 15: the text contains an unpaired surrogate (U+D800). Use --errors replace to have such "
         "characters replaced, or --errors skip-line to skip such lines."
     )
-    assert "1 undecodable place was replaced." in program.trains(file, "--errors", "replace")
+    assert "1 invalid sequence was replaced." in program.trains(file, "--errors", "replace")
 
 
 @pytest.mark.case(14)

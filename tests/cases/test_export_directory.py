@@ -29,9 +29,9 @@ TOKENS = ["[UNK]", "a", "##b", "ab"]
         ("a\rb", "a line break"),
         ("a\u2028b", "a line break"),
         ("a\x85b", "a line break"),
-        ("a ", "white space at the end of a token"),
-        ("\u00a0", "white space at the end of a token"),
-        ("\u2028", "white space at the end of a token"),
+        ("a ", "whitespace at the end of a token"),
+        ("\u00a0", "whitespace at the end of a token"),
+        ("\u2028", "whitespace at the end of a token"),
         ("", "an empty token"),
         ("a\tb", "a tab"),
     ],
@@ -44,7 +44,7 @@ def test_tokens_that_no_line_can_hold_are_listed_and_the_json_offered(
         tokenizer.save(tmp_path / "out")
     message = told(str(caught.value))
     assert f"2 of the tokens cannot appear in a vocab.txt: {token!r} ({reason}" in message
-    assert "'c\\n' (white space" in message
+    assert "'c\\n' (whitespace" in message
     assert "Save tokenizer.json without vocab.txt" in message
     assert not (tmp_path / "out").exists()
     with pytest.raises(StudioError, match=r"2 of the tokens cannot appear in a vocab\.txt"):
@@ -85,7 +85,7 @@ def test_what_would_not_read_back_the_same_replaces_nothing(
     with pytest.raises(StudioError) as caught:
         Tokenizer(Vocabulary([*TOKENS, "new"], ["[UNK]"])).save(tmp_path)
     message = told(str(caught.value))
-    assert f"The intended {name} does not read back as the same vocabulary" in message
+    assert f"The new {name} would not read back as the same vocabulary" in message
     assert "Nothing was written" in message
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 

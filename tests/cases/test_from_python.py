@@ -30,7 +30,7 @@ def refusal(function: Callable[..., object], *arguments: Any, **options: Any) ->
 @pytest.mark.case(12)
 def test_half_a_character_in_texts_of_a_program(told: Told) -> None:
     assert told(refusal(wps.count_texts, ["good", "a\ud800b"])) == (
-        "Text 2 contains half a character (U+D800) at position 1. Read it again with the right encoding."
+        "Text 2 contains an unpaired surrogate (U+D800) at position 1. Read it again with the right encoding."
     )
 
 
@@ -44,11 +44,11 @@ def test_half_a_character_is_no_reason_not_to_tokenize() -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["good", None], "Text 2 is not a text but None. Leave it out, or put an empty text in its place."),
-        ([b"bytes"], "Text 1 is not a text but b'bytes'. Decode it first."),
-        ([3], "Text 1 is not a text but 3. Make it a text first."),
+        (["good", None], "Text 2 is not a string: None. Leave it out, or put an empty text in its place."),
+        ([b"bytes"], "Text 1 is not a string: b'bytes'. Decode it first."),
+        ([3], "Text 1 is not a string: 3. Make it a text first."),
         ("one text", "One text was given where several are expected. Put it into a list."),
-        (None, "Texts are expected, not None. Give a list of texts."),
+        (None, "Texts are expected, not None. Pass a list of strings."),
     ],
 )
 def test_what_are_no_texts(told: Told, texts: Any, message: str) -> None:
@@ -96,7 +96,7 @@ def test_the_prefix_stands_in_the_corpus(program: Program) -> None:
     file = program.file("a.txt", "## a##b ##b\n")
     told = program.trains(file, "--normalizer", "none", "--pre-tokenizer", "whitespace-split")
     assert "Words of the corpus begin with the prefix ##, such as ##b (1 in all)." in told
-    assert "share an id with them." in told
+    assert "share an ID with them." in told
     assert len(set(program.tokens())) == len(program.tokens())
 
 

@@ -61,7 +61,7 @@ def test_a_frequency_above_every_count(program: Program, text: str) -> None:
 @pytest.mark.case(33)
 def test_a_special_token_named_twice(program: Program, text: str) -> None:
     assert program.refuses_to_train(text, "--special-tokens", "[UNK] [CLS] [UNK]") == (
-        "--special-tokens: The special token '[UNK]' is named twice. Name every special token once."
+        "--special-tokens: The special token '[UNK]' is listed twice. List every special token once."
     )
 
 
@@ -72,7 +72,7 @@ def test_a_special_token_that_is_none(program: Program, token: str) -> None:
         TrainingConfig(special_tokens=("[UNK]", token))
     message = program.told(caught.value)
     assert repr(token) in message
-    assert "is empty, or has white space at its ends, line breaks or control characters" in message
+    assert "is empty, or has whitespace at its ends, line breaks or control characters" in message
 
 
 @pytest.mark.case(34)
@@ -80,7 +80,7 @@ def test_a_special_token_that_is_none(program: Program, token: str) -> None:
 def test_a_special_token_that_is_an_ordinary_one(program: Program, text: str, token: str) -> None:
     told = program.trains(text, "--special-tokens", f"[UNK] {token}")
     assert (
-        f"The special token {token} is also an ordinary token of this corpus, or may become one. Both share one id, "
+        f"The special token {token} is also an ordinary token of this corpus, or may become one. Both share one ID, "
         "and a tokenizer takes it for the special token." in told
     )
     assert program.tokens().count(token) == 1
@@ -96,15 +96,15 @@ def test_a_special_token_that_is_a_word(program: Program, text: str) -> None:
 @pytest.mark.case(35)
 def test_no_unknown_token(program: Program, text: str) -> None:
     told = program.trains(text, "--special-tokens", "")
-    assert "[UNK] is not among the special tokens: words that the vocabulary cannot spell will have no id." in told
+    assert "[UNK] is not among the special tokens: words that the vocabulary cannot spell will have no ID." in told
 
 
 @pytest.mark.case(36)
 def test_no_prefix(program: Program, text: str) -> None:
     told = program.trains(text, "--continuing-subword-prefix", "")
     assert (
-        "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and share "
-        "their ids, so decoding cannot tell where a word begins." in told
+        "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
+        "share their IDs, so decoding cannot tell where a word begins." in told
     )
     assert len(set(program.tokens())) == len(program.tokens())
 
@@ -113,7 +113,7 @@ def test_no_prefix(program: Program, text: str) -> None:
 def test_a_prefix_that_the_corpus_has(program: Program, text: str) -> None:
     told = program.trains(text, "--continuing-subword-prefix", "Hu")
     assert "Words of the corpus begin with the prefix Hu, such as Hugging (1 in all)." in told
-    assert "share an id with them." in told
+    assert "share an ID with them." in told
 
 
 @pytest.mark.case(37)

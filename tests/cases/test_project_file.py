@@ -241,7 +241,7 @@ def test_a_folder_and_a_disk_that_are_read_only(
     with pytest.raises(StudioError) as caught:
         save_project(project, opened)
     assert told(caught.value) == (
-        f"{project} cannot be written: {os.strerror(code)}. What was there before is unchanged. Save in another place."
+        f"{project} cannot be written: {os.strerror(code)}. Any existing file is unchanged. Save to another location."
     )
     assert project.read_bytes() == before
 

@@ -59,7 +59,7 @@ def test_a_file_gone_before_the_project_is_opened_is_kept_as_a_reference(project
     gone.unlink()
     projects.open(path)
     assert told(projects.window.disk_banner.text) == (
-        f"A file of the corpus is missing: {gone}. What was counted and learned is kept."
+        f"A corpus file is missing: {gone}. Existing counts and merges are kept."
     )
     assert projects.window.disk_banner._button.text() == "Locate missing files…"
     assert [row.state for row in projects.window.session.document.files.rows] == [FileState.FAULT, FileState.DONE]
@@ -94,7 +94,7 @@ def test_a_project_in_a_read_only_place_is_saved_elsewhere(
     projects.window.actions_.save_project.trigger()
     words = told(words_of(projects.studio.box()))
     assert "hugs.wpstudio" in words
-    assert "None of your work is lost: it is still here." in words
+    assert "Nothing is lost: your work is still open." in words
     projects.studio.answer(_SAVE)
     assert projects.has_dialog()
     monkeypatch.undo()
@@ -179,7 +179,7 @@ def test_closing_in_training_asks_once_and_saves_what_was_learned(projects: Proj
     boxes = [box for box in window.findChildren(QMessageBox) if box.isVisible()]
     assert len(boxes) == 1
     words = told(words_of(boxes[0]))
-    assert "The training is running and will end now; what it has learned so far can be saved." in words
+    assert "Training is still running and will stop; the merges learned so far can be saved." in words
     assert window.model.state is TrainerState.TRAINING
     projects.studio.answer(_SAVE)
     projects.choose(projects.path())
@@ -209,7 +209,7 @@ def test_closing_in_saving_waits_for_its_end(
     window.session.document.edit(0, 0, "x")
     window.project_controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: bool(window.project_banner.text))
-    assert told(window.project_banner.text) == "Saving the project… 50 %"
+    assert told(window.project_banner.text) == "Saving the project… 50%"
     window.close()
     window.close()
     assert window.isVisible()

@@ -210,7 +210,7 @@ def test_the_disk_is_full_in_the_middle_of_the_journal(
     monkeypatch.setattr(journal.os, "fsync", fsync)
     is_full.set()
     window.session.document.edit(0, 0, "second ")
-    studio.wait(lambda: "cannot be kept" in window.banner.text)
+    studio.wait(lambda: "cannot be backed up to" in window.banner.text)
     told(window.banner.text)
     window.session.document.edit(0, 0, "third ")
     studio.qtbot.wait(100)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Told = Callable[[object], str]
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals, links and permissions of POSIX")
-UNCHANGED = "What was there before is unchanged."
+UNCHANGED = "Any existing file is unchanged."
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_the_folder_is_removed_in_mid_save(target: Path, told: Told) -> None:
     with pytest.raises(StudioError) as raised:
         atomic_write_all({target: write})
     assert told(raised.value) == (
-        f"{target} cannot be written: the folder {target.parent} does not exist. Save in another place."
+        f"{target} cannot be written: the folder {target.parent} does not exist. Save to another location."
     )
 
 
@@ -152,8 +152,8 @@ def test_renaming_is_refused_for_good(target: Path, told: Told, monkeypatch: pyt
     with pytest.raises(StudioError) as raised:
         write_vocabulary(target, ["new"])
     assert told(raised.value) == (
-        f"{target} cannot be replaced: another program holds it open (The process cannot access the file). "
-        f"Close it there, or save under another name. {UNCHANGED}"
+        f"{target} cannot be replaced: it is open in another program (The process cannot access the file). Close it "
+        "there, or save under another name. The existing file is unchanged."
     )
     assert 0.5 < sum(slept) < 3
     assert read_vocabulary(target) == ["old"]

@@ -38,7 +38,7 @@ def test_a_broken_line_of_json(program: Program) -> None:
     assert program.refuses_to_train(file) == (
         f"a.jsonl, line 2, column 20, byte 43: this is not JSON (Expecting value). {SKIP}"
     )
-    assert "1 faulty line was left out." in program.trains(file, "--errors", "skip-line")
+    assert "1 invalid line was skipped." in program.trains(file, "--errors", "skip-line")
 
 
 @pytest.mark.case(18)
@@ -58,7 +58,7 @@ def test_a_row_without_a_text(program: Program, line: str, said: str) -> None:
 @pytest.mark.case(18)
 def test_a_file_in_which_nothing_is_a_text(program: Program) -> None:
     message = program.refuses_to_train(program.file("a.jsonl", '{"n": 3, "m": null}\n'))
-    assert message == "a.jsonl has no field with text. It has: n, m. Choose a file with text."
+    assert message == "a.jsonl has no field with text. Available: n, m. Choose a file with text."
 
 
 @pytest.mark.case(19)
@@ -110,7 +110,7 @@ def test_a_line_that_has_no_end(program: Program, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 4 << 20)
     message = program.refuses_to_train(program.file("a.jsonl", GOOD + '{"text": "' + "x" * (9 << 20)))
     assert message == (
-        "a.jsonl, line 2, byte 23: there are 4 MB without a line end. Split its lines: a corpus is read line by line."
+        "a.jsonl, line 2, byte 23: 4 MB without a line break. Add line breaks; a corpus is read line by line."
     )
 
 
@@ -123,7 +123,7 @@ def test_a_line_of_a_gigabyte(program: Program, told: Callable[[object], str]) -
         file.write(b'{"text": "')
         for _ in range(1000):
             file.write(b"x" * (1 << 20))
-    assert "without a line end" in told(refusal_with_memory(path, 3 << 30, within_s=60))
+    assert "without a line break" in told(refusal_with_memory(path, 3 << 30, within_s=60))
 
 
 # ---- csv -------------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
         "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
         "--errors skip-line."
     )
-    assert "1 faulty line was left out." in program.trains(file, "--errors", "skip-line")
+    assert "1 invalid line was skipped." in program.trains(file, "--errors", "skip-line")
     assert "more" in program.tokens()
 
 
@@ -168,7 +168,7 @@ def test_nul_in_csv(program: Program) -> None:
 @pytest.mark.case(25)
 def test_a_column_that_is_not_there(program: Program) -> None:
     message = program.refuses_to_train(program.file("a.csv", "id,body\n1,words\n"), "--column", "txt")
-    assert message == '--column: a.csv has no column "txt". It has: id, body.'
+    assert message == '--column: a.csv has no column "txt". Available: id, body.'
 
 
 # ---- parquet ---------------------------------------------------------------------------------------------------------
@@ -203,7 +203,9 @@ def test_a_small_parquet_file_with_very_much_in_it(program: Program, monkeypatch
 @pytest.mark.case(26)
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory as Linux does")
 def test_a_parquet_bomb_in_bounded_memory(program: Program, told: Callable[[object], str]) -> None:
-    assert "which no text does" in told(refusal_with_memory(one_text_many_times(program, 6000), 3 << 30, within_s=150))
+    assert "which is implausible for text" in told(
+        refusal_with_memory(one_text_many_times(program, 6000), 3 << 30, within_s=150)
+    )
 
 
 @pytest.mark.slow
@@ -214,8 +216,8 @@ def test_a_truncated_parquet_file(program: Program) -> None:
     for size in (0, 4, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:size])
         message = program.refuses_to_train(path.name)
-        assert message.startswith("a.parquet cannot be read as a parquet file: ")
-        assert message.endswith("Get it again; it is damaged or was not copied completely.")
+        assert message.startswith("a.parquet cannot be read as a Parquet file: ")
+        assert message.endswith("Get a new copy; the file is damaged or incomplete.")
 
 
 @pytest.mark.case(27)
@@ -231,7 +233,7 @@ def test_a_damaged_parquet_file(program: Program) -> None:
 def test_a_column_without_text(program: Program) -> None:
     path = parquet(program, n=[1, 2], words=[["a"], ["b"]])
     assert program.refuses_to_train(path.name) == (
-        "a.parquet has no column with text. It has: n, words. Choose a file with text."
+        "a.parquet has no column with text. Available: n, words. Choose a file with text."
     )
     message = program.refuses_to_train(path.name, "--column", "words")
     assert message.startswith('a.parquet: the column "words" contains list<')
@@ -265,7 +267,7 @@ def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, e
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the memory as Linux does")
 def test_half_a_gigabyte_in_half_a_megabyte(program: Program, told: Callable[[object], str]) -> None:
     file = program.file("a.txt.gz", 32 * gzip.compress(b"a\n" * (8 << 20)))
-    assert "which no text does" in told(refusal_with_memory(program.folder / file, 3 << 30, within_s=60))
+    assert "which is implausible for text" in told(refusal_with_memory(program.folder / file, 3 << 30, within_s=60))
 
 
 def demanding(ending: str) -> bytes:
@@ -287,7 +289,7 @@ def test_a_file_that_asks_for_much_memory(
     monkeypatch.setattr(compression, "_LARGEST_WINDOW", 1 << 20)
     file = program.file(f"a.txt.{ending}", demanding(ending))
     assert program.refuses_to_train(file) == (
-        f"{file} requires more memory for decompression ({name}) than such files need. "
+        f"Decompressing {file} ({name}) takes more memory than such files normally need. "
         "Decompress it yourself if you trust it."
     )
 

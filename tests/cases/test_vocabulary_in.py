@@ -63,11 +63,11 @@ def changed(place: str, value: Any) -> bytes:
     [
         (b"[UNK]\na\nb\na\n", "'a' appears on line 2 and again on line 4"),
         (b"[UNK]\n\na\n", "line 2: an empty token"),
-        (b"[UNK]\na \n", "line 2: white space at the end of a token"),
-        (b"[UNK]\r\na\nb\r\n", "line 1: white space at the end of a token"),
+        (b"[UNK]\na \n", "line 2: whitespace at the end of a token"),
+        (b"[UNK]\r\na\nb\r\n", "line 1: whitespace at the end of a token"),
         (b"[UNK]\t0\na\t1\n", "line 1: a tab, as in a table"),
         (b"[UNK]\na\0b\n", "line 2: a NUL character"),
-        (b"[UNK]\n\xffa\n", "line 2: the byte FF at byte 6 is not UTF-8"),
+        (b"[UNK]\n\xffa\n", "line 2: the byte FF at offset 6 is not valid UTF-8"),
         ("[UNK]\n".encode("utf-16"), "is in UTF-16"),
         (b"a\n" * 10_000_000, "10,000,000 lines, too many for a vocabulary"),
         (b"a\n" + b"x" * 100_000_000, "line 2: a token of more than 10,000 characters"),
@@ -86,7 +86,7 @@ def test_a_line_of_500_mb(tmp_path: Path, told: Told) -> None:
         file.truncate(500 << 20)
     with pytest.raises(StudioError) as caught:
         load_tokenizer(path)
-    assert "has 500 MB, too many for a vocabulary" in told(caught.value)
+    assert "is 500 MB, too large for a vocabulary" in told(caught.value)
 
 
 @pytest.mark.case(43)
@@ -116,10 +116,10 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
         (changed("model.type", "Else"), "the tokenizers library cannot read it"),
         (changed("version", "2.0"), "version: the version is '2.0'"),
         (changed("surprise", 1), "the key 'surprise' is unknown"),
-        (changed("model.vocab", {"[UNK]": 0, "a": -1}), "model.vocab: 'a' has the id -1"),
+        (changed("model.vocab", {"[UNK]": 0, "a": -1}), "model.vocab: 'a' has the ID -1"),
         (changed("model.vocab", {"[UNK]": 0, "a": 1.0}), "model.vocab: expected int, got float"),
-        (changed("model.vocab", {"[UNK]": 0, "a": 2**32}), "model.vocab: 'a' has the id 4294967296"),
-        (changed("model.vocab", {"[UNK]": 0, "a": 1, "b": 1}), "'a' and 'b' have the same id, 1"),
+        (changed("model.vocab", {"[UNK]": 0, "a": 2**32}), "model.vocab: 'a' has the ID 4294967296"),
+        (changed("model.vocab", {"[UNK]": 0, "a": 1, "b": 1}), "'a' and 'b' have the same ID, 1"),
         (json.dumps(WORD_PIECE).replace('"a": 1', '"a": 1, "a": 3').encode(), "the key 'a' appears twice"),
         (json.dumps(WORD_PIECE)[:-1].encode() + b', "model": {}}', "the key 'model' appears twice"),
         (changed("model.vocab", {"a": 0}), "model.unk_token: '[UNK]' is not in the vocabulary"),
@@ -134,7 +134,7 @@ def test_no_unknown_token_is_no_token_for_unknown_words(tmp_path: Path) -> None:
         (
             changed("added_tokens", [{"id": 9, "content": "x", "single_word": False, "lstrip": False, "rstrip": False,
                                       "normalized": False, "special": True}]),
-            "added_tokens[0]: 'x' has the id 9, where the `tokenizers` library would give it 3",
+            "added_tokens[0]: 'x' has the ID 9, where the `tokenizers` library would silently assign 3",
         ),
     ],
     ids=range(23),
@@ -170,7 +170,7 @@ def test_files_that_contradict_each_other(tmp_path: Path, told: Told) -> None:
     (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n##b\na\n")
     with pytest.raises(StudioError) as caught:
         load_tokenizer(tmp_path)
-    assert "vocab.txt, line 2, contradicts tokenizer.json beside it" in told(caught.value)
+    assert "vocab.txt, line 2, contradicts tokenizer.json next to it" in told(caught.value)
 
 
 @pytest.mark.case(45)
@@ -180,4 +180,4 @@ def test_ids_with_holes_are_kept(tmp_path: Path, told: Told) -> None:
     assert load_tokenizer(path).encode("ab z").ids == [100, 3, 7]
     with pytest.raises(StudioError) as caught:
         load_wordpiece_tokenizer(path)
-    assert "its ids have gaps, and the line number in a vocab.txt is the id" in told(caught.value)
+    assert "its IDs have gaps, and in vocab.txt the line number is the ID" in told(caught.value)

@@ -28,7 +28,7 @@ def test_words_and_vocabularies(two: list[Path], capsys: pytest.CaptureFixture[s
     found = wps.compare(*map(wps.load_tokenizer, two), COURSE)
     overlap, words = found.overlap, found.differences
     assert words is not None
-    number = f"{len(words.words)} of {words.distinct_words} distinct words are cut differently"
+    number = f"{len(words.words)} of {words.distinct_words} distinct words are split differently"
     code, out, err = run(capsys, "compare", *two, "--on", COURSE, "--top", 2)
     assert (code, err) == (0, "")
     assert out.splitlines()[:3] == [
@@ -52,7 +52,7 @@ def test_tables_of_merges(two: list[Path], capsys: pytest.CaptureFixture[str]) -
     printed = json.loads(run(capsys, "compare", *tables, "--json")[1])["divergence"]
     step, first, second = printed["step"], printed["first"], printed["second"]
     assert run(capsys, "compare", *tables)[1] == (
-        f"The first merge that differs is number {step}: {' + '.join(first)} in A, {' + '.join(second)} in B\n"
+        f"A and B diverge at step {step}: A merges {' + '.join(first)}, B merges {' + '.join(second)}\n"
     )
     assert run(capsys, "compare", tables[0], tables[0])[1] == "All merges are the same\n"
     assert "can only be compared with another" in fails(capsys, "compare", tables[0], two[1])

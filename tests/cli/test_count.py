@@ -111,16 +111,16 @@ def test_a_list_of_tokens_with_a_fault_is_refused_by_file_and_line(
 ) -> None:
     path = tmp_path / "tokens.txt"
     for text, message in (
-        ("", " names no token. Write one on each line."),
-        ("a\n\nb \n", ", line 3: The user token 'b ' is empty, or has white space at its ends"),
-        ("a\nb\na\n", ", line 3: The user token 'a' is named twice"),
+        ("", " contains no tokens. Write one on each line."),
+        ("a\n\nb \n", ", line 3: The user token 'b ' is empty, or has whitespace at its ends"),
+        ("a\nb\na\n", ", line 3: The user token 'a' is listed twice"),
     ):
         path.write_text(text)
         for command in (["count", COURSE], ["train", COURSE, "-o", tmp_path / "out"]):
             assert f"{path}{message}" in fails(capsys, *command, "--user-tokens", path)
     path.write_text("[UNK]\n")
     message = fails(capsys, "train", COURSE, "-o", tmp_path / "out", "--user-tokens", path)
-    assert "--user-tokens: The user token '[UNK]' is named twice, or is a special token." in message
+    assert "--user-tokens: The user token '[UNK]' is listed twice, or is a special token." in message
 
 
 def test_a_table_is_verified_by_counting_again(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,7 +172,7 @@ def test_what_is_left_out_of_a_folder_is_said(texts: Path, tmp_path: Path, capsy
         for command in (["count", texts, "--json"], ["train", texts, "--json", "-o", out, "--max-merges", 1]):
             code, printed, err = run(capsys, *command)
             assert (code, json.loads(printed)["left_out_files"]) == (0, 1 if len(names) == 1 else 3)
-            assert err == f"wordpiece-studio: {said} Name others individually or by a pattern.\n"
+            assert err == f"wordpiece-studio: {said} Specify others one by one, or with a pattern.\n"
         assert said in run(capsys, "encode", texts, "--vocab", out, "-o", tmp_path / "ids.npy")[2]
         assert [str(finding) for finding in lint(texts) if finding.kind == "left-out"] != []
     assert run(capsys, "count", texts / "a.md")[2] == run(capsys, "count", f"{texts}/*.md")[2] == ""
@@ -208,7 +208,7 @@ def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys
     assert "Fix it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
     code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
     assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
-    assert err == "wordpiece-studio: 1 faulty line was left out.\n"
+    assert err == "wordpiece-studio: 1 invalid line was skipped.\n"
 
 
 def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,7 +218,7 @@ def test_wrong_calls_name_the_option(texts: Path, tmp_path: Path, capsys: pytest
         ([texts / "a.txt", "--column", "x"], "--column: "),
         ([texts / "a.txt", "--column", "x"], 'has no column "x": it is read as plain text. Omit --column; or if the'),
         ([texts / "c.csv.gz", "--word-counts", "--column", "x"], "it is read as words and their counts. Omit --column"),
-        ([tmp_path / "b.jsonl"], "may be the text: a, b. Name the one to read with --column."),
+        ([tmp_path / "b.jsonl"], "may be the text: a, b. Specify the one to read with --column."),
         ([texts, "--kind", "xml"], '--kind: There is no kind of file called "xml"'),
         ([texts, "--kind", "csv", "--word-counts"], "--word-counts and --kind csv cannot be combined. Omit one of"),
         ([texts, "-"], "Stdin cannot be combined with files"),

@@ -37,7 +37,10 @@ def test_each_line_of_stdin_is_a_text(
 ) -> None:
     give(monkeypatch, f"{FACE} {IS}\n\n{IS}\n")
     assert run(capsys, "decode", "--vocab", course)[:2] == (0, "Fac is\n\nis\n")
-    for text, message in ((f"{IS}\nx\n", "stdin, line 2: 'x' is neither an id"), ("70\n", "line 1: There is no token")):
+    for text, message in (
+        (f"{IS}\nx\n", "stdin, line 2: 'x' is neither a token ID"),
+        ("70\n", "line 1: There is no token"),
+    ):
         give(monkeypatch, text)
         code, _, err = run(capsys, "decode", "--vocab", course, "-")
         assert code == 1
@@ -51,17 +54,21 @@ def test_what_encode_wrote_comes_back(course: Path, tmp_path: Path, capsys: pyte
     assert run(capsys, "encode", tmp_path / "a.txt", *written)[0] == 0
     for more in ([], ["--offsets", lines]):
         assert run(capsys, "decode", "--vocab", course, ids, *more) == (0, "This is the\n\nFace course\n", "")
-    assert f"{lines} says where the lines of ids.npy begin. " in fails(capsys, "decode", "--vocab", course, lines)
+    assert f"{lines} contains the line offsets of ids.npy, not token IDs. " in fails(
+        capsys, "decode", "--vocab", course, lines
+    )
     elsewhere = lines.rename(tmp_path / "elsewhere.npy")
     code, out, err = run(capsys, "decode", "--vocab", course, ids)
     assert (code, out) == (0, "This is the Face course\n")
-    assert err.endswith("ids.npy end is not known, as lines.npy is not beside it: all of it is one text.\n")
+    assert err.endswith("ids.npy end is not known, as lines.npy is not next to it: all of it is one text.\n")
     assert run(capsys, "decode", "--vocab", course, ids, "--offsets", elsewhere)[1:] == (
         "This is the\n\nFace course\n",
         "",
     )
     for more in ([], [tmp_path / "a.txt"]):
-        assert "ids.npy holds ids, and texts are not encoded again. Run" in fails(capsys, "verify", ids, *more)
+        assert "ids.npy contains token IDs, and verify does not encode text again. Run" in fails(
+            capsys, "verify", ids, *more
+        )
     np.save(lines, [0, 1])
     assert "lines.npy does not belong to " in fails(capsys, "decode", "--vocab", course, ids, "--offsets", lines)
 
@@ -109,14 +116,14 @@ def test_what_is_no_id(course: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     np.save(tmp_path / "floats.npy", [0.5])
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY")
     for arguments, message in (
-        (["x"], "'x' is neither an id nor a file of ids. Give whole numbers, or"),
-        ([70], "There is no token with the id 70"),
-        (["-", 1], "Stdin cannot be combined with ids"),
-        ([1, "--offsets", "x"], "--offsets needs a file of ids"),
-        ([COURSE], "is not a file of ids"),
+        (["x"], "'x' is neither a token ID nor a file of token IDs. Specify whole numbers, or"),
+        ([70], "There is no token with the ID 70"),
+        (["-", 1], "Stdin cannot be combined with IDs"),
+        ([1, "--offsets", "x"], "--offsets needs a file of token IDs"),
+        ([COURSE], "is not a file of token IDs"),
         ([tmp_path], "cannot be read: Is a directory"),
-        ([tmp_path / "floats.npy"], "is not a file of ids"),
-        ([tmp_path / "bad.npy"], "is not a file of ids"),
+        ([tmp_path / "floats.npy"], "is not a file of token IDs"),
+        ([tmp_path / "bad.npy"], "is not a file of token IDs"),
         ([tmp_path / "no.npy"], "does not exist"),
     ):
         assert message in fails(capsys, "decode", "--vocab", course, *arguments)

@@ -75,15 +75,15 @@ def test_encode_tells_what_is_unusual(course: Path, tmp_path: Path, capsys: pyte
     encode = ["encode", tmp_path / "a.txt", "--vocab", course, "-o", tmp_path / "ids.npy"]
     assert "use --errors replace" in fails(capsys, *encode)
     assert not (tmp_path / "ids.npy").exists()
-    assert run(capsys, *encode, "--errors", "skip-line")[2].endswith(": 1 faulty line was left out.\n")
-    assert "--dtype: There is no type of ids" in fails(capsys, *encode, "--dtype", "int8")
+    assert run(capsys, *encode, "--errors", "skip-line")[2].endswith(": 1 invalid line was skipped.\n")
+    assert "--dtype: There is no type of IDs" in fails(capsys, *encode, "--dtype", "int8")
     (tmp_path / "vocab.txt").write_text("is\n")
     encode = ["encode", tmp_path / "a.txt", "--encoding", "latin-1", "--vocab", tmp_path / "vocab.txt", "-o"]
     encode.append(tmp_path / "ids.npy")
     code, out, err = run(capsys, *encode)
     assert (code, np.load(tmp_path / "ids.npy").tolist()) == (0, [0, -1])
     assert "50.00% [UNK]" in out
-    assert "The vocabulary has no [UNK]: words that it cannot spell have no id and are written as -1." in err
+    assert "The vocabulary has no [UNK]: words that it cannot spell have no ID and are written as -1." in err
     assert "--dtype: The unknown token [UNK]" in fails(capsys, *encode, "--dtype", "uint16")
     assert "--add-special-tokens: The vocabulary has no [CLS]" in fails(capsys, *encode, "--add-special-tokens")
     assert "Stdin cannot be combined with files" in fails(capsys, *encode, "-")
@@ -99,7 +99,7 @@ def test_encode_reads_stdin(course: Path, tmp_path: Path) -> None:
     with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
         out, err = encode.communicate(b"is\nb\xff\n")
     assert encode.returncode == 1
-    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Give the encoding with --encoding" in err
+    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Set the encoding with --encoding" in err
 
 
 def test_the_vocabulary_is_not_written_over(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

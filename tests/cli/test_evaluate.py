@@ -73,8 +73,8 @@ def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.Captur
     assert (
         head.split()
         == (
-            "tokenizer size tokens a word characters a token bytes a token unknown whole words tokens used Rényi bits a"
-            " character"
+            "tokenizer size tokens per word characters per token bytes per token unknown whole words tokens used Rényi "
+            "bits per character"
         ).split()
     )
     for line, each in zip((own, gpt), figures, strict=True):
@@ -168,8 +168,8 @@ def test_what_cannot_be_evaluated(tmp_path: Path, course: Path, capsys: pytest.C
         ([course, "--on", "-"], "--on needs a text that can be read twice"),
         ([course, "--on", tmp_path / "none.txt"], "none.txt does not exist"),
         ([course, "--on", tmp_path / "empty.txt"], "empty.txt: There are no words"),
-        ([course, "--on", tmp_path / "empty.txt", "--parallel"], "only one text"),
-        ([course, course, "--on", COURSE], "is named twice"),
+        ([course, "--on", tmp_path / "empty.txt", "--parallel"], "Parity needs at least two texts"),
+        ([course, course, "--on", COURSE], "is specified twice"),
         ([tmp_path / "none", "--on", COURSE], "none does not exist"),
     ]:
         assert message in fails(capsys, "evaluate", *arguments)

@@ -44,7 +44,7 @@ def test_the_files_of_others_are_left_alone(
     theirs = tmp_path / "out" / name
     theirs.write_text("mine")
     message = fails(capsys, *command)
-    assert f"{name} was not written by this program, or has been changed since. Replace it with --force" in message
+    assert f"{name} was not written by WordPiece Studio, or has changed since. Replace it with --force" in message
     assert [path.name for path in (tmp_path / "out").rglob("*")] == [name]
     assert theirs.read_text() == "mine"
     assert run(capsys, *command, "--force")[0] == 0
@@ -57,4 +57,4 @@ def test_what_was_written_and_not_changed_is_written_again(
     assert run(capsys, *command)[0] == run(capsys, *command)[0] == 0
     ours = tmp_path / "out" / name
     ours.write_bytes(ours.read_bytes() + b"\nmore")
-    assert f"{name} was not written by this program, or has been changed since" in fails(capsys, *command)
+    assert f"{name} was not written by WordPiece Studio, or has changed since" in fails(capsys, *command)

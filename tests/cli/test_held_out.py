@@ -78,7 +78,7 @@ def test_reading_and_training_once_more_report_their_progress(
         monkeypatch.setattr(module, "progress", recording)
     options = ["--held-out"] if way == "part" else ["--held-out-file", corpus]
     assert run(capsys, "train", corpus, "--vocab-size", 300, *options, "-o", tmp_path / "out")[0] == 0
-    trainings = [f"Training by {objective} to compare" for objective in ("likelihood", "score", "count")]
+    trainings = [f"Training with {objective} to compare" for objective in ("likelihood", "score", "count")]
     made_before = way == "file"  # that of all of the corpus is judged
     assert list(reported) == ["Counting", "Training", "Reading held-out text", *trainings[made_before:]]
     assert reported["Reading held-out text"][-1] == (size, size)
@@ -92,7 +92,7 @@ def test_another_text_may_be_judged_by(tmp_path: Path, capsys: pytest.CaptureFix
     code, out, err = run(capsys, "train", tmp_path / "counts.tsv", *options, "-o", tmp_path / "out")
     # hug, hug, b ##ug ##s; by score: hu ##g, hu ##g, b ##u ##gs
     assert (code, err) == (0, "")
-    assert out.splitlines()[1:] == ["1.67 tokens a word on held-out text (count 1.67, score 2.33)"]
+    assert out.splitlines()[1:] == ["Held-out: 1.67 tokens per word (Count 1.67, Score 2.33)"]
     (tmp_path / "rows.csv").write_text("id,body\n1,hug pug pun\n2,bun hugs hug\n", encoding="utf-8")
     options = ["--column", "body", *options[1:]]
     assert run(capsys, "train", tmp_path / "rows.csv", *options, "-o", tmp_path / "out")[::2] == (0, "")
@@ -108,7 +108,7 @@ def test_held_out_options_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureF
         (["--held-out", "--held-out-file", COURSE], "--held-out and --held-out-file cannot be combined"),
         (["--held-out-model", tmp_path / "m"], "--held-out-model needs --held-out"),
         (["--held-out", "--held-out-model", tmp_path / "out"], "are the same folder"),
-        (["--held-out", "--bpe"], "--bpe cannot be judged"),
+        (["--held-out", "--bpe"], "--bpe cannot be evaluated on"),
         (["--held-out-file", tmp_path / "none.txt"], "none.txt does not exist"),
         (["--held-out-file", "-"], "--held-out-file needs a text that can be read twice"),
         (["--held-out", "--held-out-model", COURSE], "is not a folder"),

@@ -55,9 +55,9 @@ def test_what_is_neither_a_command_nor_a_file(capsys: pytest.CaptureFixture[str]
 def test_bad_places(tmp_path: Path, capsys: pytest.CaptureFixture[str], course: Path) -> None:
     assert "does not exist" in fails(capsys, "train", tmp_path / "no.txt", "-o", tmp_path / "out")
     (tmp_path / "empty").mkdir()
-    assert "no file in the folder" in fails(capsys, "train", tmp_path / "empty", "-o", tmp_path / "out")
+    assert "contains no files that end in" in fails(capsys, "train", tmp_path / "empty", "-o", tmp_path / "out")
     for command in (["count", COURSE], ["encode", COURSE, "--vocab", course, "--force"]):
-        assert "empty is a folder. Name a file in it." in fails(capsys, *command, "-o", tmp_path / "empty")
+        assert "empty is a folder. Specify a file in it." in fails(capsys, *command, "-o", tmp_path / "empty")
     assert "is not a folder" in fails(capsys, "train", COURSE, "-o", course / "vocab.txt")
     assert "does not exist" in fails(capsys, "tokenize", "--vocab", tmp_path / "no", "a")
     assert "There is no word" in fails(capsys, "explain", "--vocab", course, " ")
@@ -141,7 +141,7 @@ def test_a_closed_stdin_is_reported(course: Path, command: str) -> None:
     done = subprocess.run(["sh", "-c", line], capture_output=True, check=False)
     assert done.returncode == 1
     assert done.stderr == (
-        b"wordpiece-studio: There is nothing to read: stdin is closed. Name a file or give a text instead.\n"
+        b"wordpiece-studio: There is nothing to read: stdin is closed. Specify a file or a text instead.\n"
     )
 
 

@@ -114,7 +114,7 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
         ("--errors", "ignore", "strict, replace or skip-line"),
         ("--encoding", "klingon", "no text encoding"),
         ("--vocab-size", "7", "--vocab-size: A vocabulary of 7 tokens is too small"),
-        ("--special-tokens", "[A] [A]", "--special-tokens: The special token '[A]' is named twice"),
+        ("--special-tokens", "[A] [A]", "--special-tokens: The special token '[A]' is listed twice"),
         ("--max-word-length", "0", "--max-word-length: The longest word must have at least one character"),
     ]:
         assert message in fails(capsys, "train", COURSE, option, value, "-o", tmp_path / "out")
@@ -149,7 +149,7 @@ def test_losses_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert code == 0
     assert "1 word was left out as too long: 2,000 characters in" in err
     assert "line 2, byte 7" in err
-    assert "1 undecodable place was replaced" in err
+    assert "1 invalid sequence was replaced" in err
 
 
 def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -170,7 +170,7 @@ def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the requested size)"),
         (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
         (["--max-merges", "2"], "(the requested number of merges)"),
-        (["--min-value", "7000"], "(no pair has a value of 7000.0 or more, so nothing was merged)"),
+        (["--min-value", "7000"], "(no pair has a merge score of 7000.0 or more, so nothing was merged)"),
         (["--max-seconds", "0"], "(the time limit was reached, so nothing was merged)"),
         ([], "(no pair is left)"),
     ],
@@ -187,8 +187,8 @@ def test_why_it_ended_is_reported(
     [
         (b"", [], b"There are no words in stdin."),
         (b"a\0b\n", [], b"stdin, line 1: there is a NUL character at byte 1, as in a binary file. If it is text"),
-        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Give the encoding with --encoding"),
-        (b"\xffa b", ["--errors", "replace"], b"1 undecodable place was replaced"),
+        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Set the encoding with --encoding"),
+        (b"\xffa b", ["--errors", "replace"], b"1 invalid sequence was replaced"),
         ("a b".encode("utf-16"), [], b"stdin was read as UTF-16"),
         (b"\xe4b", ["--encoding", "latin-1"], b""),
     ],
@@ -216,7 +216,7 @@ def test_ctrl_c_ends_at_once_and_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pre_tokenizer", "normalizer", "message", "only", "files"),
     [
-        ("punctuation", "none", "cannot appear in a vocab.txt: ' ' (white space", "tokenizer.json", 4),
+        ("punctuation", "none", "cannot appear in a vocab.txt: ' ' (whitespace", "tokenizer.json", 4),
         ("punctuation", "bert-cased", "words would continue from one line to the next", "vocab.txt", 0),
         ("unicode-punctuation", "none", 'cannot express the pre-tokenizer "unicode-punctuation"', "vocab.txt", 2),
         (r"split:removed,invert:\b\w+", "none", r'cannot express the pattern "\b\w+"', "vocab.txt", 2),
@@ -245,7 +245,7 @@ def test_what_cannot_be_written_is_reported_before_the_training(
         assert len(list((tmp_path / "out").iterdir())) == files
         assert (tmp_path / "out" / only).exists()
     else:  # its words hold blanks, so neither file can be written
-        assert "white space at the end" in fails(capsys, "train", COURSE, *options, "--only", only)
+        assert "whitespace at the end" in fails(capsys, "train", COURSE, *options, "--only", only)
 
 
 def test_files_of_another_tokenizer_are_not_left_beside_this_one(
@@ -254,7 +254,7 @@ def test_files_of_another_tokenizer_are_not_left_beside_this_one(
     run(capsys, "train", COURSE, "--max-merges", 2, "-o", tmp_path)
     run(capsys, "train", COURSE, "--max-merges", 3, "-o", tmp_path)
     told = fails(capsys, "train", COURSE, "--max-merges", 4, "--only", "vocab.txt", "-o", tmp_path)
-    assert "special_tokens_map.json would remain, but does not belong to the files to be written" in told
+    assert "special_tokens_map.json already exists and does not belong to the new files" in told
     assert "x cannot be written alone" in fails(capsys, "train", COURSE, "--only", "x", "-o", tmp_path)
 
 

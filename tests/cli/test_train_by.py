@@ -44,10 +44,10 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     configuration_file = tmp_path / "out" / "tokenizer_config.json"
     written = configuration_file.read_text(encoding="utf-8")
     configuration_file.write_text("{}", encoding="utf-8")
-    assert "tokenizer_config.json was not written by this program, or has been changed" in fails(capsys, *call)
+    assert "tokenizer_config.json was not written by WordPiece Studio, or has changed" in fails(capsys, *call)
     configuration_file.write_text(written, encoding="utf-8")
     (tmp_path / "out" / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert "tokenizer.json was not written by this program, or has been changed" in fails(capsys, *call)
+    assert "tokenizer.json was not written by WordPiece Studio, or has changed" in fails(capsys, *call)
 
 
 def test_wordpiece_is_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,7 +80,7 @@ def test_a_replay_with_another_vocabulary_is_reported(
     learned = Learned("1", ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "z"))
     monkeypatch.setattr(library_training, "_trained", lambda *_: (b"", learned))
     options = ["--by", "tokenizers-wordpiece", "--vocab-size", 90, "--replay", "-o", tmp_path / "out"]
-    assert "The vocabularies differ from id 5 on" in fails(capsys, "train", COURSE, *options)
+    assert "The vocabularies differ from ID 5 on" in fails(capsys, "train", COURSE, *options)
     assert not (tmp_path / "out").exists()
 
 
@@ -163,7 +163,7 @@ def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("--twice needs --by", "--twice"),
         ("--replay needs --by", "--replay"),
         ("--vocab-size must be a whole number for", "--by", "tokenizers-bpe"),
-        ("--max-merges must be left out for", "--by", "tokenizers-bpe", "--vocab-size", 90, "--max-merges", 3),
+        ("--max-merges is not available for", "--by", "tokenizers-bpe", "--vocab-size", 90, "--max-merges", 3),
         (
             "--history and --by tokenizers-bpe cannot",
             "--by",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_verify_says_whether_every_file_agrees(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "course-en.txt, a file that was trained on, does not exist. Name the corpus" in fails(
+    assert "course-en.txt, one of the files it was trained on, does not exist. Specify the corpus" in fails(
         capsys, "verify", course
     )
     code, out, err = run(capsys, "verify", course, COURSE)
@@ -88,7 +88,7 @@ def test_what_cannot_be_verified_is_reported_in_a_line(tmp_path: Path, capsys: p
     assert run(capsys, "count", COURSE, "-o", tmp_path / "counts.tsv")[0] == 0
     message = fails(capsys, "verify", tmp_path / "counts.tsv", tmp_path / "empty.txt")
     assert "There are no words in " in message
-    assert "empty.txt. Name the corpus, its word counts or the project." in message
+    assert "empty.txt. Specify the corpus, its word counts or the project." in message
 
 
 @pytest.mark.slow

@@ -79,7 +79,7 @@ def test_18_a_row_without_an_inner_field_is_named(jsonl: Path) -> None:
 
 
 def test_12_half_a_character_names_the_row(jsonl: Path) -> None:
-    for bad, name in (("\\ud800", "half a character (U+D800)"), ("\\u0000", "a NUL character")):
+    for bad, name in (("\\ud800", "an unpaired surrogate (U+D800)"), ("\\u0000", "a NUL character")):
         file = corpus_file(jsonl, GOOD + f'{{"text": "a{bad}b"}}\n' + GOOD)
         assert f"a.jsonl, line 2, byte 17: the text contains {name}" in refusal(file)
         text, replaced, skipped = losses_of(corpus_file(jsonl, errors="replace"))
@@ -114,7 +114,7 @@ def test_19_brackets_without_end_cost_no_memory(jsonl: Path) -> None:
 
 def test_20_a_line_that_is_too_long(jsonl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 1 << 20)
-    assert "without a line end" in refusal(corpus_file(jsonl, '{"text": "' + "x" * (3 << 20) + '"}\n'))
+    assert "without a line break" in refusal(corpus_file(jsonl, '{"text": "' + "x" * (3 << 20) + '"}\n'))
 
 
 # ---- csv and tsv -----------------------------------------------------------------------------------------------------
@@ -170,11 +170,11 @@ def test_24_nul_in_csv(table: Path) -> None:
 
 def test_25_no_such_column_lists_the_columns(table: Path, jsonl: Path) -> None:
     file = corpus_file(table, "id,body \x1b,title\n1,x,y\n", column="txt")
-    assert r'has no column "txt". It has: id, body \x1b, title.' in refusal(file)
+    assert r'has no column "txt". Available: id, body \x1b, title.' in refusal(file)
     assert 'has no column "4"' in refusal(corpus_file(table, column="4"))
     assert 'has no column "0"' in refusal(corpus_file(table, column="0"))
     file = corpus_file(jsonl, '{"a": "x", "b": "y", "n": 1}\n')
-    assert "has more than one field that may be the text: a, b. Name the one to read." in refusal(file)
+    assert "has more than one field that may be the text: a, b. Specify the one to read." in refusal(file)
     assert "has no field with text" in refusal(corpus_file(jsonl, '{"n": 1}\n'))
 
 
@@ -218,8 +218,8 @@ def test_26_a_small_file_that_claims_to_be_large_is_refused(
     file = write_parquet({"text": repeated})
     before = pyarrow.total_allocated_bytes()
     message = refusal(file)
-    assert "is said to have" in message
-    assert "which no text does" in message
+    assert "claims to hold" in message
+    assert "which is implausible for text" in message
     assert pyarrow.total_allocated_bytes() - before < 32 << 20
 
 
@@ -228,7 +228,7 @@ def test_26_one_cell_that_is_too_large_is_refused_before_it_is_read(
 ) -> None:
     monkeypatch.setattr(parquet, "LONGEST_STRETCH_BYTES", 1 << 20)
     message = refusal(write_parquet({"text": ["x" * (8 << 20)]}, compression="zstd"))
-    assert 'the column "text" is said to have 8 MB in row group 0' in message
+    assert 'the column "text" claims to hold 8 MB in row group 0' in message
 
 
 @pytest.mark.parametrize("size", [0, 3, 4, 100, 0.3, 0.6, 0.9, -1, -9])
@@ -238,7 +238,7 @@ def test_27_a_truncated_file_is_refused(write_parquet: Any, size: float) -> None
         data = content.read()
         length = int(len(data) * size) if 0 < size < 1 else int(size) if size >= 0 else len(data) + int(size)
         content.truncate(length)
-    assert "cannot be read as a parquet file: " in refusal(file)
+    assert "cannot be read as a Parquet file: " in refusal(file)
 
 
 def test_27_damage_inside_names_column_and_row_group(write_parquet: Any) -> None:
@@ -256,7 +256,7 @@ def test_28_columns_that_hold_no_text_are_refused_and_those_that_do_listed(write
         message = refusal(write_parquet(columns, {"column": column}))
         assert f'the column "{column}" contains ' in message
         assert "Columns with texts: one, two." in message
-    assert 'has no column "x". It has: n, list' in refusal(write_parquet(columns, {"column": "x"}))
+    assert 'has no column "x". Available: n, list' in refusal(write_parquet(columns, {"column": "x"}))
     assert "more than one column that may be the text: one, two" in refusal(write_parquet(columns))
 
 

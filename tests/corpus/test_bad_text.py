@@ -91,7 +91,7 @@ def test_08_an_undecodable_name_is_opened_and_shown_escaped(tmp_path: Path) -> N
 def test_09_a_line_without_an_end_is_bounded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 1 << 20)
     for content in (b"x" * (3 << 20), gzip.compress(b"x" * (3 << 20))):
-        assert "MB without a line end" in refusal(corpus_file(path, content))
+        assert "MB without a line break" in refusal(corpus_file(path, content))
     blanks = list(opened(corpus_file(path, b"x " * (3 << 19)), splits_at_blanks=True).pieces())
     assert len(blanks) > 1
 

@@ -116,7 +116,7 @@ def test_of_mixed_encodings_the_place_is_named(tmp_path: Path) -> None:
 
 
 def test_a_guess_from_little_text_is_not_reported(tmp_path: Path) -> None:
-    assert " are not UTF-8. Give" in refusal(corpus_file(tmp_path / "a.txt", b"caf\xe9\n"))
+    assert " are not UTF-8. Set" in refusal(corpus_file(tmp_path / "a.txt", b"caf\xe9\n"))
 
 
 def test_binary_data_has_no_encoding(tmp_path: Path) -> None:

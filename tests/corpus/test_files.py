@@ -159,7 +159,7 @@ def test_a_file_that_grows_has_changed(path: Path) -> None:
 def test_an_endless_stretch_is_refused_in_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoding, "LONGEST_STRETCH_BYTES", 1 << 20)
     path.write_bytes(b"x" * (3 << 20))
-    with pytest.raises(StudioError, match="MB without a line end"):
+    with pytest.raises(StudioError, match="MB without a line break"):
         read(path, 1 << 16)
 
 
@@ -202,7 +202,7 @@ def test_a_line_is_there_before_the_next_is_typed() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"a\nb\xff\n", "stdin, line 2: the bytes FF at byte 3 are not UTF-8. Give the file's encoding"),
+        (b"a\nb\xff\n", "stdin, line 2: the bytes FF at byte 3 are not UTF-8. Set the file's encoding"),
         (b"a\nb\0\n", "stdin, line 2: there is a NUL character at byte 3, as in a binary file. If it is"),
         (b"\xff\xfea\0\n", "stdin, line 1: the bytes 0A at byte 4 are not UTF-16-LE"),
     ],

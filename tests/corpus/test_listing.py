@@ -82,7 +82,7 @@ def test_what_cannot_be_listed(folder: Path, tmp_path: Path) -> None:
         ([], "There is no file to read"),
         (3, "Files are expected, not 3"),
         ([None], "Files are expected, not None"),
-        (tmp_path / "empty", r"no file in the folder .*empty that ends in \.txt"),
+        (tmp_path / "empty", r"empty contains no files that end in \.txt"),
         (folder / "no.txt", r"no\.txt does not exist"),
         ("", '"" does not exist'),
     ]:

@@ -112,7 +112,7 @@ def test_any_place_can_be_read(memory: Any) -> None:
     [
         ("memory://texts/none.txt", "memory://texts/none.txt does not exist. Check the name."),
         ("memory://none/*.txt", "No file matches memory://none/*.txt. Check the pattern."),
-        ("memory://texts/lonely", "There is no file in the folder memory://texts/lonely that ends in .txt"),
+        ("memory://texts/lonely", "The folder memory://texts/lonely contains no files that end in .txt"),
         ("nosuch://x/a.txt", "nosuch://x/a.txt cannot be read: Protocol not known: nosuch"),
     ],
 )

@@ -66,33 +66,33 @@ def test_a_long_arrow_column_is_read_in_parts() -> None:
 
 def test_a_text_held_out_is_that_of_its_lines() -> None:
     assert wps.held_out_text(texts=["hug [MASK] pug", "pun"]).words == 4
-    with pytest.raises(wps.StudioError, match=r"Text 2 contains half a character \(U\+D800\) at position 1"):
+    with pytest.raises(wps.StudioError, match=r"Text 2 contains an unpaired surrogate \(U\+D800\) at position 1"):
         wps.held_out_text(texts=["good", "a\ud800b"])
 
 
 _MISSING = "Leave it out, or put an empty text in its place."
-_NESTED = "Give the texts themselves, one after the other."
+_NESTED = "Pass the texts themselves, one by one."
 ENTRIES = [
-    ("['good', None]", f"Text 2 is not a text but None. {_MISSING}"),
-    ("pyarrow.array(['a', None])", f"Text 2 is not a text but None. {_MISSING}"),
-    ("pandas.Series(['a', pandas.NA], dtype=object)", f"Text 2 is not a text but <NA>. {_MISSING}"),
-    ("pandas.Series([float('nan')])", f"Text 1 is not a text but nan. {_MISSING}"),
-    ("['a', b'b']", "Text 2 is not a text but b'b'. Decode it first."),
-    ("np.array([b'a'])", "Text 1 is not a text but np.bytes_(b'a'). Decode it first."),
-    ("pyarrow.array([b'a'])", "Text 1 is not a text but b'a'. Decode it first."),
-    ("(n for n in (3, 4))", "Text 1 is not a text but 3. Make it a text first."),
-    ("[['a', 'b']]", f"Text 1 is not a text but ['a', 'b']. {_NESTED}"),
-    ("pyarrow.array([['a']])", f"Text 1 is not a text but ['a']. {_NESTED}"),
+    ("['good', None]", f"Text 2 is not a string: None. {_MISSING}"),
+    ("pyarrow.array(['a', None])", f"Text 2 is not a string: None. {_MISSING}"),
+    ("pandas.Series(['a', pandas.NA], dtype=object)", f"Text 2 is not a string: <NA>. {_MISSING}"),
+    ("pandas.Series([float('nan')])", f"Text 1 is not a string: nan. {_MISSING}"),
+    ("['a', b'b']", "Text 2 is not a string: b'b'. Decode it first."),
+    ("np.array([b'a'])", "Text 1 is not a string: np.bytes_(b'a'). Decode it first."),
+    ("pyarrow.array([b'a'])", "Text 1 is not a string: b'a'. Decode it first."),
+    ("(n for n in (3, 4))", "Text 1 is not a string: 3. Make it a text first."),
+    ("[['a', 'b']]", f"Text 1 is not a string: ['a', 'b']. {_NESTED}"),
+    ("pyarrow.array([['a']])", f"Text 1 is not a string: ['a']. {_NESTED}"),
     ("'one text'", "One text was given where several are expected. Put it into a list."),
     ("b'bytes'", "Bytes were given where texts are expected. Decode them, and put the text into a list."),
     (
         "{'hug': 2}",
-        "A mapping was given where texts are expected. Words with their counts go to WordCounts.from_pairs.",
+        "A mapping was given where texts are expected. For words with counts, use WordCounts.from_pairs.",
     ),
-    ("pandas.DataFrame({'text': ['a']})", "A table was given where texts are expected. Give one of its columns"),
-    ("pyarrow.table({'text': ['a']})", "A table was given where texts are expected. Give one of its columns"),
-    ("np.array('a')", "Texts are expected, not array('a', dtype='<U1'). Give a list of texts."),
-    ("3", "Texts are expected, not 3. Give a list of texts."),
+    ("pandas.DataFrame({'text': ['a']})", "A table was given where texts are expected. Pass one of its columns"),
+    ("pyarrow.table({'text': ['a']})", "A table was given where texts are expected. Pass one of its columns"),
+    ("np.array('a')", "Texts are expected, not array('a', dtype='<U1'). Pass a list of strings."),
+    ("3", "Texts are expected, not 3. Pass a list of strings."),
 ]
 
 
@@ -115,16 +115,16 @@ def test_words_with_their_counts_are_trained_on_as_they_are(words: str) -> None:
 @pytest.mark.parametrize("counts", ["corpus.txt", ["the hug"], None, 3])
 def test_what_cannot_be_trained_on(counts: Any) -> None:
     message = refusal(wps.train, counts)
-    assert message.startswith(f"Words with their counts are expected, not {counts!r}. Count texts by count_texts")
+    assert message.startswith(f"Words with their counts are expected, not {counts!r}. Use count_texts for texts")
 
 
 def test_settings_are_no_dictionary() -> None:
     settings: Any = {"vocab_size": 30}
     assert refusal(wps.train, {"hug": 1}, settings) == (
-        "Settings are expected, not {'vocab_size': 30}. Give a TrainingConfig."
+        "Settings are expected, not {'vocab_size': 30}. Pass a TrainingConfig."
     )
 
 
 def test_word_counts_are_no_files() -> None:
     words: Any = {"hug": 1}
-    assert refusal(wps.count_words, words) == "Files are expected, not {'hug': 1}. Give their paths."
+    assert refusal(wps.count_words, words) == "Files are expected, not {'hug': 1}. Pass their paths."

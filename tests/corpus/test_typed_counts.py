@@ -78,7 +78,7 @@ def test_counts_as_a_text_are_read_as_the_same_counts() -> None:
 
 @pytest.mark.parametrize("word", ["a\tb", "a\nb", "a\r", " a", "a\u00a0"])
 def test_a_word_that_cannot_be_read_back_is_refused(word: str) -> None:
-    with pytest.raises(StudioError, match="cannot stand in a line"):
+    with pytest.raises(StudioError, match="cannot be written on a line"):
         counts_as_text(WordCounts.from_pairs([("hug", 10), (word, 1)]))
 
 

@@ -263,7 +263,7 @@ def test_figures_that_are_no_numbers() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("vocab.txt", ()), "'vocab.txt' is not a tokenizer. Give what load_tokenizer returns"),
+        (("vocab.txt", ()), "'vocab.txt' is not a tokenizer. Pass what load_tokenizer returns"),
         (([], ()), "no tokenizer"),
         (([None], ()), "None is not a tokenizer"),
         ((HUG, {}), "There is no text"),
@@ -278,15 +278,15 @@ def test_what_cannot_be_measured(arguments: tuple[Any, Any], message: str) -> No
 
 
 def test_options_that_cannot_be() -> None:
-    with pytest.raises(wps.StudioError, match="order of the Rényi entropy is 0"):
+    with pytest.raises(wps.StudioError, match="order for the Rényi entropy: 0"):
         wps.evaluate(HUG, texts=["hug"], alpha=0)
-    with pytest.raises(wps.StudioError, match="order of the Rényi entropy is 1000"):
+    with pytest.raises(wps.StudioError, match="order for the Rényi entropy: 1000"):
         wps.evaluate(HUG, texts=["hug"], alpha=10**400)
-    with pytest.raises(wps.StudioError, match="only one text"):
+    with pytest.raises(wps.StudioError, match="Parity needs at least two texts"):
         wps.evaluate(HUG, texts=["hug"], is_parallel=True)
     with pytest.raises(wps.StudioError, match="cannot be held out"):
         wps.evaluate(HUG, wps.count_texts(["hug"] * 50), is_held_out=True)
-    with pytest.raises(wps.StudioError, match="texts too, are too much"):
+    with pytest.raises(wps.StudioError, match="words cannot be combined with texts"):
         wps.evaluate(HUG, "a file that is not read", texts=["hug"])
 
 
@@ -298,7 +298,7 @@ def test_orders_of_entropy_that_are_large_or_nearly_1() -> None:
 
 @pytest.mark.parametrize("empty", [[], ["", " \n"]])
 def test_the_text_without_words_is_named(empty: list[str]) -> None:
-    with pytest.raises(wps.StudioError, match="second: There are no words in the text"):
+    with pytest.raises(wps.StudioError, match="second: There are no words in the held-out text"):
         wps.evaluate(HUG, texts={"first": ["hug"], "second": empty})
 
 

@@ -284,16 +284,16 @@ def test_what_differs_between_two_trainings() -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("import os; os._exit(7)", r"The training by tokenizers was interrupted: its process ended with exit code 7\."),
+        ("import os; os._exit(7)", r"Training with tokenizers was interrupted: its process ended with exit code 7\."),
         ("raise ValueError('bad\\n news')", r"The library tokenizers could not train: bad news\. Change the settings"),
         ("raise SystemExit(0)", r"The library tokenizers could not train: 0\."),
         ("raise ModuleNotFoundError('No module')", r"The library tokenizers is missing: No module\. Install it: pip"),
         ("Tokenizer = 3", r"The library tokenizers is missing: cannot import name 'models'"),
         ("raise MemoryError", r"There is not enough memory\."),
-        (WRITING_ON_EVERY_PIPE.format(content=b"nonsense"), "The training by tokenizers was ended: its process sent"),
-        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0e{"), "answered what cannot be understood"),
-        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0v\0"), "answered what cannot be understood"),
-        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "answered what cannot be understood"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"nonsense"), "Training with tokenizers was stopped: its process sent"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0e{"), "sent an invalid response"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0v\0"), "sent an invalid response"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "sent an invalid response"),
         (ABORTING, r"was interrupted: its process ended (by SIGABRT|with exit code)"),
     ],
 )
@@ -365,7 +365,7 @@ def test_where_memory_has_no_limit_it_is_watched(counts: wps.WordCounts, monkeyp
     children = psutil.Process().children()
     monkeypatch.setattr(library_training, "_WATCHES_MEMORY", True)
     monkeypatch.setattr(library_training, "available_memory", lambda: 0)
-    with pytest.raises(wps.StudioError, match="There is not enough memory for this training"):
+    with pytest.raises(wps.StudioError, match="There is not enough memory for this run"):
         train_library(counts, settings(), "tokenizers-bpe")
     assert psutil.Process().children() == children
 
@@ -457,8 +457,8 @@ wps.train_library(counts, config, {trainer!r}, should_stop=should_stop)
 def test_settings_that_a_library_has_not_are_refused(counts: wps.WordCounts, trainer: LibraryTrainer) -> None:
     for changes, message in (
         ({"vocab_size": None}, f"The setting vocab_size must be a whole number for {trainer}"),
-        ({"max_merges": 3}, f"The setting max_merges must be left out for {trainer}"),
-        ({"objective": "score"}, f"The setting objective must be left out for {trainer}"),
+        ({"max_merges": 3}, f"The setting max_merges is not available for {trainer}"),
+        ({"objective": "score"}, f"The setting objective is not available for {trainer}"),
     ):
         with pytest.raises(wps.StudioError, match=message):
             train_library(counts, settings(trainer, **changes), trainer)
@@ -476,7 +476,7 @@ def test_wrong_arguments(counts: wps.WordCounts) -> None:
         ("sentencepiece-bpe", wps.WordCounts.from_pairs([("\n", 3)]), settings(), "no words to train on"),
         ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=3), "of 3 tokens is too small: .* are 5 or more"),
         ("sentencepiece-bpe", ["hug"], wps.TrainingConfig(vocab_size=8), "of 8 tokens is too small: .* are 9 or more"),
-        ("sentencepiece-bpe", ["\ud800"], settings(), "half a character"),
+        ("sentencepiece-bpe", ["\ud800"], settings(), "an unpaired surrogate"),
         ("tokenizers-bpe", wps.WordCounts.from_pairs([("a", 2**31)]), settings(), "counts pairs in 32 bits"),
         ("tokenizers-bpe", wps.count_texts(["a"], pre_tokenizer="pattern:a"), settings(), "cannot express"),
     ):

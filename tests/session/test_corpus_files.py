@@ -64,11 +64,11 @@ def test_what_is_not_known_is_a_dash_and_a_guess_is_called_one(qapp: object) -> 
     assert shown(table, 0, FileColumn.WORDS) == shown(table, 0, FileColumn.LINES) == "–"
     assert shown(table, 0, FileColumn.SIZE) == "1.2 MB"
     assert shown(table, 0, FileColumn.ENCODING).endswith("?")
-    assert table.encoding_words(table.row(0)).startswith("guess: ")
+    assert table.encoding_words(table.row(0)).endswith(" (guess)")
     assert shown(table, 1, FileColumn.ENCODING) == "UTF-8"
     assert shown(table, 1, FileColumn.WORDS) == "12,345"
     assert table.row(1).statistics.distinct_words == 7
-    assert table.index(0, FileColumn.STATE).data(Qt.ItemDataRole.AccessibleTextRole) == "not counted yet"
+    assert table.index(0, FileColumn.STATE).data(Qt.ItemDataRole.AccessibleTextRole) == "Not counted yet"
 
 
 def test_files_are_moved_removed_and_all_of_it_undone(qtbot: QtBot, files: CorpusFiles, stack: QUndoStack) -> None:

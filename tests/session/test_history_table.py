@@ -72,7 +72,7 @@ def test_numbers_are_readable(qtbot: QtBot, model: TrainerModel, hugs: WordCount
 
 def test_titles_and_alignment(table: HistoryTableModel) -> None:
     titles = [table.headerData(column, Qt.Orientation.Horizontal) for column in HistoryColumn]
-    assert titles[:5] == ["step", "left", "right", "new token", "n(ab)"]
+    assert titles[:5] == ["Step", "Left", "Right", "New token", "n(ab)"]
     assert table.index(0, HistoryColumn.LEFT).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignLeft
     assert table.index(0, HistoryColumn.STEP).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
     assert table.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) is None

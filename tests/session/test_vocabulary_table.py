@@ -92,15 +92,15 @@ def test_cells_say_what_the_history_says(scene: Scene) -> None:
 
 def test_cells_are_readable(scene: Scene) -> None:
     table = scene.table
-    assert table.index(0, _Column.BORN).data() == "special"
-    assert table.index(6, _Column.BORN).data() == "alphabet"
+    assert table.index(0, _Column.BORN).data() == "Special"
+    assert table.index(6, _Column.BORN).data() == "Alphabet"
     assert table.index(table.rowCount() - 1, _Column.BORN).data() == "60"
     assert table.index(6, _Column.FREQUENCY).data() == "…"  # nothing is known yet
     scene.count()
     dead = int(scene.usage.dead.nonzero()[0][0])
     assert table.index(dead, _Column.REASON).data() == "because merged"
     assert table.index(0, _Column.REASON).data() == ""
-    assert table.headerData(0, Qt.Orientation.Horizontal) == "token"
+    assert table.headerData(0, Qt.Orientation.Horizontal) == "Token"
     assert table.index(0, _Column.ID).data(Qt.ItemDataRole.TextAlignmentRole) & Qt.AlignmentFlag.AlignRight
 
 

@@ -91,7 +91,7 @@ def test_every_word_has_its_count_and_its_split(hug: Scene) -> None:
     assert hug.rows()[0] == ("hugs", 5, ("hugs",))
     assert hug.table.changed_rows == 1
     assert hug.table.index(1, WordColumn.SPLIT).data() == "p ##u ##n"
-    assert hug.table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "at step 3"
+    assert hug.table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "At step 3"
     spoken = [hug.table.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) for row in range(2)]
     assert spoken == ["hugs, changed by this step", "pun"]
 
@@ -221,7 +221,7 @@ def test_words_that_two_cut_differently(hug: Scene, hugs: WordCounts, qtmodeltes
     table.show_apart(WordsApart(found, ("A", "B")))
     cells = [[table.index(row, column).data(VALUE_ROLE) for column in WordColumn] for row in range(table.rowCount())]
     assert cells == [[each.word, each.count, each.first, each.second] for each in found.words]
-    assert table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "cut by A and B"
+    assert table.headerData(WordColumn.SPLIT, Qt.Orientation.Horizontal) == "Split by A and B"
     assert table.tooltip(0) == "pun ×12\nA: p ##u ##n\nB: p ##un"
     table.sort(WordColumn.SPLIT, UP)
     assert hug.words()[0] == "hugs"

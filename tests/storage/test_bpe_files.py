@@ -155,7 +155,7 @@ def test_symbols_with_blanks_are_refused(tmp_path: Path) -> None:
         (b"a b c\n", "line 1: expected two symbols"),
         (b"a z\n", "line 1: 'z' is not in the vocabulary"),
         (b"b a\n", "line 1: 'ba' is not in the vocabulary"),
-        (b"a b\n\xff\n", "line 2: the byte FF at byte 4 is not UTF-8"),
+        (b"a b\n\xff\n", "line 2: the byte FF at offset 4 is not valid UTF-8"),
     ],
 )
 def test_damaged_merges(tmp_path: Path, merges: bytes, message: str) -> None:

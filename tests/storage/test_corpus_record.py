@@ -186,7 +186,7 @@ def test_a_corpus_elsewhere_is_looked_for_by_its_name_and_asked_for(
     corpus.write_text("hug pug hugs")
     write_export("folder", exported(corpus, TrainingConfig(max_merges=3)), out)
     with pytest.raises(
-        StudioError, match=r"^corpus\.txt, a file that was trained on, does not exist\. Name the corpus"
+        StudioError, match=r"^corpus\.txt, one of the files it was trained on, does not exist\. Specify the corpus"
     ):
         verify(out)
     assert verify(out, [str(corpus)]).agrees

@@ -128,7 +128,7 @@ def test_a_manifest_that_is_made_to_fill_the_memory_is_refused_at_once(tmp_path:
 
 def test_a_manifest_that_is_too_large_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_bytes(manifest_bytes(manifest()) + b" " * (12 << 20))
-    with pytest.raises(StudioError, match="too many for a manifest"):
+    with pytest.raises(StudioError, match="too large for a manifest"):
         read_manifest(tmp_path / "manifest.json")
 
 
@@ -232,7 +232,7 @@ def test_a_file_that_was_changed_on_purpose_can_be_named(tmp_path: Path) -> None
     path.write_text(json.dumps(json.loads(path.read_bytes())), encoding="utf-8")  # as another program writes it
     for place in (tmp_path, tmp_path / MANIFEST_FILE):
         with pytest.raises(
-            StudioError, match=r"tokenizer\.json is not the file that was written together.*name the file to read"
+            StudioError, match=r"tokenizer\.json is not the file that was written together.*specify the file to read"
         ):
             load_tokenizer(place)
     assert load_tokenizer(path).normalizer.name == load_tokenizer(tmp_path / "vocab.txt").normalizer.name == "none"
@@ -261,6 +261,8 @@ def test_a_vocabulary_whose_manifest_is_of_another_one_needs_its_pipeline_named(
     assert load_tokenizer(tmp_path / "words.txt").normalizer.name == "lowercase"
     (tmp_path / "words.txt").write_text("[UNK]\nhug\n")
     for steps in ((None, None), ("none", None)):
-        with pytest.raises(StudioError, match=r"a different vocabulary than the words\.txt beside it.*name words\.txt"):
+        with pytest.raises(
+            StudioError, match=r"a different vocabulary than the words\.txt next to it.*specify words\.txt"
+        ):
             load_tokenizer(tmp_path / "words.txt", *steps)
     assert load_tokenizer(tmp_path / "words.txt", "none", "whitespace").normalizer.name == "none"

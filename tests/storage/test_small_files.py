@@ -13,7 +13,7 @@ def test_a_file_is_read_up_to_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "a.bin"
     path.write_bytes(b"12345")
     assert small_file_bytes(path, 5, "a manifest") == b"12345"
-    with pytest.raises(StudioError, match=r"a\.bin has 0 MB, too many for a manifest\. Ask\."):
+    with pytest.raises(StudioError, match=r"a\.bin is 0 MB, too large for a manifest\. Ask\."):
         small_file_bytes(path, 4, "a manifest", "Ask.")
 
 
@@ -32,7 +32,7 @@ def test_a_file_that_says_it_is_empty_and_is_not_is_refused_too() -> None:
     path = Path("/proc/cpuinfo")
     if not path.exists() or path.stat().st_size:
         pytest.skip("the system makes up no such file")
-    with pytest.raises(StudioError, match="too many for a manifest"):
+    with pytest.raises(StudioError, match="too large for a manifest"):
         small_file_bytes(path, 10, "a manifest")
     version = Path("/proc/version")
     assert small_file_bytes(version, 1 << 20, "a manifest") == version.read_bytes()
@@ -45,5 +45,5 @@ def test_a_folder_is_refused(tmp_path: Path) -> None:
 
 def test_the_line_and_byte_of_what_is_not_utf_8_are_named() -> None:
     assert utf8_text("né".encode(), "a.txt") == "né"
-    with pytest.raises(StudioError, match=r"a\.txt, line 2: the byte FF at byte 4 is not UTF-8"):
+    with pytest.raises(StudioError, match=r"a\.txt, line 2: the byte FF at offset 4 is not valid UTF-8"):
         utf8_text(b"one\n\xff", "a.txt")

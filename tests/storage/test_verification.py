@@ -78,13 +78,13 @@ def test_the_corpus_that_the_manifest_names_is_found_and_must_be_what_it_was(fol
     result = verify(folder)
     assert (result.agrees, result.source) == (True, str(corpus))
     corpus.write_text(TEXT.replace("fun", "fan"), encoding="utf-8")
-    with pytest.raises(StudioError, match=r"is not the file that was trained on.*Name the corpus"):
+    with pytest.raises(StudioError, match=r"is not the file that was trained on.*Specify the corpus"):
         verify(folder)
     result = verify(folder, [str(corpus)])
     assert not result.agrees
     assert outcomes(result)["corpus"] == outcomes(result)["word counts"] == "differs"
     corpus.unlink()
-    with pytest.raises(StudioError, match=r"does not exist\. Name the corpus"):
+    with pytest.raises(StudioError, match=r"does not exist\. Specify the corpus"):
         verify(folder)
 
 

@@ -60,13 +60,13 @@ def test_forms_that_are_understood(path: Path, data: bytes, tokens: list[str]) -
         (b"a\nb\nc\na\n", "'a' appears on line 1 and again on line 4"),
         (b"a\n\nb\n", "line 2: an empty token"),
         (b"\n", "line 1: an empty token"),
-        (b"a\nb \n", "line 2: white space at the end"),
-        (b"a\nb\r\n", "line 2: white space at the end"),
-        ("a\nb\u3000\n".encode(), "line 2: white space at the end"),
+        (b"a\nb \n", "line 2: whitespace at the end"),
+        (b"a\nb\r\n", "line 2: whitespace at the end"),
+        ("a\nb\u3000\n".encode(), "line 2: whitespace at the end"),
         (b"a\nb\t12\n", "line 2: a tab"),
         (b"a\nb\0c\n", "line 2: a NUL"),
         (b"a\rb\nc\n", "line 1: a line break"),
-        (b"a\nb\n\xffc\n", "line 3: the byte FF at byte 4 is not UTF-8"),
+        (b"a\nb\n\xffc\n", "line 3: the byte FF at offset 4 is not valid UTF-8"),
         ("a\n".encode("utf-16"), "is in UTF-16"),
         (b"a\n" + b"x" * 10_001, "line 2: a token of 10001 characters"),
     ],
@@ -105,5 +105,5 @@ def test_what_is_no_file_or_too_large(tmp_path: Path, monkeypatch: pytest.Monkey
         read_vocabulary(tmp_path)
     monkeypatch.setattr(vocab_txt, "LARGEST_FILE_BYTES", 3)
     (tmp_path / "large").write_bytes(b"1234")
-    with pytest.raises(StudioError, match="too many for a vocabulary"):
+    with pytest.raises(StudioError, match="too large for a vocabulary"):
         read_vocabulary(tmp_path / "large")

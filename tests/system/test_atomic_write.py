@@ -98,7 +98,7 @@ def test_whatever_fails_the_old_file_stays(target: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(os, "fdopen", fdopen)
     else:
         monkeypatch.setattr(os, name, fail)
-    with pytest.raises(StudioError, match=r"file\.txt cannot be written: .*What was there before is unchanged"):
+    with pytest.raises(StudioError, match=r"file\.txt cannot be written: .*Any existing file is unchanged"):
         atomic_write(target, b"new")
     monkeypatch.undo()
     assert target.read_bytes() == b"old"
@@ -180,7 +180,7 @@ def test_when_one_replacement_fails_those_before_are_restored(
 
 def test_files_that_cannot_be_restored_are_reported_and_kept(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Replacing(monkeypatch, {2, 3}, OSError(errno.EACCES, "no"))
-    with pytest.raises(StudioError, match=r"file\.txt could not be restored.* What was there before is in ") as raised:
+    with pytest.raises(StudioError, match=r"file\.txt could not be restored.* The previous versions are in ") as raised:
         atomic_write_all({target: b"1", target.with_name("last"): b"2"})
     (kept,) = (path for path in target.parent.iterdir() if path != target)
     assert str(kept) in str(raised.value)
@@ -234,7 +234,7 @@ def test_folders_are_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StudioError, match="is a file, not a folder"):
         make_folder(tmp_path / "file")
-    with pytest.raises(StudioError, match="cannot be made"):
+    with pytest.raises(StudioError, match="cannot be created"):
         make_folder(tmp_path / "file" / "x")
 
 

@@ -97,7 +97,7 @@ def test_no_more_is_free_than_there_is() -> None:
 def test_too_little_is_an_error_with_both_figures() -> None:
     memory.check_memory(GB, GB)
     memory.check_memory(GB, None)
-    with pytest.raises(StudioError, match=r"needs about 2\.0 GB of memory, but only 960 MB are free\. Train on"):
+    with pytest.raises(StudioError, match=r"needs about 2\.0 GB of memory, but only 960 MB is free\. Train on"):
         memory.check_memory(2 * GB, 960 * 10**6)
 
 

@@ -108,7 +108,7 @@ def test_a_split_ends_in_a_name_where_the_next_step_begins() -> None:
         ("split:", "empty"),
         ("split:removed", "empty"),
         ("split:a", "empty"),
-        ("split:cut:a", "'cut' is not what can become of a match"),
+        ("split:cut:a", "'cut' is not a valid split behavior"),
         ("split:removed:(", "not a valid regular expression"),
     ],
 )
@@ -122,7 +122,7 @@ def test_a_split_whose_name_would_be_another() -> None:
         with pytest.raises(StudioError, match="follows a plus sign at character 2"):
             Split(pattern)
     assert Split("(?:a+)digits").split("aadigits") == ["aadigits"]
-    with pytest.raises(StudioError, match="A pattern is not 7"):
+    with pytest.raises(StudioError, match="A pattern is expected, not 7"):
         Split(7)  # type: ignore[arg-type]
 
 

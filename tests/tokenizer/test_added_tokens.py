@@ -79,5 +79,5 @@ def test_words_and_added_tokens_are_told_apart() -> None:
 
 @pytest.mark.parametrize("values", [("",), (7,), ("a", "yes")])
 def test_wrong_types(values: tuple[object, ...]) -> None:
-    with pytest.raises(StudioError, match=r"added token|AddedToken is 'yes'\. Give True or False"):
+    with pytest.raises(StudioError, match=r"added token|AddedToken: 'yes'\. Use True or False"):
         AddedToken(*values)  # type: ignore[arg-type]

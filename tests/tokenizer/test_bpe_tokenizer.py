@@ -54,7 +54,7 @@ def test_without_an_unknown_token_unknown_symbols_are_left_out() -> None:
 
 
 def test_ids_without_a_token() -> None:
-    with pytest.raises(StudioError, match="No token has the id 99"):
+    with pytest.raises(StudioError, match="No token has the ID 99"):
         made().decode([0, 99])
 
 
@@ -62,12 +62,12 @@ def test_ids_without_a_token() -> None:
     ("parts", "options", "message"),
     [
         ((["h"], []), {}, "is not a vocabulary"),
-        (({"h": 0}, None), {}, "Merges are pairs"),
-        (({"h": 0}, [("h",)]), {}, "Merges are pairs"),
+        (({"h": 0}, None), {}, "Merges must be pairs"),
+        (({"h": 0}, [("h",)]), {}, "Merges must be pairs"),
         (({"h": 0, "u": 1}, [("h", "u")]), {}, "The token 'hu' is not in the vocabulary"),
         (({"h": 0}, []), {"unk_token": "[UNK]"}, r"'\[UNK\]' is not in the vocabulary"),
         (({"h": 0}, []), {"end_of_word_suffix": "</w>", "end_of_word": "symbol"}, "'</w>' is not in the vocabulary"),
-        (({"h": 0}, []), {"end_of_word": "other"}, "The end of a word is 'other'"),
+        (({"h": 0}, []), {"end_of_word": "other"}, "Invalid end of word: 'other'"),
     ],
 )
 def test_what_makes_no_tokenizer(parts: tuple[Any, Any], options: dict[str, Any], message: str) -> None:

@@ -154,20 +154,20 @@ def test_contradictory_arguments_are_rejected(tmp_path: Path) -> None:
     small = wps.Tokenizer(wps.Vocabulary(["a"]))
     large = wps.Tokenizer(wps.Vocabulary(["[UNK]", *map(str, range(1 << 16))]))
     for one, settings, message in [
-        (small, {"dtype": "int64"}, 'no type of ids called "int64"'),
+        (small, {"dtype": "int64"}, 'no type of IDs called "int64"'),
         (small, {"dtype": "uint16"}, r"The unknown token \[UNK\] is not in the vocabulary.*Use int32"),
-        (large, {"dtype": "uint16"}, "The ids of 65,537 tokens do not fit into uint16"),
+        (large, {"dtype": "uint16"}, "The IDs of 65,537 tokens do not fit into uint16"),
         (small, {"add_special_tokens": True}, r"The vocabulary has no \[CLS\] to add"),
     ]:
         with pytest.raises(wps.StudioError, match=message):
             wps.encode_texts(one, ["a"], **settings)  # type: ignore[arg-type]
     with pytest.raises(wps.StudioError, match="Put it into a list"):
         wps.encode_texts(small, "a")
-    with pytest.raises(wps.StudioError, match="Text 2 is not a text but 3"):
+    with pytest.raises(wps.StudioError, match="Text 2 is not a string: 3"):
         wps.encode_texts(small, ["a", 3])  # type: ignore[list-item]
     for output, offsets, message in [
         ("a", None, "a is one of the files to encode"),
-        ("ids", os.path.join(".", "ids"), "cannot both go to"),
+        ("ids", os.path.join(".", "ids"), "cannot both be written to"),
         (os.path.join("no", "ids"), None, "There is no folder .*no"),
         ("ids", os.path.join("a", "offsets"), "is not a folder"),
     ]:

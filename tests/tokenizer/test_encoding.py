@@ -156,7 +156,7 @@ def test_roles_and_not_names_determine_the_special_tokens() -> None:
 
 
 def test_a_template_that_cannot_be_applied_is_named() -> None:
-    with pytest.raises(wps.StudioError, match=r"The post_processor .* is none that can be applied here"):
+    with pytest.raises(wps.StudioError, match=r"The post_processor .* is not supported"):
         wps.Tokenizer(WORDPIECE.vocabulary, kept_parts={"post_processor": {"type": "X"}})
 
 
@@ -196,24 +196,24 @@ def test_a_length_that_is_not_given_is_that_of_the_model() -> None:
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((None,), {}, r"Texts are expected, not None\. Give a list"),
+        ((None,), {}, r"Texts are expected, not None\. Pass a list"),
         ((b"a",), {}, r"Bytes were given .* Decode"),
         (({"a": 1},), {}, "A mapping was given"),
-        ((["a", None],), {}, "Text 2 is not a text but None"),
-        ((["a", b"b"],), {}, "Text 2 is not a text but b'b'\\. Decode"),
-        (("a", 3), {}, "Text 1 is not a text but 3"),
+        ((["a", None],), {}, "Text 2 is not a string: None"),
+        ((["a", b"b"],), {}, "Text 2 is not a string: b'b'\\. Decode"),
+        (("a", 3), {}, "Text 1 is not a string: 3"),
         ((["a", "b"], "a"), {}, "One text was given where several are expected"),
-        (([("a", "b"), "c"],), {}, "'c' is not a pair of texts, as others are"),
+        (([("a", "b"), "c"],), {}, "'c' is not a pair of texts, but other items are"),
         ((["a", "b"], ["a"]), {}, "2 texts and 1 second texts"),
-        (("a",), {"padding": "left"}, "padding is 'left'.*longest, max_length, do_not_pad, True or False"),
-        (("a",), {"padding": True, "padding_side": "top"}, "padding_side is 'top'. Give right or left"),
-        (("a",), {"max_length": 0}, "max_length is 0.*at least 1"),
-        (("a",), {"max_length": 2.0}, r"max_length is 2\.0"),
-        (("a",), {"max_length": True}, "max_length is True"),
-        (("a",), {"max_length": 3, "stride": -1}, "stride is -1.*at least 0"),
-        (("a",), {"max_length": 1, "add_special_tokens": True}, "no room for 2 special tokens in 1"),
+        (("a",), {"padding": "left"}, "Invalid padding: 'left'.*longest, max_length, do_not_pad, True or False"),
+        (("a",), {"padding": True, "padding_side": "top"}, "padding_side: 'top'. Use right or left"),
+        (("a",), {"max_length": 0}, "Invalid max_length: 0.*at least 1"),
+        (("a",), {"max_length": 2.0}, r"Invalid max_length: 2\.0"),
+        (("a",), {"max_length": True}, "Invalid max_length: True"),
+        (("a",), {"max_length": 3, "stride": -1}, "Invalid stride: -1.*at least 0"),
+        (("a",), {"max_length": 1, "add_special_tokens": True}, "A length of 1 leaves no room for 2 special tokens"),
         (("a b a",), {"max_length": 2, "stride": 2}, "A stride of 2 is too long where truncation leaves 2 tokens"),
-        (("a", "a b a"), {"max_length": 2, "truncation": "only_first"}, "No first text is long enough"),
+        (("a", "a b a"), {"max_length": 2, "truncation": "only_first"}, "Truncating the first text alone cannot"),
         (
             ("a",),
             {"padding": True, "max_length": 3, "truncation": True, "pad_to_multiple_of": 2},
@@ -228,7 +228,7 @@ def test_what_is_impossible_is_explained(arguments: Any, options: Any, message: 
 
 def test_a_length_must_be_known() -> None:
     for options in ({"truncation": True}, {"padding": "max_length"}):
-        with pytest.raises(wps.StudioError, match=r"needs a length.*max_length"):
+        with pytest.raises(wps.StudioError, match=r"need max_length.*Set max_length"):
             BPE.encode("a", **options)  # type: ignore[arg-type]
 
 

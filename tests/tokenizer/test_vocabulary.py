@@ -34,7 +34,7 @@ def test_token_twice() -> None:
 
 @pytest.mark.parametrize("token_id", [-1, 1])
 def test_an_unknown_id(token_id: int) -> None:
-    with pytest.raises(StudioError, match="no token with the id"):
+    with pytest.raises(StudioError, match="no token with the ID"):
         Vocabulary(["a"])[token_id]
 
 

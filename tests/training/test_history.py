@@ -52,7 +52,7 @@ def test_segmentation_at_every_step(history: Any) -> None:
     assert history.segmentation("hugs", 2) == ["hu", "##gs"]
     assert history.segmentation("hugs", 3) == ["hugs"]
     for stranger in ("mug", "", "hugsy"):
-        with pytest.raises(StudioError, match=f"'{stranger}' was not trained on"):
+        with pytest.raises(StudioError, match=f"'{stranger}' is not in the training corpus"):
             history.segmentation(stranger, 1)
 
 
@@ -272,7 +272,7 @@ def test_shared_parts_are_one_object() -> None:
 @pytest.mark.parametrize("token_id", [-1, 1000])
 def test_no_such_token(token_id: int) -> None:
     history = wps.train(wps.WordCounts.from_pairs([("ab", 1)])).history
-    with pytest.raises(StudioError, match=f"no token with the id {token_id}"):
+    with pytest.raises(StudioError, match=f"no token with the ID {token_id}"):
         history.merge_tree(token_id)
 
 

@@ -119,7 +119,7 @@ def test_ranking_candidates_out_of_memory_keeps_the_training(
         one.step_back()
     with monkeypatch.context() as patch:
         patch.setattr(compiled, "_shortlist_arrays", Failing(compiled._shortlist_arrays, 0))
-        with pytest.raises(StudioError, match="not enough memory for this training"):
+        with pytest.raises(StudioError, match="not enough memory for this run"):
             training.top(500)
     assert training.top(500) == straight.top(500)
     run_in_slices(training)
@@ -129,7 +129,7 @@ def test_ranking_candidates_out_of_memory_keeps_the_training(
 
 def test_a_trainer_that_cannot_be_made_says_so(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trainer, "prepare", Failing(preparation.prepare, 0))
-    with pytest.raises(StudioError, match="not enough memory for this training"):
+    with pytest.raises(StudioError, match="not enough memory for this run"):
         wps.Trainer(sample_words)
 
 
@@ -142,7 +142,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_laid_out(
             lambda: wps.Trainer(sample_words, memory_limit=1000),
             lambda: wps.train(sample_words, memory_limit=0),
         ):
-            with pytest.raises(StudioError, match=r"needs about 1 MB of memory, but only 1 MB are free"):
+            with pytest.raises(StudioError, match=r"needs about 1 MB of memory, but only 1 MB is free"):
                 refused()
         patch.setattr(trainer, "available_memory", lambda: 1000)
         with pytest.raises(StudioError, match="needs about"):
@@ -267,5 +267,5 @@ def test_a_process_at_its_memory_limit() -> None:
     result = subprocess.run(order, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     refused, ran_out, _ = result.stdout.splitlines()
-    assert refused.startswith("This training needs about ")
+    assert refused.startswith("This run needs about ")
     assert ran_out.startswith("There is not enough memory for more than ")

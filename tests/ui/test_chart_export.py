@@ -24,7 +24,7 @@ def dialog_of(studio: Studio) -> QFileDialog:
 def test_the_command_saves_what_is_shown_as_png_or_svg(studio: Studio, tmp_path: Path) -> None:
     dialog = dialog_of(studio)
     assert dialog.selectedFiles()[0].endswith("value-per-step.png")
-    dialog.filterSelected.emit("SVG drawing (*.svg)")
+    dialog.filterSelected.emit("SVG image (*.svg)")
     assert dialog.defaultSuffix() == "svg"
     for name in ("chart.png", "chart.svg"):
         dialog.fileSelected.emit(str(tmp_path / name))

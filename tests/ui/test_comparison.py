@@ -411,5 +411,5 @@ def test_further_steps_are_named(fixed: Studio) -> None:
     for step in (5, 7):
         bookmarks.set_compared(bookmarks.keep("more", step), True)
     rest = window.tokenization_pane._compared._rest
-    fixed.wait(lambda: rest.text() == "also compared: B @12 late")
+    fixed.wait(lambda: rest.text() == "Also compared: B @12 late")
     fixed.wait(lambda: len(settled_plot(fixed).lanes) == 4)

@@ -78,7 +78,7 @@ def test_what_cannot_be_decoded_is_reported_and_changes_nothing(
     [
         (Reading("latin-1"), "hug\ncaf\xe9 noir\n", "thing.txt · Latin-1"),
         (Reading(errors="replace"), "hug\ncaf\ufffd noir\n", "thing.txt · 1 place replaced"),
-        (Reading(errors="skip-line"), "hug\n", "thing.txt · 1 line left out"),
+        (Reading(errors="skip-line"), "hug\n", "thing.txt · 1 line skipped"),
     ],
 )
 def test_an_undecodable_file_is_read_another_way(
@@ -239,7 +239,7 @@ def test_leaving_while_training_asks(studio: Studio) -> None:
     with studio.qtbot.waitSignal(studio.window.model.merges_appended, timeout=20_000):
         studio.window.actions_.train.trigger()
     studio.window.close()
-    assert "training is running" in studio.box().informativeText()
+    assert "Training is still running" in studio.box().informativeText()
     studio.answer(_DISCARD)
     assert not studio.window.isVisible()
 

@@ -127,7 +127,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     box = view.form._kind_box
     assert (box.currentText(), "two columns" in box.toolTip()) == ("word counts (guess)", True)
     kind = window.session.document.files.table.index(0, FileColumn.KIND)
-    assert kind.data() == "guess: word counts"
+    assert kind.data() == "word counts (guess)"
     studio.wait(lambda: "hug\t5" in view.preview.text)
     choose(box, "tsv")
     wait_counted(studio)
@@ -138,7 +138,7 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     assert kind.data() == box.currentText() == "word counts"
     window.session.document.undo_stack.undo()
     window.session.document.undo_stack.undo()
-    assert kind.data() == "guess: word counts"
+    assert kind.data() == "word counts (guess)"
 
 
 @pytest.mark.slow
@@ -169,7 +169,7 @@ def test_an_empty_file_says_so_in_its_preview(studio: Studio, tmp_path: Path) ->
     (tmp_path / "2.txt").write_text("hug\n", encoding="utf-8")
     studio.open(tmp_path)
     preview = studio.window.corpus_pane.files_view.preview
-    studio.wait(lambda: preview._text.placeholderText() == "The file is empty.")
+    studio.wait(lambda: preview._text.placeholderText() == "The file is empty")
     studio.window.corpus_pane.files_view.list.select([1])
     studio.wait(lambda: preview.text == "hug\n")
     assert not preview._text.placeholderText()

@@ -35,7 +35,7 @@ def test_pasted_counts_are_offered_and_read_as_counts_and_back(studio: Studio) -
     assert not pane.line_view.isVisible()  # no text becomes words here
     studio.wait(lambda: offer.text == "Word counts")
     document.undo_stack.undo()
-    studio.wait(lambda: offer.text == "Word counts?")
+    studio.wait(lambda: offer.text == "This looks like word counts")
     document.undo_stack.redo()
     studio.wait(lambda: offer.text == "Word counts")
     studio.qtbot.mouseClick(offer.accept, Qt.MouseButton.LeftButton)
@@ -58,7 +58,7 @@ def test_an_offer_is_declined_once_for_the_text(studio: Studio) -> None:
 def test_lines_without_a_count_are_reported(studio: Studio) -> None:
     studio.window.session.document.set_text(HUG + "bun\n")
     studio.wait(lambda: counted(studio) == [("hug", 10), ("pug", 5)], 30_000)
-    assert studio.window.corpus_pane.note == "1 line is left out: it is no word with a count."
+    assert studio.window.corpus_pane.note == "1 line is left out: it is not a word with a count."
 
 
 def test_a_table_that_is_opened_says_that_it_is_read_as_counts(studio: Studio, tmp_path: Path) -> None:

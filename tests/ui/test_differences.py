@@ -70,8 +70,8 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     QTest.keyClick(window, Qt.Key.Key_W, _CONTROL_SHIFT)
     wait_for(two, expected(two, 3, 3))
     assert face.isVisible()
-    assert face.choice.currentText() == "cut differently by B"
-    assert face.share == "A at step 3 and B at step 3 cut 5 of 5 words differently: 100.00 % of all in the text."
+    assert face.choice.currentText() == "Split differently by B"
+    assert face.share == "A at step 3 and B at step 3 split 5 of 5 distinct words differently: 100.00% of the text."
     cell = face.view.visualRect(face.table.index(0, WordColumn.SPLIT))
     lines = face.view._delegate.lines(cell, face.table.index(0, WordColumn.SPLIT))
     for line, token in zip(lines, ("##u", "##un"), strict=True):
@@ -84,17 +84,17 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     assert not face._search._question  # nothing is compared where nobody sees it
     window.corpus_pane.show_face(Face.WORDS)
     wait_for(two, expected(two, 7, 7))
-    assert face.share.startswith("A at step 7 and B at step 7 cut ")
+    assert face.share.startswith("A at step 7 and B at step 7 split ")
 
     runs.show(runs.all[1])  # it is compared with A then
-    two.wait(lambda: face.choice.currentText() == "cut differently by A", 30_000)
+    two.wait(lambda: face.choice.currentText() == "Split differently by A", 30_000)
     window.model.seek(0)
-    two.wait(lambda: face.emptiness == "B at step 0 and A at step 0 cut every word alike.", 30_000)
+    two.wait(lambda: face.emptiness == "B at step 0 and A at step 0 split all words the same way.", 30_000)
     window.actions_.compare_step.trigger()  # a bookmark is compared like a run
     window.model.seek(5)
-    two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "cut differently by B@0", 30_000)
+    two.wait(lambda: face.choice.count() == 3 and face.choice.itemText(2) == "Split differently by B@0", 30_000)
     window.actions_.words_apart.trigger()
-    two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 cut "), 30_000)
+    two.wait(lambda: face.share.startswith("B at step 5 and B at step 0 split "), 30_000)
     window.actions_.words_apart.trigger()
     two.wait(lambda: not face.table.is_apart and len(shown(two)) == 5, 30_000)
     for run in runs.all:
@@ -107,7 +107,7 @@ def test_where_runs_part(two: Studio) -> None:
     pane, plot, link = window.timeline_pane, window.timeline_pane.plot, window.timeline_pane._parting
     parting = wps.divergence(first.history, second.history)
     assert (parting.step, parting.first, parting.second) == (1, ("##g", "##s"), ("##u", "##g"))
-    text = "▼ A and B part at step 1: ##g + ##s here, ##u + ##g there"
+    text = "▼ A and B diverge at step 1: A merges ##g + ##s, B merges ##u + ##g"
     two.wait(lambda: link.isVisible() and link.text() == text, 30_000)
     assert [lane.parting for lane in plot.lanes] == [None, 1]
     two.qtbot.mouseClick(link, _LEFT)
@@ -119,8 +119,8 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(first)
     later = wps.divergence(first.history, window.session.runs.all[2].history).step
     assert later > 1
-    two.wait(lambda: link.text() == f"▼ A parts from B at step 1, from C at step {later}", 30_000)
-    assert link.accessibleName().startswith(f"{text}\n▼ A and C part at step {later}: ")
+    two.wait(lambda: link.text() == f"▼ A diverges from B at step 1, from C at step {later}", 30_000)
+    assert link.accessibleName().startswith(f"{text}\n▼ A and C diverge at step {later}")
     window.docks.bring("corpus")
     for step in (later, 1):
         QTest.keyClick(window, Qt.Key.Key_G, _CONTROL_SHIFT)
@@ -130,7 +130,7 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(second)
     assert not pane._partings._question
     pane.show()
-    two.wait(lambda: link.text().startswith("▼ B parts from A at step 1, from C at "), 30_000)
+    two.wait(lambda: link.text().startswith("▼ B diverges from A at step 1, from C at "), 30_000)
     for run in (first, second):
         window.session.runs.set_compared(run, False)
     two.wait(lambda: "B and C part" in link.text(), 30_000)
@@ -160,7 +160,7 @@ def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
 def test_unknown_merges_are_said_once() -> None:
     shown, *others = (Run(None, None, SimpleNamespace(has_steps=False), number=number) for number in range(3))
     found = [Parting(shown, each, is_known=False) for each in others]
-    assert parting_words(found) == ("the merges of A are unknown",)
+    assert parting_words(found) == ("Merges of A not available",)
 
 
 @pytest.mark.slow
@@ -183,14 +183,14 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
         (depth, share), sizes, shared = found.by_rank[-1], found.sizes, found.shared
         expected = [
             ["tokens", str(sizes[1])],
-            ["tokens in both", str(shared)],
-            ["only in A", str(sizes[0] - shared)],
-            ["only in the other", str(sizes[1] - shared)],
-            ["in both, of all tokens", f"{found.share:.1%}".replace("%", " %")],
-            [f"in both, of the first {depth}", f"{share:.1%}".replace("%", " %")],
+            ["Tokens in both", str(shared)],
+            ["Only in A", str(sizes[0] - shared)],
+            ["Only in the other", str(sizes[1] - shared)],
+            ["Share in both, all tokens", f"{found.share:.1%}".replace("%", " %")],
+            [f"Share in both, first {depth}", f"{share:.1%}".replace("%", " %")],
         ]
         two.wait(lambda expected=expected: lines() == expected, 30_000)
-        assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Beside it:"
+        assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Compared with:"
     assert model.headerData(1, Qt.Orientation.Horizontal) == "B at step 7"
     overlap.close()
     window.model.seek(2)
@@ -199,7 +199,7 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     overlap.begin()
     two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)
-    two.wait(lambda: overlap.said.startswith("Nothing is compared."), 30_000)
+    two.wait(lambda: overlap.said.startswith("No runs are compared."), 30_000)
     font = overlap.font()
     font.setPointSizeF(2 * font.pointSizeF())
     overlap.setFont(font)
@@ -230,7 +230,7 @@ def test_differences_from_a_run_of_another_library(two: Studio, monkeypatch: pyt
         window.actions_.words_apart.trigger()
         runs.set_compared(library_run, False)
     runs.set_compared(library_run, True)
-    two.wait(lambda: window.timeline_pane._parting.text() == f"the merges of {library_run.letter} are unknown", 30_000)
+    two.wait(lambda: window.timeline_pane._parting.text() == f"Merges of {library_run.letter} not available", 30_000)
     assert not window.timeline_pane._parting.isEnabled()
 
     def fail(_words: object) -> None:

@@ -53,7 +53,7 @@ def test_the_best_is_bold_except_of_those_that_lose_text(qtmodeltester: ModelTes
     model.sort(3, Qt.SortOrder.DescendingOrder)
     assert [line.name for line in model.records] == ["a", "d", "b", "c"]
     lines = model.tsv(parity=False).splitlines()
-    assert lines[0].startswith("tokenizer\tat step\tsize\ttokens a word\t")
+    assert lines[0].startswith("Tokenizer\tStep\tSize\tTokens per word\t")
     assert lines[2].split("\t")[:5] == ["d", "", "1000", "1.5", str(400 / 150)]
     model.sort(-1)
     assert [line.name for line in model.records] == ["a", "b", "c", "d"]
@@ -64,7 +64,7 @@ def face_of(studio: Studio) -> FiguresFace:
     window = studio.window
     window.actions_.command_palette.trigger()
     palette = window.help_controller.palette
-    QTest.keyClicks(palette.field, "Figures of all runs")
+    QTest.keyClicks(palette.field, "Run metrics")
     QTest.keyClick(palette.field, Qt.Key.Key_Return)
     studio.wait(lambda: window.charts_pane.face is not None and window.charts_pane.face.table.isVisible())
     studio.wait(lambda: window.charts_pane.isAncestorOf(window.focusWidget()))  # which F12 enlarges
@@ -151,7 +151,7 @@ def test_the_table_is_what_library_and_command_line_find(
     runs.all[2].library_run = replace(sound, content=b"spoiled")
     choose_text(face, "live")
     assert [each is None for each in shown()] == [False, False, True, False, False]
-    assert "Unigram by SentencePiece" in face.lines[2].name
+    assert "Unigram (SentencePiece)" in face.lines[2].name
     assert "sentencepiece.model" in str(face.lines[2].row.error)
     runs.all[2].library_run = sound
     window.session.set_live_text("hugs pun")
@@ -169,7 +169,7 @@ def test_the_table_is_what_library_and_command_line_find(
     face.table.selectRow(1)
     face.remove.click()
     assert [each.name for each in shown()] == ["B"]
-    assert "2 words by bert-cased, bert." in face.heading.text()
+    assert "2 words (bert-cased, bert)." in face.heading.text()
     window.session.set_live_text("")
     assert shown() == [None]
     assert face.note.text().startswith("There are no words")

@@ -231,7 +231,7 @@ def test_a_file_that_cannot_be_decoded_is_asked_about_and_the_counting_goes_on(s
     wait_counted(studio)
     assert window.session.document.files.rows[0].file.errors == "skip-line"
     assert window.session.counting.counts.statistics.skipped_lines == 1
-    assert "1 lines left out" in view._detail_label.text() or "1 line left out" in view._detail_label.text()
+    assert "1 lines skipped" in view._detail_label.text() or "1 line skipped" in view._detail_label.text()
 
 
 # -- counting
@@ -297,7 +297,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
     assert counts.statistics.is_partial
     assert counts.words[:3] == ["word0", "other0", "hug"]
     assert window.session.document.files.rows[0].state is FileState.PARTLY
-    assert window.corpus_pane.hint == window.session.corpus_name == "large.csv, in part"
+    assert window.corpus_pane.hint == window.session.corpus_name == "large.csv (partial)"
     assert "Only the first" in bar.text
     assert bar._again_button.text() == "Count all"
 
@@ -322,4 +322,4 @@ def test_a_killed_counting_is_reported_and_offered_again(studio: Studio, large: 
 def test_progress_is_reported_in_true_numbers() -> None:
     progress = CountingProgress(312_000_000, 1_000_000_000, 0, 1, 4_100_000, 31.0, 260_000_000)
     words = progress_words(progress).replace("\u00a0", " ")
-    assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB memory"
+    assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB of memory"

@@ -50,7 +50,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
 
     window.actions_.command_palette.trigger()
     palette = window.help_controller.palette
-    QTest.keyClicks(palette.field, "WordPiece by tokenizers")
+    QTest.keyClicks(palette.field, "WordPiece (tokenizers)")
     with studio.qtbot.waitSignal(window.session.library_job.finished, timeout=60_000):
         QTest.keyClick(palette.field, Qt.Key.Key_Return)
     wordpiece = runs.current
@@ -64,7 +64,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     window.actions_.library_twice.trigger()
     run = trained(studio, "sentencepiece-unigram")
     index, tabs = runs.all.index(run), window.run_strip.tabs
-    assert tabs.tabText(index) == "Unigram by SentencePiece end"
+    assert tabs.tabText(index) == "Unigram (SentencePiece) final only"
     assert "Trained twice, with the same result." in tabs.tabToolTip(index)
     assert "Trained twice, with the same result." in window.library_banner.text
     studio.wait(lambda: window.session.usage.is_current)
@@ -80,11 +80,11 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     window.tokenization_pane.set_text("hugs pun")
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
-    assert "Token details has the best" in window.tokenization_pane._why.title
+    assert "the best ones in Token details" in window.tokenization_pane._why.title
     assert window.timeline_pane.hint == "end"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
-    assert window.tokenization_pane._compared.texts[0].startswith("Unigram by SentencePiece end ")
+    assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) final only ")
     runs.set_compared(wordpiece, False)
     window.docks.fill("token_details")
     model.set_selection(Selection("word", text="hugs"))
@@ -185,14 +185,14 @@ while True: time.sleep(1)
     run = trained(studio, "sentencepiece-unigram")
     assert "tokens: the library finds no more in this corpus." in banner.text
     assert "Lines left out by the library" in banner.text
-    assert run_names([run]) == ["Unigram by SentencePiece"]
+    assert run_names([run]) == ["Unigram (SentencePiece)"]
     studio.set_text(f"{HEADER}\nhug\t3\n▅\t2\n")  # which has no lines to learn from
     run = trained(studio, "sentencepiece-unigram")
     assert "was trained on words, as this corpus has no lines." in banner.text
-    assert "Words left out by the library" in banner.text
+    assert "Words left out because they contain" in banner.text
     assert run_names([run]) == ["Unigram by SentencePiece, trained on words"]
     assert (
-        f"{len(window.model.run.library_run.tokens)} tokens of 100 · trained by another library"
+        f"{len(window.model.run.library_run.tokens)} of 100 tokens · trained with another library"
         in window.bar.progress_text
     )
 

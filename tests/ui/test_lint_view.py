@@ -74,7 +74,7 @@ def test_what_is_said(view: LintView) -> None:
 def test_more_than_two_wait_behind_a_button(view: LintView) -> None:
     view.show_findings([finding(kind=kind) for kind in ("jamo", "twins", "mojibake", "invisible")])
     assert [row.isHidden() for row in view.rows] == [False, False, True, True]
-    assert view._more_button.text() == "2 more"
+    assert view._more_button.text() == "Show 2 more"
     view._more_button.click()
     assert not any(row.isHidden() for row in view.rows)
     view._more_button.click()
@@ -110,7 +110,7 @@ def test_it_can_be_used_with_the_keyboard_and_by_ear(qtbot: QtBot, view: LintVie
     view.show()
     first = view.rows[0]
     assert first.fix_button.accessibleName() == "Keep syllables whole: Decomposed Hangul: 한 → 3 letters"
-    assert first.unfold_button.accessibleName().startswith("Numbers and examples")
+    assert first.unfold_button.accessibleName().startswith("Details and examples")
     assert first.unfold_button.focusPolicy() & Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(view.fix_requested):
         qtbot.keyClick(first.fix_button, Qt.Key.Key_Space)

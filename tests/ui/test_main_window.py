@@ -106,7 +106,7 @@ def test_arrow_keys_in_the_editor_move_its_cursor(studio: Studio) -> None:
 def test_next_at_the_end_says_why_there_is_none_and_offers_to_go_on(studio: Studio) -> None:
     studio.window.actions_.last_merge.trigger()
     studio.window.actions_.next_merge.trigger()
-    assert "size reached" in studio.window.banner.text
+    assert "vocabulary size reached" in studio.window.banner.text
     assert studio.window.model.step == 25
 
 
@@ -166,7 +166,7 @@ def test_train_further_keeps_what_was_learned(studio: Studio) -> None:
 def test_another_objective_trains_another_vocabulary(studio: Studio) -> None:
     box = next(each for each in studio.window.findChildren(QComboBox) if each.accessibleName() == "Objective")
     box.setCurrentIndex(2)
-    assert "settings changed" in studio.window.bar.progress_text
+    assert "Settings changed" in studio.window.bar.progress_text
     train_anew(studio)
     assert studio.window.model.config.objective == "count"
     assert "70 tokens" in studio.window.bar.progress_text
@@ -413,10 +413,10 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     assert rows.texts[1].startswith("longest token first at step 10")
     why, merged = window.tokenization_pane._why, window.tokenization_pane._chips
     for chips, place, said in (
-        (rows._lines[0].chips, ChipPlace(0, 1, 1), "Why here? The longest token found anywhere"),
+        (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
         (merged, ChipPlace(0, 1, 2), "Why here? Ilikeeatingapples!, from character 2 (from 0) on"),
-        (rows._lines[0].chips, ChipPlace(0, 1, 0), "Why here? No token is found in Il"),
-        (rows._lines[0].chips, ChipPlace(0, 0, 0), "Why here? newest was trained on"),
+        (rows._lines[0].chips, ChipPlace(0, 1, 0), "No token matches “Il"),
+        (rows._lines[0].chips, ChipPlace(0, 0, 0), "“newest” is in the training corpus"),
         (rows._lines[1].chips, ChipPlace(0, 0, 0), "Why here? newest, from character 0"),
     ):
         chips._choose(place)
@@ -452,7 +452,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     runs.show(runs.all[0])
     studio.wait(lambda: window.run_strip._button.text() == window.bar.progress_text == said)
     window.session.document.edit(0, 0, "hug ")
-    studio.wait(lambda: window.run_strip._button.text() == "trained on an earlier text")
+    studio.wait(lambda: window.run_strip._button.text() == "Restore the earlier corpus")
     window.actions_.bring_text_back.trigger()
     assert unsaved_work(window.session, window.project, Loss.ALL).text
 
@@ -505,7 +505,7 @@ def test_another_normalizer_is_a_change_of_settings(studio: Studio) -> None:
     studio.window.actions_.train_as_you_type.setChecked(False)
     studio.window.corpus_pane.figures.choose("lowercase", "bert")
     studio.wait(lambda: studio.window.session.counting.counts is not None)
-    assert studio.window.bar.progress_text == "settings changed since this run"
+    assert studio.window.bar.progress_text == "Settings changed since this run"
 
 
 # -- training further

@@ -152,7 +152,7 @@ def test_a_run_is_closed_and_undo_brings_it_back(three: Studio, way: str) -> Non
 def test_a_preview_is_slanted_until_it_is_kept(studio: Studio) -> None:
     run = preview(studio, "count")
     tabs = studio.window.run_strip.tabs
-    assert texts(studio)[1] == "Run B: count, 25 merges, a preview"
+    assert texts(studio)[1] == "Run B: count, 25 merges (preview)"
     assert tabs._name_font(is_current=False, is_kept=run.is_kept).italic()
     QTest.mouseDClick(tabs, _LEFT, _NONE, place_of(studio, 1))
     assert run.is_kept
@@ -282,7 +282,7 @@ def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
     runs.show(runs.all[0])
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 4)
-    assert compared._rest.text() == "also compared: E score, size 55, F score, size 60"
+    assert compared._rest.text() == "Also compared: E score, size 55, F score, size 60"
     three.wait(lambda: "end" in compared.texts[3])
 
 

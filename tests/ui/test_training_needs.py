@@ -65,7 +65,7 @@ def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) ->
 def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machine: Machine) -> None:
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
-    figures = f"needs about {megabytes} MB, 18 GB free · under 1 s"
+    figures = f"About {megabytes} MB of 18 GB free, under 1 s"
     whole = f"{figures} · likelihood, size 16,000, min. pairs 2: suggested for this corpus"
     assert bar.progress_text == whole
     short = f"{figures} · suggested", f"needs about {megabytes} MB · under 1 s · suggested"
@@ -94,7 +94,7 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
     assert text.startswith("needs about")
-    assert text.endswith("settings changed since this run")
+    assert text.endswith("Settings changed since this run")
 
 
 @pytest.mark.slow
@@ -123,12 +123,12 @@ def test_a_warning_stays_as_long_as_too_much_is_needed(large: Studio, machine: M
     assert banner.text == ""
     machine.free = needed(large) * 10 // 9
     settings.set_target_size(8000)
-    assert banner.text.startswith("This training needs about ")
+    assert banner.text.startswith("This run needs about ")
     assert banner.property("kind") == "warning"
     first = banner.text
     machine.free = needed(large) * 9 // 10
     settings.set_target_size(8001)
-    assert banner.text.startswith("This training needs about ")
+    assert banner.text.startswith("This run needs about ")
     assert banner.text != first
     banner.clear()
     settings.set_target_size(8002)  # it was put away, and nothing is worse than before
@@ -137,7 +137,7 @@ def test_a_warning_stays_as_long_as_too_much_is_needed(large: Studio, machine: M
     settings.set_target_size(8003)
     machine.free = needed(large)
     settings.set_target_size(8000)
-    assert banner.text.startswith("This training needs about ")
+    assert banner.text.startswith("This run needs about ")
     machine.free = 18 * GB
     settings.set_target_size(8001)
     assert banner.text == ""
@@ -148,7 +148,7 @@ def test_what_does_not_fit_is_asked_about_and_not_started(large: Studio, machine
     machine.free = needed(large) - 1
     large.window.actions_.train.trigger()
     box = large.box()
-    assert "This training needs about " in box.text()
+    assert "This run needs about " in box.text()
     assert box.defaultButton() is box.button(Cancel)
     large.answer(Cancel)
     assert large.window.model.state is not TrainerState.TRAINING

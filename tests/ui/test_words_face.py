@@ -106,7 +106,7 @@ def test_only_words_with_the_selected_token(studio: Studio, words: WordsFace) ->
     assert not words.only.isEnabled()
     studio.window.model.set_selection(Selection("pair", "hu", "##gs"))
     studio.wait(words.only.isEnabled)
-    assert words.only.text() == "with hugs"
+    assert words.only.text() == "Contains hugs"
     words.only.click()
     assert shown(words) == ["hugs"]
     studio.window.model.set_selection(Selection("token", text="##n"))

@@ -35,16 +35,16 @@ _TABLES = (".csv", ".jsonl", ".parquet")
 def compare_command(
     options: dict[str, Any],
     first: Annotated[str, Argument(help=f"A tokenizer: {TOKENIZER}; or a table of merges by train.", metavar="A")],
-    second: Annotated[str, Argument(help="Another one of the same.", metavar="B")],
+    second: Annotated[str, Argument(help="Another tokenizer or table of merges.", metavar="B")],
     on: Annotated[
         list[str] | None,
         Option(
             "--on",
-            help=f"Compare how words are cut. {FILES.removesuffix('; or - for stdin, or a pipe.')}.",
+            help=f"Compare how words are split. {FILES.removesuffix('; or - for stdin, or a pipe.')}.",
             metavar="FILES",
         ),
     ] = None,
-    top: Annotated[int, Option(help="Print this many words that are cut differently.", metavar="N", min=0)] = 20,
+    top: Annotated[int, Option(help="Print this many words that are split differently.", metavar="N", min=0)] = 20,
     as_json: JsonOption = False,
     kind: KindOption = None,
     word_counts: WordCountsOption = False,
@@ -59,7 +59,7 @@ def compare_command(
     if any(are_tables):
         if not all(are_tables) or on:
             what = "A table of merges can only be compared with another, and without --on"
-            raise StudioError(what, "Name two tables of merges, or two tokenizers.")
+            raise StudioError(what, "Specify two tables of merges or two tokenizers.")
         parting = divergence(_pairs_in(first), _pairs_in(second))
         print_line(printable_json({"divergence": _plain(parting)}) if as_json else _merges_line(parting))
         return
@@ -111,8 +111,8 @@ def _printed(found: TokenizerComparison, top: int) -> str:
 def _merges_line(parting: Divergence | None) -> str:
     if parting is None:
         return "All merges are the same"
-    pairs = ["no more" if pair is None else printable(" + ".join(pair)) for pair in (parting.first, parting.second)]
-    return f"The first merge that differs is number {parting.step:,}: {pairs[0]} in A, {pairs[1]} in B"
+    pairs = ["nothing" if pair is None else printable(" + ".join(pair)) for pair in (parting.first, parting.second)]
+    return f"A and B diverge at step {parting.step:,}: A merges {pairs[0]}, B merges {pairs[1]}"
 
 
 def _word_lines(words: WordDifferences, top: int) -> list[str]:
@@ -121,6 +121,6 @@ def _word_lines(words: WordDifferences, top: int) -> list[str]:
         (printable(" ".join(each.first)), printable(" ".join(each.second)), printable(each.word), f"{each.count:,}")
         for each in shown
     ]
-    number = f"{len(words.words):,} of {words.distinct_words:,} distinct words are cut differently"
+    number = f"{len(words.words):,} of {words.distinct_words:,} distinct words are split differently"
     head = f"{number}, {words.share:.2%} of the text"
     return [head, *(aligned([("A", "B", "word", "count"), *rows], names=3) if rows else [])]

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BETWEEN_IDS = re.compile(r"[\s,\[\]]+")
 _AT_ONCE, _BEHIND = 1 << 16, 64  # ids decoded at once, and behind how many of those before them
 _NO_CHARACTER = "\ufffd"  # what stands for a part of one
-_IDS_ADVICE = "Give whole numbers, or a .npy file that encode wrote."
+_IDS_ADVICE = "Specify whole numbers, or a .npy file that encode wrote."
 
 
 def decode_command(
@@ -38,7 +38,8 @@ def decode_command(
         list[str] | None,
         Argument(
             metavar="ID|FILE",
-            help="The ids of one text; or a .npy file that encode wrote; - or nothing for stdin, one text per line.",
+            help="The token IDs of one text, or a .npy file that encode wrote; - or nothing for stdin, one text per "
+            "line.",
             show_default=False,
         ),
     ] = None,
@@ -46,13 +47,13 @@ def decode_command(
     offsets: Annotated[
         str | None,
         Option(
-            help="The .npy file that encode --offsets wrote, where each line begins; found if it is beside FILE. "
+            help="The .npy file of line offsets that encode --offsets wrote; found automatically next to FILE. "
             "Without it, FILE is one text.",
             metavar="FILE",
         ),
     ] = None,
     keep_special_tokens: Annotated[
-        bool, Option("--keep-special-tokens", help="Keep [CLS], [SEP] and the others in the text.")
+        bool, Option("--keep-special-tokens", help="Keep special tokens such as [CLS] and [SEP] in the text.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -60,7 +61,9 @@ def decode_command(
     given = ids or ["-"]
     is_file = len(given) == 1 and _is_file(given[0])
     if offsets is not None and not is_file:
-        raise StudioError("--offsets needs a file of ids", "Name the .npy file that encode wrote; or omit --offsets.")
+        raise StudioError(
+            "--offsets needs a file of token IDs", "Specify the .npy file that encode wrote, or omit --offsets."
+        )
     tokenizer = any_loaded_tokenizer(vocab, None, None, "")
     if is_file:
         offsets = offsets or _offsets_beside(given[0], tokenizer)
@@ -123,13 +126,16 @@ def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
     name, (ids, *others) = display_name(path), manifest.files or (Path(path).name,)
     if Path(path).name in others:
         raise StudioError(
-            "{path} says where the lines of {ids} begin", "Name that instead.", path=name, ids=display_name(ids)
+            "{path} contains the line offsets of {ids}, not token IDs",
+            "Specify the file of token IDs instead.",
+            path=name,
+            ids=display_name(ids),
         )
     if manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
         warn(f"{name} was encoded with another vocabulary than this.")
     found = next((place for other in others if (place := Path(path).with_name(Path(other).name)).exists()), None)
     if found is None:
-        why = f"{display_name(others[0])} is not beside it" if others else "encode was not given --offsets"
+        why = f"{display_name(others[0])} is not next to it" if others else "encode was not given --offsets"
         warn(f"Where the lines of {name} end is not known, as {why}: all of it is one text.")
     return None if found is None else str(found)
 
@@ -151,7 +157,7 @@ def _texts_of_words(words: list[str]) -> Iterator[tuple[str, list[int]]]:
         yield "", _ids_in(" ".join(words))
         return
     if len(words) > 1:
-        raise StudioError("Stdin cannot be combined with ids", "Give one or the other.")
+        raise StudioError("Stdin cannot be combined with IDs", "Use one or the other.")
     for number, line in enumerate(decoded_lines(stdin(), STDIN), start=1):
         place = f"{STDIN}, line {number:,}"
         try:
@@ -165,7 +171,7 @@ def _ids_in(text: str) -> list[int]:
     words = [word for word in _BETWEEN_IDS.split(text) if word]
     wrong = next((word for word in words if not (word.removeprefix("-").isdecimal() and word.isascii())), None)
     if wrong is not None:
-        raise StudioError("{word!r} is neither an id nor a file of ids", _IDS_ADVICE, word=wrong[:100])
+        raise StudioError("{word!r} is neither a token ID nor a file of token IDs", _IDS_ADVICE, word=wrong[:100])
     return [int(word) for word in words]
 
 
@@ -179,7 +185,7 @@ def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArra
     if not len(ends) or ends[0] != 0 or ends[-1] != len(ids) or any((part[1:] < part[:-1]).any() for part in parts):
         raise StudioError(
             "{offsets} does not belong to {path}",
-            "Name the file that encode wrote together with the ids.",
+            "Specify the offsets file that encode wrote with these IDs.",
             offsets=display_name(offsets),
             path=name,
         )
@@ -204,5 +210,5 @@ def _integers_in(path: str) -> NDArray[np.integer]:
     except (ValueError, EOFError):
         numbers = None
     if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
-        raise StudioError("{path} is not a file of ids", _IDS_ADVICE, path=display_name(path))
+        raise StudioError("{path} is not a file of token IDs", _IDS_ADVICE, path=display_name(path))
     return np.asarray(numbers)  # still read when they are needed; slices of it are made faster

@@ -46,24 +46,25 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
 
-_IDS = "Writing the ids"
+_IDS = "Writing the token IDs"
 
 
 def encode_command(
     options: dict[str, Any],
     files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES")],
-    output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the ids to.")],
+    output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the token IDs to.")],
     vocab: VocabOption = ".",
     as_json: JsonOption = False,
     dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS, ("int32", "uint16"))] = "int32",
     offsets: Annotated[
-        str | None, option("A .npy file for the index in the ids where each line begins.", _IDS, metavar="FILE")
+        str | None,
+        option("The .npy file to write the line offsets to: the index of each line's first ID.", _IDS, metavar="FILE"),
     ] = None,
     add_special_tokens: Annotated[
         bool,
         Option(
             "--add-special-tokens",
-            help="Those of the template around every line, such as [CLS] and [SEP].",
+            help="Add special tokens such as [CLS] and [SEP] around every line, as in the template.",
             rich_help_panel=_IDS,
         ),
     ] = False,

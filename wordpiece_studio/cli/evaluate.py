@@ -39,12 +39,14 @@ def evaluate_command(
     options: dict[str, Any],
     tokenizers: Annotated[list[str], Argument(help=f"Each {TOKENIZER}.", metavar="TOKENIZERS")],
     on: Annotated[list[str], Option("--on", help=FILES.removesuffix("; or - for stdin, or a pipe."), metavar="FILES")],
-    each: Annotated[bool, Option("--each", help="Also print the figures on each of FILES, such as languages.")] = False,
+    each: Annotated[
+        bool, Option("--each", help="Also print the metrics for each of FILES, such as one per language.")
+    ] = False,
     parallel: Annotated[
         bool,
         Option(
             "--parallel",
-            help="FILES say the same in different languages: also print parity, tokens for one of the first file's.",
+            help="FILES are translations of each other: also print parity, the tokens per token of the first file.",
         ),
     ] = False,
     held_out: Annotated[
@@ -243,7 +245,7 @@ def _by_name(paths: Sequence[str]) -> dict[str, str]:
     """
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
-        raise StudioError("{path} is named twice", "Name it once.", path=display_name(twice))
+        raise StudioError("{path} is specified twice", "Specify it only once.", path=display_name(twice))
     names = [display_name(Path(path).name or path) for path in paths]
     if len(set(names)) < len(names):
         names = [display_name(path) for path in paths]

@@ -57,7 +57,7 @@ _OPTIONS = {
     "No word occurs": "--min-count",
     "The corpus has too few lines": "--held-out",
     "{text}: The corpus has too few lines": "--held-out",
-    "The ids of": "--dtype",
+    "The IDs of": "--dtype",
     "The longest word": "--max-word-length",
     "The pattern": "--pre-tokenizer",
     "The scheduler {address}": "--cluster",
@@ -72,7 +72,7 @@ _OPTIONS = {
     "There is no kind of file": "--kind",
     "Words with their counts": "--held-out",
     '{path} has no column "': "--column",
-    "There is no type of ids": "--dtype",
+    "There is no type of IDs": "--dtype",
     "{path} does not begin with a byte order mark": "--encoding",
 }
 _ADVICE_WITHOUT = {
@@ -205,7 +205,7 @@ def _advice_with_options(command: str) -> dict[str, str]:
     from wordpiece_studio.evaluation.held_out import HOLD_OUT_ADVICE  # with it comes the trainer
 
     return {
-        UNDECODABLE_ADVICE: "Give the encoding with --encoding, or use --errors replace or --errors skip-line.",
+        UNDECODABLE_ADVICE: "Specify the encoding with --encoding, or use --errors replace or --errors skip-line.",
         BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
         "--errors skip-line.",
         SKIP_ADVICE: "Fix it, or skip such lines with --errors skip-line.",
@@ -213,9 +213,9 @@ def _advice_with_options(command: str) -> dict[str, str]:
         "lines.",
         QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines "
         "with --errors skip-line.",
-        NAME_COLUMN_ADVICE: "Name the one to read with --column.",
-        NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, name their kind with --kind.",
-        NO_FILE_ADVICE: "Name a regular file or a single pipe; or pipe the text in and name - for stdin.",
+        NAME_COLUMN_ADVICE: "Specify the one to read with --column.",
+        NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, specify their kind with --kind.",
+        NO_FILE_ADVICE: "Specify a regular file or a single pipe; or pipe the text in and use - for stdin.",
         HOLD_OUT_ADVICE: "Use --held-out-file with another text." if command == "train" else "Omit it.",
         REPLACE_ADVICE: "Replace it with --force, or write to another place.",
     }
@@ -277,10 +277,10 @@ def reading_warnings(statistics: CorpusStatistics) -> list[str]:
     """Return a sentence about everything that was skipped or altered in reading."""
     warnings = []
     if statistics.replaced:
-        warnings.append(f"{number_of(statistics.replaced, 'undecodable place')} {_was(statistics.replaced)} replaced.")
+        warnings.append(f"{number_of(statistics.replaced, 'invalid sequence')} {_was(statistics.replaced)} replaced.")
     if statistics.skipped_lines:
         lines = statistics.skipped_lines
-        warnings.append(f"{number_of(lines, 'faulty line')} {_was(lines)} left out.")
+        warnings.append(f"{number_of(lines, 'invalid line')} {_was(lines)} skipped.")
     for name, encoding in statistics.marked_files.items():
         warnings.append(f"{name} was read as {encoding.upper()}, because it begins with that byte order mark.")
     if statistics.guessed_tables:
@@ -339,7 +339,7 @@ def no_words(files: Sequence[str], counts: WordCounts | None = None) -> StudioEr
             names=names,
             left_out=_left_out(counts),
         )
-    return StudioError("There are no words in {names}", "Name a text that has some.", names=names)
+    return StudioError("There are no words in {names}", "Choose a text that contains words.", names=names)
 
 
 def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str, seconds: float) -> str:
@@ -353,7 +353,7 @@ def encoding_summary(statistics: EncodingStatistics, unk_token: str, output: str
 
 def no_unknown_token(unk_token: str, done: str = "printed") -> str:
     """Return the warning for words without an id."""
-    return f"The vocabulary has no {unk_token}: words that it cannot spell have no id and are {done} as {NO_ID}."
+    return f"The vocabulary has no {unk_token}: words that it cannot spell have no ID and are {done} as {NO_ID}."
 
 
 def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
@@ -407,8 +407,8 @@ def _left_out_files(statistics: CorpusStatistics) -> str:
     files = f"{example} was" if number == 1 else f"{number_of(number, 'file')} were"
     example = "" if number == 1 else f", such as {example}"
     return (
-        f"{files} left out{example}: in a folder, only names that end in {', '.join(FOLDER_SUFFIXES)} are read. Name "
-        "others individually or by a pattern."
+        f"{files} left out{example}: in a folder, only names that end in {', '.join(FOLDER_SUFFIXES)} are read. "
+        "Specify others one by one, or with a pattern."
     )
 
 
@@ -417,7 +417,7 @@ def _stop_words(reason: str, config: TrainingConfig) -> str:
         "vocab_size": "the vocabulary has the requested size",
         "no_pair": "no pair is left",
         "min_frequency": f"no pair occurs {config.min_frequency:,} times or more",
-        "min_value": f"no pair has a value of {config.min_value} or more",
+        "min_value": f"no pair has a merge score of {config.min_value} or more",
         "max_merges": "the requested number of merges",
         "max_seconds": "the time limit was reached",
     }

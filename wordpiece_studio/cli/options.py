@@ -65,7 +65,7 @@ _PRE_TOKENIZERS = (
     " +."
 )
 TEXT, CHOICE, STOP, ALPHABET = "Reading the text", "Choosing the merges", "Stopping", "Alphabet and tokens"
-ROLES, JUDGING = "Roles of special tokens", "Judging the vocabulary"
+ROLES, JUDGING = "Roles of special tokens", "Evaluating the vocabulary"
 
 
 def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
@@ -101,7 +101,7 @@ ColumnOption = Annotated[
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
 ]
-ErrorsOption = Annotated[str, option("For faulty lines: strict, replace or skip-line.", TEXT, ErrorHandling)]
+ErrorsOption = Annotated[str, option("For invalid lines: strict, replace or skip-line.", TEXT, ErrorHandling)]
 ProcessesOption = Annotated[
     int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
 ]
@@ -117,7 +117,7 @@ NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZ
 PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT, _names_in(_PRE_TOKENIZERS))]
 LongestWordOption = Annotated[int, option("Skip longer words.", TEXT)]
 UserTokensOption = Annotated[
-    str | None, option("A file of tokens that are never cut, one a line.", TEXT, metavar="FILE")
+    str | None, option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
 ]
 
 
@@ -156,7 +156,7 @@ def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str 
     if isinstance(tokenizer, Tokenizer):
         return _with_removal(tokenizer, remove)
     if remove:
-        raise StudioError("Nothing can be removed before a {kind} model", "Omit --remove.", kind=tokenizer.kind)
+        raise StudioError("--remove cannot be used with a {kind} model", "Omit --remove.", kind=tokenizer.kind)
     return tokenizer
 
 
@@ -165,7 +165,7 @@ def _check_default(vocab: str) -> None:
 
     if vocab == "." and not any(Path(name).exists() for name in KNOWN_FILES):
         what = "This folder has no vocab.txt and no tokenizer.json"
-        raise StudioError(what, "Name a vocabulary with --vocab.")
+        raise StudioError(what, "Specify a vocabulary with --vocab.")
 
 
 def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
@@ -174,7 +174,9 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
 
 ForceOption = Annotated[
     bool,
-    Option("--force", help="Replace files that this program did not write or that have changed since."),
+    Option(
+        "--force", help="Replace existing files even if WordPiece Studio did not write them or they have changed since."
+    ),
 ]
 
 
@@ -188,7 +190,7 @@ def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> No
     """
     for path in paths:
         if Path(path).is_dir():
-            raise StudioError("{path} is a folder", "Name a file in it.", path=display_name(path))
+            raise StudioError("{path} is a folder", "Specify a file in it.", path=display_name(path))
         if not force:
             check_replaceable(side_manifest(path))  # first: without it, nothing is known about the file
             check_replaceable(path)
@@ -214,14 +216,14 @@ def stdin() -> BufferedIOBase:
         If it is closed.
     """
     if sys.stdin is None:  # closed by the parent process
-        raise StudioError("There is nothing to read: stdin is closed", "Name a file or give a text instead.")
+        raise StudioError("There is nothing to read: stdin is closed", "Specify a file or a text instead.")
     return cast("BufferedIOBase", sys.stdin.buffer)
 
 
 def is_stream(files: list[str]) -> bool:
     """Return whether the files are ``-`` alone, or one pipe, such as the shell makes of ``<(…)``."""
     if "-" in files and len(files) > 1:
-        raise StudioError("Stdin cannot be combined with files", "Write the text to a file and name it.")
+        raise StudioError("Stdin cannot be combined with files", "Save the text to a file and specify that file.")
     return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
 
 
@@ -255,7 +257,7 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
     lines = [line.removesuffix("\r") for line in utf8_text(data, path).split("\n")]
     tokens = tuple(filter(None, lines))
     if not tokens:
-        raise StudioError("{path} names no token", "Write one on each line.", path=display_name(path))
+        raise StudioError("{path} contains no tokens", "Write one on each line.", path=display_name(path))
     try:
         TrainingConfig(special_tokens=(), user_tokens=tokens)
     except StudioError as error:

@@ -38,7 +38,7 @@ def tokenize_command(
     normalizer: GivenOption = None,
     pre_tokenizer: GivenOption = None,
     remove: RemoveOption = "",
-    ids: Annotated[bool, Option("--ids", help="Print ids, not tokens.")] = False,
+    ids: Annotated[bool, Option("--ids", help="Print token IDs instead of tokens.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Tokenize text: one line of tokens per line."""
@@ -85,7 +85,7 @@ def explain_command(
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     words = tokenizer.pipeline.words(word)
     if not words:
-        raise StudioError("There is no word in {text!r}", "Give a word.", text=word)
+        raise StudioError("There is no word in {text!r}", "Enter a word.", text=word)
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
     for trace in map(tokenizer.explain, words):

@@ -107,24 +107,28 @@ if TYPE_CHECKING:
 
 
 ObjectiveOption = Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE, Objective)]
-OverflowOption = Annotated[str, option("Words with others: unk skips, remove cuts.", ALPHABET, AlphabetOverflow)]
+OverflowOption = Annotated[
+    str,
+    option("Words with other characters: unk skips the word, remove only the characters.", ALPHABET, AlphabetOverflow),
+]
 SpecialTokensOption = Annotated[
-    str, option("The first ids, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
+    str, option("The first tokens, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
 ]
 PrefixOption = Annotated[
     str | None,
     option("Before symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"),
 ]
-BY = "Training by another library"
+BY = "Training with another library"
 ByOption = Annotated[
     str | None, option("Let another library train: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
 ]
-TwiceOption = Annotated[bool, Option("--twice", help="Let it train twice, and print what differs.", rich_help_panel=BY)]
+TwiceOption = Annotated[bool, Option("--twice", help="Train twice and print the differences.", rich_help_panel=BY)]
 ReplayOption = Annotated[
     bool,
     Option(
         "--replay",
-        help="Then train here, in its order of ties: the same vocabulary, with its merges.",
+        help="Then train again in WordPiece Studio with the library's tie-breaking order, for the same vocabulary "
+        "with its merges.",
         rich_help_panel=BY,
     ),
 ]
@@ -145,8 +149,8 @@ OnlyOption = Annotated[
     ),
 ]
 _ADVICE_WITH_OPTION = {
-    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and the Studio finds in the file "
-    "beside it how text becomes words.",
+    VOCABULARY_ALONE_ADVICE: "Use --only vocab.txt: any program can read its tokens, and WordPiece Studio finds in "
+    "the file next to it how text becomes words.",
     JSON_ALONE_ADVICE: "Use --only tokenizer.json; or choose a normalizer that removes such characters.",
 }
 _SLICE = 1000  # merges between two updates of the progress bar
@@ -182,7 +186,7 @@ def train_command(
     character_coverage: CoverageOption = None,
     byte_fallback: FallbackOption = False,
     objective: ObjectiveOption = "likelihood",
-    tie: Annotated[str, option("On ties: first (in the corpus) or ids (the smallest).", CHOICE, Tie)] = "first",
+    tie: Annotated[str, option("On ties: first (in the corpus) or ids (the lowest).", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("Make no longer tokens; in characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
@@ -453,17 +457,18 @@ HeldOutOption = Annotated[
     bool,
     Option(
         "--held-out",
-        help="Hold out a tenth of the corpus, and print how many tokens a word a vocabulary of the rest makes of it, "
-        "for each objective.",
+        help="Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies "
+        "trained on the rest.",
         rich_help_panel=JUDGING,
     ),
 ]
 HeldOutFileOption = Annotated[
     str | None,
-    option("Print how many tokens a word it makes of this text, for each objective.", JUDGING, metavar="FILE"),
+    option("Print the tokens per word of this text, for each objective.", JUDGING, metavar="FILE"),
 ]
 HeldOutModelOption = Annotated[
-    str | None, option("With --held-out, write the vocabulary of the rest, which was judged.", JUDGING, metavar="DIR")
+    str | None,
+    option("With --held-out, write the vocabulary trained on the rest, which was evaluated.", JUDGING, metavar="DIR"),
 ]
 
 
@@ -479,11 +484,11 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
     if options["held_out"] and file is not None:
         raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
     if model is not None and not options["held_out"]:
-        raise StudioError("--held-out-model needs --held-out", "Without it, the vocabulary in --output is judged.")
+        raise StudioError("--held-out-model needs --held-out", "Without it, the vocabulary in --output is evaluated.")
     if model is not None and os.path.realpath(model) == os.path.realpath(output):
         raise StudioError("--output and --held-out-model are the same folder", "Choose another for one of them.")
     if options["bpe"] and (options["held_out"] or file is not None):
-        raise StudioError("--bpe cannot be judged by held-out text", "Omit --bpe: the merges are the same.")
+        raise StudioError("--bpe cannot be evaluated on held-out text", "Omit --bpe: the merges are the same.")
     if options["held_out"] and is_stream(options["files"]):
         raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
     if file is not None:
@@ -511,7 +516,7 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
     with progress() as report:
 
         def report_training(objective: str, tokens: int) -> None:
-            report(f"Training by {objective} to compare", tokens, config.vocab_size)
+            report(f"Training with {objective} to compare", tokens, config.vocab_size)
 
         return held_out_figures(counts, text, config, run=run, progress=report_training)
 

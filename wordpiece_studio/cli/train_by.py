@@ -77,7 +77,7 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
     """
     by, is_replayed = options["by"], options["replay"]
     if by is None and (name := next((name for name in _OF_LIBRARIES if options[name]), None)):
-        raise StudioError("--{name} needs --by", "Name another library with it.", name=name.replace("_", "-"))
+        raise StudioError("--{name} needs --by", "Specify the library with --by.", name=name.replace("_", "-"))
     if by is None:
         return
     check_library_settings(by, config)
@@ -199,9 +199,9 @@ def trained_by(
 
         def show() -> bool:
             if far.done is None:
-                report(f"Training by {library}, which does not say how far it is", 0, None)
+                report(f"Training with {library} (progress not available)", 0, None)
             else:
-                report(f"Training by {library}", far.done, far.total)
+                report(f"Training with {library}", far.done, far.total)
             return False
 
         own = {name: options[name] for name in ("twice", "character_coverage", "byte_fallback")}
@@ -226,8 +226,8 @@ def check_replayed(run: LibraryRun, trainer: Trainer) -> None:
     number = next(differing, None if len(ours) == len(run.tokens) else min(len(ours), len(run.tokens)))
     if number is not None:
         raise StudioError(
-            "The vocabularies differ from id {id} on: a word contains the prefix or the suffix or a special token, or "
-            "equally rare characters compete for the limit of the alphabet",
+            "The vocabularies differ from ID {id} onward: a word contains the prefix, the suffix or a special token, "
+            "or equally rare characters compete for the last places in the alphabet",
             "Train without --replay.",
             id=number,
         )
@@ -248,8 +248,8 @@ def repetition_words(run: LibraryRun) -> str:
     if differing.is_same:
         return "Trained twice, with the same result"
     return (
-        f"Trained twice, with different results: {differing.tokens:,} tokens are in one vocabulary only, "
-        f"{differing.ids:,} others have another id, {differing.scores:,} another score"
+        f"Trained twice, with different results: {differing.tokens:,} tokens are in only one vocabulary, "
+        f"{differing.ids:,} others have a different ID, {differing.scores:,} a different score"
     )
 
 

@@ -21,7 +21,7 @@ _WIDTH = len("unchecked")
 def verify_command(
     place: Annotated[
         str,
-        Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest beside it."),
+        Argument(metavar="DIR|FILE", help="The export: a folder, or a file with its manifest next to it."),
     ],
     sources: Annotated[
         list[str] | None,

@@ -165,7 +165,7 @@ class DecompressedStream:
     def _check_ratio(self) -> None:
         if self._bytes_out > UNSUSPICIOUS_BYTES and self._bytes_out > LARGEST_RATIO * self._bytes_in:
             raise StudioError(
-                "{path} contains more than {n} MB in {size} KB, which no text does",
+                "{path} expands from {size} KB to more than {n} MB, which is implausible for text",
                 "Decompress it yourself if you trust it.",
                 path=self._name,
                 n=self._bytes_out >> 20,
@@ -175,14 +175,14 @@ class DecompressedStream:
     def _fault(self, reason: str) -> StudioError:
         if _MEMORY_WORDS.search(reason):
             return StudioError(
-                "{path} requires more memory for decompression ({compression}) than such files need",
+                "Decompressing {path} ({compression}) takes more memory than such files normally need",
                 "Decompress it yourself if you trust it.",
                 path=self._name,
                 compression=self._compression,
             )
         return StudioError(
             "{path} cannot be decompressed ({compression}) beyond {n} bytes of its content: {reason}",
-            "Get it again; it is damaged or was not copied completely.",
+            "Get a new copy; the file is damaged or incomplete.",
             path=self._name,
             compression=self._compression,
             n=f"{self._bytes_out:,}",

@@ -261,7 +261,7 @@ class WordCounts:
         if not isinstance(pairs, Iterable):
             raise StudioError(
                 "Words with their counts are expected, not {value}",
-                "Give a list of pairs or a dictionary.",
+                "Pass a list of pairs or a dictionary.",
                 value=repr(pairs)[:100],
             )
         total: dict[str, int] = {}
@@ -439,7 +439,7 @@ def _checked_pair(pair: object, number: int) -> tuple[str, int]:
         case (str(word), np.integer() as number_like):
             return _checked_pair((word, int(number_like)), number)
     raise StudioError(
-        "Entry {number} of the word counts is {entry}",
+        "Entry {number} of the word counts is invalid: {entry}",
         "Each must be a word and its count, a whole number of at least 1.",
         number=number,
         entry=repr(pair)[:100],

@@ -27,10 +27,8 @@ AROUND_BYTES = 64 << 10
 _TELLING_WORDS = 3  # a guess is reported from this many on
 
 # Constants, so that the command line can name its options instead.
-UNDECODABLE_ADVICE = "Give the file's encoding, or ask for such bytes to be replaced or such lines to be skipped."
-BINARY_ADVICE = (
-    "If it is text in UTF-16, give the encoding; or ask for such characters to be replaced or such lines to be skipped."
-)
+UNDECODABLE_ADVICE = "Set the file's encoding, or have such bytes replaced or such lines skipped."
+BINARY_ADVICE = "If it is text in UTF-16, set the encoding; or have such characters replaced or such lines skipped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +176,8 @@ def decoded_pieces(
     for data in _blocks_of(read, head[mark_length:], known, splits_at_blanks, piece_bytes):
         if data is None:
             raise StudioError(
-                "{path}, line {line}, byte {byte}: there are {size} MB without a line end",
-                "Split its lines: a corpus is read line by line.",
+                "{path}, line {line}, byte {byte}: {size} MB without a line break",
+                "Add line breaks; a corpus is read line by line.",
                 path=name,
                 line=line,
                 byte=byte,
@@ -198,7 +196,7 @@ def _encoding_of(head: bytes, given: str | None, name: str) -> tuple[str, int]:
     if given in ("utf-16", "utf-32"):
         raise StudioError(
             "{path} does not begin with a byte order mark",
-            "Give {name}-le or {name}-be as its encoding.",
+            "Use {name}-le or {name}-be as the encoding.",
             path=name,
             name=given,
         )

@@ -324,7 +324,7 @@ class DelimitedTexts(RowSource):
         if header.count(column) > 1:
             raise StudioError(
                 '{path} has more than one column "{column}"',
-                "Give them different names in its first line.",
+                "Use different names in its first line.",
                 path=self.name,
                 column=printable(column),
             )

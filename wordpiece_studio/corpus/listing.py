@@ -133,7 +133,7 @@ def listing(
 
     for entry in one_or_many:
         if not isinstance(entry, _ONE):
-            raise StudioError("Files are expected, not {value}", "Give their paths.", value=repr(entry)[:100])
+            raise StudioError("Files are expected, not {value}", "Pass their paths.", value=repr(entry)[:100])
         if isinstance(entry, CorpusFile):
             check_agreed(entry)
         names = [] if isinstance(entry, CorpusFile) else _files_of(os.fsdecode(entry), listed, left_out)
@@ -141,7 +141,7 @@ def listing(
         found += files
         listed.update(file.path for file in files)
     if not found:
-        raise StudioError("There is no file to read", "Name at least one.")
+        raise StudioError("There is no file to read", "Specify at least one.")
     if column is not None and all(file.kind in _WITHOUT_COLUMNS for file in found):
         raise _no_column(display_name(found[0].path), found[0].kind, column)
     left_out = [path for path in dict.fromkeys(left_out) if path not in listed]
@@ -233,8 +233,8 @@ def _order(path: str) -> list[object]:
 def _check_folder(path: str, files: list[str]) -> None:
     if not files:
         raise StudioError(
-            "There is no file in the folder {path} that ends in {suffixes}",
-            "Name files with other endings one by one, or by a pattern such as *.log.",
+            "The folder {path} contains no files that end in {suffixes}",
+            "Specify files with other extensions one by one, or with a pattern such as *.log.",
             path=display_name(path),
             suffixes=", ".join(FOLDER_SUFFIXES),
         )
@@ -365,7 +365,7 @@ def opened_stream(
     """
     if kind in ("parquet", "word-counts"):
         raise StudioError(
-            "A file of the kind {kind} cannot be read from {name}", "Give its name.", kind=kind, name=name
+            "A file of the kind {kind} cannot be read from {name}", "Specify the file instead.", kind=kind, name=name
         )  # fmt: skip
     if column is not None and kind == "text":
         raise _no_column(name, kind, column)

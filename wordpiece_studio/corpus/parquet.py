@@ -195,7 +195,7 @@ class ParquetTexts(FileOnDisk):
     def _fault(self, group: int, column: str, error: Exception) -> StudioError:
         return StudioError(
             '{path}: the column "{column}" of row group {group} cannot be read: {reason}',
-            "Get the file again; it is damaged or was not copied completely.",
+            "Get a new copy; the file is damaged or incomplete.",
             path=self.name,
             column=printable(column),
             group=group,
@@ -204,8 +204,8 @@ class ParquetTexts(FileOnDisk):
 
     def _bomb(self, column: str, group: int, size: int) -> StudioError:
         return StudioError(
-            '{path}: the column "{column}" is said to have {n} MB in row group {group}, in a file of {size} KB, which '
-            "no text does",
+            '{path}: the column "{column}" claims to hold {n} MB in row group {group} of a {size} KB file, which is '
+            "implausible for text",
             "Convert the file yourself if you trust it.",
             path=self.name,
             column=printable(column),
@@ -228,7 +228,7 @@ def load_pyarrow(name: str) -> Any:
         import pyarrow.parquet
     except ImportError:
         raise StudioError(
-            "{path} is a parquet file, which needs pyarrow",
+            "{path} is a Parquet file, which needs pyarrow",
             "Install it: pip install pyarrow",
             path=name,
         ) from None
@@ -258,8 +258,8 @@ def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> A
         )
     except (arrow.ArrowException, OSError, MemoryError, ValueError, KeyError) as error:
         raise StudioError(
-            "{path} cannot be read as a parquet file: {reason}",
-            "Get it again; it is damaged or was not copied completely.",
+            "{path} cannot be read as a Parquet file: {reason}",
+            "Get a new copy; the file is damaged or incomplete.",
             path=file.name,
             reason=reason_of(error),
         ) from error

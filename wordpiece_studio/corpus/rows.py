@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     ColumnKind = Literal["field", "column"]
 
-NAME_COLUMN_ADVICE = "Name the one to read."
+NAME_COLUMN_ADVICE = "Specify the one to read."
 SKIP_ADVICE = "Correct it, or ask for such lines to be skipped."
 CHARACTERS_ADVICE = "Ask for such characters to be replaced or such lines to be skipped."
 
@@ -168,7 +168,7 @@ class RowCollector:
             path=self._name,
             line=line,
             byte=byte,
-            found="a NUL character" if bad == "\0" else f"half a character (U+{ord(bad):04X})",
+            found="a NUL character" if bad == "\0" else f"an unpaired surrogate (U+{ord(bad):04X})",
         )
 
 
@@ -186,7 +186,7 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
     if found is not None:
         return found
     if not columns:
-        advice = "It has: {columns}. Choose a file with text." if every else "Choose a file with text."
+        advice = "Available: {columns}. Choose a file with text." if every else "Choose a file with text."
         raise StudioError("{path} has no {kind} with text", advice, path=name, kind=kind, columns=listed_names(every))
     raise StudioError(
         "{path} has more than one {kind} that may be the text: {columns}",
@@ -207,7 +207,7 @@ def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
     """Return the error for a column that does not exist."""
     return StudioError(
         '{path} has no column "{column}"',
-        "It has: {columns}.",
+        "Available: {columns}.",
         path=name,
         column=printable(column),
         columns=listed_names(columns),

@@ -32,7 +32,7 @@ def checked_texts(texts: Any) -> Iterator[str]:
     ['hug', 'pug']
     >>> list(checked_texts(["hug", b"pug"]))
     Traceback (most recent call last):
-    wordpiece_studio.errors.StudioError: Text 2 is not a text but b'pug'. Decode it first.
+    wordpiece_studio.errors.StudioError: Text 2 is not a string: b'pug'. Decode it first.
     """
     if isinstance(texts, str):
         raise StudioError("One text was given where several are expected", "Put it into a list.")
@@ -40,12 +40,12 @@ def checked_texts(texts: Any) -> Iterator[str]:
         raise StudioError("Bytes were given where texts are expected", "Decode them, and put the text into a list.")
     if isinstance(texts, Mapping):
         raise StudioError(
-            "A mapping was given where texts are expected", "Words with their counts go to WordCounts.from_pairs."
+            "A mapping was given where texts are expected", "For words with counts, use WordCounts.from_pairs."
         )
     if hasattr(type(texts), "columns"):
-        raise StudioError("A table was given where texts are expected", 'Give one of its columns: table["text"].')
+        raise StudioError("A table was given where texts are expected", 'Pass one of its columns: table["text"].')
     if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) == 0:
-        raise StudioError("Texts are expected, not {value}", "Give a list of texts.", value=repr(texts)[:100])
+        raise StudioError("Texts are expected, not {value}", "Pass a list of strings.", value=repr(texts)[:100])
     return _checked(texts)
 
 
@@ -68,10 +68,10 @@ def _not_a_text(item: object, number: int) -> StudioError:
     elif isinstance(item, bytes | bytearray):
         advice = "Decode it first."
     elif isinstance(item, Iterable):
-        advice = "Give the texts themselves, one after the other."
+        advice = "Pass the texts themselves, one by one."
     else:
         advice = "Make it a text first."
-    return StudioError("Text {number} is not a text but {item}", advice, number=number, item=repr(item)[:100])
+    return StudioError("Text {number} is not a string: {item}", advice, number=number, item=repr(item)[:100])
 
 
 def size_of_text(text: str, number: int) -> int:
@@ -86,7 +86,7 @@ def size_of_text(text: str, number: int) -> int:
         return len(text.encode("utf-8"))
     except UnicodeEncodeError as error:
         raise StudioError(
-            "Text {number} contains half a character (U+{code:04X}) at position {position}",
+            "Text {number} contains an unpaired surrogate (U+{code:04X}) at position {position}",
             "Read it again with the right encoding.",
             number=number,
             code=ord(text[error.start]),

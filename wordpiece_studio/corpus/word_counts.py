@@ -170,7 +170,7 @@ def check_table_place(path: str | os.PathLike[str]) -> None:
         raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
     check_folder(folder)
     if os.path.isdir(path):
-        raise StudioError("{path} is a folder", "Name a file in it.", path=name)
+        raise StudioError("{path} is a folder", "Specify a file in it.", path=name)
     if os.path.exists(path) and not os.path.isfile(path):
         raise StudioError("{path} is not a regular file", "Choose another name to save under.", path=name)
     if kind_of_name(name) == "parquet":

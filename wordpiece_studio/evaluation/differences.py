@@ -232,7 +232,7 @@ def _pairs(history: Any) -> Iterable[Pair]:
         try:
             return [(left, right) for left, right in getattr(history, "merges", history)]
         except (TypeError, ValueError):
-            advice = "Give trainings, their histories or lists of pairs."
+            advice = "Pass runs, their histories or lists of pairs."
             raise StudioError("{value} has no merges", advice, value=repr(history)[:100]) from None
     ids = (history.column(name).tolist() for name in ("left_id", "right_id"))
     return ((history.token(left), history.token(right)) for left, right in zip(*ids, strict=True))
@@ -286,7 +286,7 @@ def _forms(tokenizer: Encoder, tokens: Sequence[str]) -> Sequence[Any] | None:
 def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str], watch: Watch) -> WordDifferences:
     sources = list(texts_by_name(on, texts).values())
     if len(sources) > 1:
-        raise StudioError("Words are compared on one text, and several were given", "Give the files as a list.")
+        raise StudioError("Words are compared on one text, and several were given", "Pass the files as one list.")
     reading, other = first.reading, second.reading
     given = sources[0].begin(common_reading([reading, other]), watch)
     is_alike = reading is not None and other is not None and reading.pipeline == other.pipeline

@@ -161,14 +161,14 @@ _RATIOS = (
 COLUMNS = {
     "tokenizer": ("name", "{}"),
     "size": ("vocabulary_size", "{:,}"),
-    "tokens a word": ("tokens_per_word", "{:.3f}"),
-    "characters a token": ("characters_per_token", "{:.3f}"),
-    "bytes a token": ("bytes_per_token", "{:.3f}"),
+    "tokens per word": ("tokens_per_word", "{:.3f}"),
+    "characters per token": ("characters_per_token", "{:.3f}"),
+    "bytes per token": ("bytes_per_token", "{:.3f}"),
     "unknown": ("unknown_share", "{:.2%}"),
     "whole words": ("whole_share", "{:.1%}"),
     "tokens used": ("used_share", "{:.1%}"),
     "Rényi": ("renyi_efficiency", "{:.4f}"),
-    "bits a character": ("bits_per_character", "{:.3f}"),
+    "bits per character": ("bits_per_character", "{:.3f}"),
     "parity": ("parity", "{:.3f}"),
 }
 """Of a table: for each title the figure, and how it is written."""
@@ -195,7 +195,7 @@ class Evaluation:
     def __repr__(self) -> str:
         shown = ", ".join(f"{each.name} {each.tokens_per_word:.3f}" for each in self.figures[:8])
         more = ", …" if len(self.figures) > 8 else ""
-        return f"<Evaluation, tokens a word: {shown}{more}>"
+        return f"<Evaluation, tokens per word: {shown}{more}>"
 
     def _repr_html_(self) -> str:
         from wordpiece_studio.notebook import evaluation_html  # it needs this module
@@ -279,7 +279,7 @@ def evaluate(
     sources = texts_by_name(on, texts, is_held_out=is_held_out)
     alpha = _checked_order(alpha)
     if is_parallel and len(sources) < 2:
-        raise StudioError("There is only one text, and none to compare it with", "Give several, each with its name.")
+        raise StudioError("Parity needs at least two texts", "Pass several texts, each with a name.")
     if is_parallel and is_held_out:
         raise StudioError("The parts that are held out of several texts do not say the same", "Measure all of them.")
     common = common_reading([each.reading for each in named.values()])
@@ -333,7 +333,9 @@ def _check_lines(lines: Mapping[str, int]) -> None:
 
 def _checked_order(alpha: Any) -> float:
     if not isinstance(alpha, int | float | np.integer | np.floating) or not 0 < alpha <= sys.float_info.max:
-        raise StudioError("The order of the Rényi entropy is {value}", "Give a number above 0.", value=repr(alpha)[:50])
+        raise StudioError(
+            "Invalid order for the Rényi entropy: {value}", "Use a number greater than 0.", value=repr(alpha)[:50]
+        )
     return float(alpha)
 
 
@@ -351,7 +353,7 @@ def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
         names = (chr(65 + number) if number < 26 else str(number + 1) for number in range(1 << 30))
         tokenizers = dict(zip(names, tokenizers, strict=False))
     if not tokenizers:
-        raise StudioError("There is no tokenizer to measure", "Give at least one.")
+        raise StudioError("There is no tokenizer to measure", "Pass at least one.")
     return {str(name): _tokenizer_of(each) for name, each in tokenizers.items()}
 
 
@@ -362,7 +364,7 @@ def _tokenizer_of(given: Any) -> Encoder:
         return given.bpe_tokenizer() if given.config.is_byte_pair_encoding else given.tokenizer()
     made = getattr(given, "tokenizer", None)  # by another library
     if not callable(made):
-        advice = "Give what load_tokenizer returns, or a training."
+        advice = "Pass what load_tokenizer returns, or a run."
         raise StudioError("{value} is not a tokenizer", advice, value=repr(given)[:100])
     tokenizer: Encoder = made()
     return tokenizer

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 
     Place = str | bytes | os.PathLike[str] | CorpusFile
 
-HOLD_OUT_ADVICE = "Judge by another file."
-NO_WORDS = "There are no words in the text to judge by"
+HOLD_OUT_ADVICE = "Use another file as held-out text."
+NO_WORDS = "There are no words in the held-out text"
 TOO_FEW_LINES = "The corpus has too few lines for a part of it to be held out"
 NO_LINES = "Words with their counts have no lines and cannot be held out"
 SMALL_BYTES = 1_000_000

@@ -194,7 +194,7 @@ class TextInWords:
         self._text = text
         self._is_table = is_table
         if not text.words:
-            raise StudioError("There are no words to measure on", "Give another text.")
+            raise StudioError("There are no words to measure on", "Choose another text.")
 
     def begin(self, _common: TextReading, _watch: Watch) -> HeldOutText:
         """Return the words that tokens are counted per."""
@@ -266,7 +266,7 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
     is_on_given = not isinstance(on, tuple | list) or bool(on)
     found: dict[str, TextInFiles | TextInWords] = {}
     if is_on_given and any(in_memory.values()):
-        raise StudioError("Files or words, and texts too, are too much to measure on", "Give either of them.")
+        raise StudioError("Files or words cannot be combined with texts", "Pass only one of them.")
     if not is_on_given:
         found = {
             name: TextInFiles(name, None, given or [""], is_held_out=is_held_out)
@@ -278,7 +278,7 @@ def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str
     else:
         found = {"": _source("", on, is_held_out)}
     if not found:
-        raise StudioError("There is no text to measure on", "Give files, texts, or words with their counts.")
+        raise StudioError("There is no text to measure on", "Pass files, texts, or words with counts.")
     return found
 
 

@@ -112,7 +112,7 @@ def library_of(path: str | os.PathLike[str]) -> str:
 
 def no_token(number: int) -> StudioError:
     """Return the error for an id that does not belong to a token."""
-    return StudioError("No token has the id {id}", "Remove it.", id=str(number)[:30])
+    return StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])
 
 
 def merges_beside(path: Path) -> Path:
@@ -179,7 +179,7 @@ def _answer(shelf: _Shelf, request: bytes) -> bytes:
         return b"x" + written_error(error)
     except MemoryError:
         return b"x" + written_error(
-            StudioError("{path} needs more memory than there is", "Use a smaller text or file.")
+            StudioError("{path} needs more memory than is available", "Use a smaller text or file.")
         )
     except ImportError:
         return b"x" + written_error(
@@ -235,7 +235,7 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
         what = "{path}: the {library} library cannot tokenize the text: {reason}"
         return StudioError(what, "Remove it, or use another tokenizer.", library=library, reason=reason)
     if job == "decode":
-        what = "{path}: the {library} library cannot decode these ids: {reason}"
+        what = "{path}: the {library} library cannot decode these IDs: {reason}"
         return StudioError(what, "Use another tokenizer.", library=library, reason=reason)
     what = "{path}: the {library} library cannot read it: {reason}"
     return StudioError(what, _ADVICE, library=library, reason=reason)
@@ -299,7 +299,7 @@ class _Tokenizers:
         self.kind: str = type(tokenizer.model).__name__
         if getattr(tokenizer.model, "dropout", None):
             raise StudioError(
-                "{path}: with dropout, every text is tokenized randomly, each time differently", "Set it to null."
+                "{path}: with dropout, tokenization is random and differs each time", "Set dropout to null."
             )
         self.post_processor = post_processor
         added = tokenizer.get_added_tokens_decoder()

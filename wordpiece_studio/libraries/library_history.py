@@ -167,7 +167,9 @@ class LibraryRunTokenizer(Tokenizer):
     def _cuts(self, words: Iterable[str]) -> Iterator[WordCut]:
         """Return the tokens of each word; the library is asked for all at once, and its errors are raised."""
         if self._library is None:
-            raise StudioError("The library that trained this is not loaded", "See the message about it.")
+            raise StudioError(
+                "The library that trained this run is not available", "See the earlier message for details."
+            )
         words = list(words)
         for word, (ids, spans) in zip(words, self._library.cut(words), strict=True):
             yield self._tokens_of(word, ids, spans), ids, spans

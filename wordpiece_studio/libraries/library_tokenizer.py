@@ -180,7 +180,7 @@ class LibraryTokenizer(LibraryEncoder):
         """
         if self._template is None and add_special_tokens:
             raise StudioError(
-                "{path}: its post_processor is none that can be applied here",
+                "{path}: its post_processor is not supported",
                 "Encode without adding special tokens.",
                 path=self._name,
             )
@@ -249,8 +249,8 @@ class LibraryTokenizer(LibraryEncoder):
         checked_text(text)
         is_number = isinstance(count, SupportsIndex) and not isinstance(count, bool)
         if not is_number or not 1 <= index(count) <= _MOST_SEGMENTATIONS:
-            advice = f"Give a whole number from 1 to {_MOST_SEGMENTATIONS}."
-            raise StudioError("The number of segmentations is {value}", advice, value=repr(count)[:30])
+            advice = f"Use a whole number from 1 to {_MOST_SEGMENTATIONS}."
+            raise StudioError("Invalid number of segmentations: {value}", advice, value=repr(count)[:30])
         try:
             found = self._ask("best", (text, index(count)), len(text) * count, list[tuple[list[str], float]])
         except UnicodeEncodeError as error:
@@ -276,8 +276,8 @@ class LibraryTokenizer(LibraryEncoder):
 
     def _half(self, error: UnicodeEncodeError) -> StudioError:
         return StudioError(
-            "{path}: the text contains half a character (U+{code:04X}) at position {position}, which the {library} "
-            "library cannot handle",
+            "{path}: the text contains an unpaired surrogate (U+{code:04X}) at position {position}, which the "
+            "{library} library cannot handle",
             "Remove it.",
             path=self._name,
             code=ord(error.object[error.start]),

@@ -228,7 +228,7 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
             names=", ".join(get_args(LibraryTrainer)),
         )
     if not isinstance(config, TrainingConfig):
-        raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
+        raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
     if config.vocab_size is None:
         raise StudioError(
             "The setting {name} must be a whole number for {trainer}",
@@ -242,7 +242,7 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
         is_said = value in (getattr(usual, name), getattr(theirs, name)) or value in ([], "")
         if name not in known and not is_said:
             raise StudioError(
-                "The setting {name} must be left out for {trainer}, which has none like it",
+                "The setting {name} is not available for {trainer}",
                 "",
                 name=name,
                 trainer=trainer,
@@ -264,7 +264,7 @@ def check_replayable(trainer: str) -> None:
     """
     if not is_replayable(trainer):
         raise StudioError(
-            "A training by {trainer} cannot be replayed: it does not choose pairs by their counts alone",
+            "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
             "Replay tokenizers-wordpiece or tokenizers-bpe.",
             trainer=trainer,
         )
@@ -384,7 +384,7 @@ def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, 
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
         raise StudioError(
-            "The setting {name} must be left out for {trainer}, which has none like it",
+            "The setting {name} is not available for {trainer}",
             "",
             name=next(iter(settings)),
             trainer=trainer,
@@ -433,7 +433,7 @@ def _trained(
     if library == "tokenizers":
         kind = _TOKENIZERS_KINDS[kind]
     report(LibraryProgress())
-    child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"The training by {library}")
+    child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"Training with {library}")
     try:
         _send(child, parts, stop)
         content, learned = b"", None
@@ -457,7 +457,7 @@ def _trained(
 
 def _nonsense(library: str) -> StudioError:
     return StudioError(
-        "The training by {library} answered what cannot be understood",
+        "Training with {library} sent an invalid response",
         "Install the library again: pip install --force-reinstall {library}",
         library=library,
     )

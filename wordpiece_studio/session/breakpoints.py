@@ -61,7 +61,7 @@ class Breakpoint:
         if self.kind == "pattern":
             SearchPattern(self.text)
         elif self.kind in TEXT_KINDS and not self.text:
-            raise StudioError("There is nothing to wait for", "Type the whole token or word.")
+            raise StudioError("The condition is empty", "Type the whole token or word.")
         elif not math.isfinite(self.number):
             raise StudioError("The number must be finite", "Type a finite number.")
         elif self.kind == "tie" and self.number < 2:
@@ -91,8 +91,8 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
         self._all: list[Breakpoint] = []
         self.set_records(self._all)
         self._columns = (
-            TableColumn(self.tr("halt when"), lambda all_, row: self.kind_text(all_[row].kind), align=LEFT),
-            TableColumn(self.tr("which, or how many"), lambda all_, row: _value_text(all_[row]), align=LEFT),
+            TableColumn(self.tr("Stop when"), lambda all_, row: self.kind_text(all_[row].kind), align=LEFT),
+            TableColumn(self.tr("Value"), lambda all_, row: _value_text(all_[row]), align=LEFT),
         )
 
     @property
@@ -168,12 +168,12 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
     def kind_text(self, kind: BreakpointKind) -> str:
         """Return the condition of this kind of breakpoint, in words."""
         return {
-            "token": self.tr("a token is born"),
-            "pattern": self.tr("a token is born (regex)"),
-            "word": self.tr("a word becomes whole"),
-            "value": self.tr("the value falls below"),
-            "tie": self.tr("pairs tie, at least"),
-            "size": self.tr("the vocabulary reaches"),
+            "token": self.tr("Token is created"),
+            "pattern": self.tr("Token is created (regex)"),
+            "word": self.tr("Word becomes one token"),
+            "value": self.tr("Merge score falls below"),
+            "tie": self.tr("Number of tied pairs reaches"),
+            "size": self.tr("Vocabulary size reaches"),
         }[kind]
 
 

@@ -224,8 +224,8 @@ class CorpusCounting(QObject):
         document = self._document
         if document.is_files:
             raise StudioError(
-                "The words come from files, which are not changed here",
-                "Type or paste words with their counts as a text: one word and its count a line.",
+                "Words that come from files cannot be changed here",
+                "Type or paste words with their counts as text, one word and its count per line.",
             )
         text = document.text or HEADER
         if not is_typed_counts(text):

@@ -66,15 +66,15 @@ class FileTable(RecordTableModel["FileRow"]):
                 lambda rows, number: _MARKS[rows[number].shown_state],
                 align=Qt.AlignmentFlag.AlignCenter,
                 spoken=lambda rows, number: self.state_words(rows[number].shown_state),
-                spoken_title=self.tr("state"),
+                spoken_title=self.tr("State"),
             ),
-            TableColumn(self.tr("file"), lambda rows, number: _file_name(rows[number]), align=LEFT),
-            TableColumn(self.tr("size"), lambda rows, number: self._size_text(rows[number].size)),
-            TableColumn(self.tr("words"), lambda rows, number: _counted(rows[number], "words")),
-            TableColumn(self.tr("distinct"), lambda rows, number: _counted(rows[number], "distinct_words")),
-            TableColumn(self.tr("encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
-            TableColumn(self.tr("lines"), lambda rows, number: _counted(rows[number], "lines")),
-            TableColumn(self.tr("kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),
+            TableColumn(self.tr("File"), lambda rows, number: _file_name(rows[number]), align=LEFT),
+            TableColumn(self.tr("Size"), lambda rows, number: self._size_text(rows[number].size)),
+            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words")),
+            TableColumn(self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words")),
+            TableColumn(self.tr("Encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
+            TableColumn(self.tr("Lines"), lambda rows, number: _counted(rows[number], "lines")),
+            TableColumn(self.tr("Kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),
         )
 
     @property
@@ -168,28 +168,28 @@ class FileTable(RecordTableModel["FileRow"]):
     def state_words(self, state: FileState) -> str:
         """Return a state in words."""
         return {
-            FileState.WAITING: self.tr("not counted yet"),
-            FileState.COUNTING: self.tr("being counted"),
-            FileState.DONE: self.tr("counted"),
-            FileState.PARTLY: self.tr("counted in part"),
-            FileState.FAULT: self.tr("cannot be read"),
-            FileState.CHANGED: self.tr("changed since it was counted"),
+            FileState.WAITING: self.tr("Not counted yet"),
+            FileState.COUNTING: self.tr("Counting"),
+            FileState.DONE: self.tr("Counted"),
+            FileState.PARTLY: self.tr("Partly counted"),
+            FileState.FAULT: self.tr("Cannot be read"),
+            FileState.CHANGED: self.tr("Changed since it was counted"),
             FileState.OUTSIDE: self.tr("outside the project’s folder, not read"),
         }[state]
 
     def encoding_words(self, row: FileRow) -> str:
         """Return the encoding of a file, marked if it is only a guess."""
         name = _encoding_name(row)
-        return self.tr("guess: {encoding}").format(encoding=name) if row.known == "guess" else name
+        return self.tr("{encoding} (guess)").format(encoding=name) if row.known == "guess" else name
 
     def kind_words(self, row: FileRow) -> str:
         """Return the kind of a file in words, marked if it is only a guess."""
         title = self.kind_title(row.file.kind)
-        return self.tr("guess: {kind}").format(kind=title) if row.is_kind_guess else title
+        return self.tr("{kind} (guess)").format(kind=title) if row.is_kind_guess else title
 
     def kind_title(self, kind: str) -> str:
         """Return the name of a kind of file."""
-        return {"word-counts": self.tr("word counts"), "text": self.tr("text")}.get(kind, kind)
+        return {"word-counts": self.tr("Word counts"), "text": self.tr("Text")}.get(kind, kind)
 
     def _size_text(self, size: int) -> str:
         return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)

@@ -79,8 +79,8 @@ def _spanish() -> _Document:
     return _Document(
         corpus=resource_path("samples/hug.txt").read_text(encoding="utf-8"),
         runs=(
-            _Run(_tr("The walk, step by step"), _ALONE, is_compared=False),
-            _Run(_tr("The 70 tokens of its program"), _SCORE, text=_course(), is_compared=False),
+            _Run(_tr("Walkthrough, step by step"), _ALONE, is_compared=False),
+            _Run(_tr("The course’s code, 70 tokens"), _SCORE, text=_course(), is_compared=False),
         ),
         text="hugs bugs mug bum pugs",
         offered=TEXT,
@@ -89,15 +89,17 @@ def _spanish() -> _Document:
             (
                 2,
                 _tr(
-                    "The course merges hu ##g next, with 1/15. But that is 10/(15 × 15) = 2/45, and hu ##gs alone has "
-                    "5/(15 × 5) = 1/15. Of all the others, ##u ##g has 5/(21 × 15) = 1/63, not 1/21."
+                    "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
+                    "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
+                    "1/21."
                 ),
             ),
             (
                 4,
                 _tr(
-                    "Its exercises. The next merge: after the course's own hug it is hu ##gs, with 5/(5 × 5) = 1/5; by "
-                    "its rule that came first, and the next one is p ##u. And pugs is cut into p ##u ##gs."
+                    "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
+                    "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
+                    "##u ##gs."
                 ),
             ),
         ),
@@ -112,25 +114,25 @@ def _english() -> _Document:
     return _Document(
         corpus=_course(),
         runs=(
-            _Run(_tr("The class"), _SCORE),
+            _Run(_tr("The notebook’s class"), _SCORE),
             _Run("train_new_from_iterator", _LIBRARY),
             _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
-            _Run(_tr("Spaces only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
+            _Run(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
         notes=(
             (
                 1,
                 _tr(
-                    "WordPieceTrainer learns by counts. Of the notebook's normalizers and pre-tokenizers only "
-                    "WhitespaceSplit finds other words, such as “course.”; the last run has it, with NFD, Lowercase "
-                    "and StripAccents."
+                    "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
+                    "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
+                    "Lowercase and StripAccents."
                 ),
             ),
             (
                 25,
                 _tr(
-                    "The notebook's class looks for the best pair in scores that it never computes again: it merges "
-                    "a ##b 25 times. What it prints comes from the vocabulary that was learned before, this one."
+                    "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
+                    "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
                 ),
             ),
         ),
@@ -155,25 +157,26 @@ def _traditional_chinese() -> _Document:
             (
                 1,
                 _tr(
-                    "The article calls p(ab) / (p(a) × p(b)) mutual information. For l o it is (2/24) / (2/24 × 2/24) "
-                    "= 12, that is, the score, 1/2, times the number of symbols, 24. The information is its logarithm. "
-                    "The run WordPiece goes by that score, with ## in place of </w>."
+                    "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
+                    "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
+                    "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
                 ),
             ),
             (
                 3,
                 _tr(
-                    "The article's table of tokens after each merge is Vocabulary: how often each occurs, and in the "
-                    "title how many are in use, with the change. Charts draws that number (In use); among so few words "
-                    "it falls at once."
+                    "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
+                    "often each token occurs and, in its title, how many are in use and by how much that changed. The "
+                    "chart “Tokens in use” plots this number; with so few words, it falls at once."
                 ),
             ),
             (
                 10,
                 _tr(
-                    "Below the merges in their order is the article's own encoder: a word of the corpus stays as it "
-                    "was merged; in any other the longest token is taken, wherever it stands, even the w in </w>, and "
-                    "</u> is what remains. For Unigram and SentencePiece: Training, Train by another library."
+                    "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
+                    "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
+                    "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
+                    "another library."
                 ),
             ),
         ),
@@ -191,8 +194,8 @@ def _simplified_chinese() -> _Document:
             (
                 25,
                 _tr(
-                    "The notebook's list of merges is the merge history, left and right. It keeps them, but cuts words "
-                    "by the longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
+                    "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
+                    "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
                 ),
             ),
         ),
@@ -205,21 +208,21 @@ def _korean() -> _Document:
         runs=(
             _Run(_tr("Only the corpus is cleaned"), _SCORE, CLEANED),
             _Run(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
-            _Run(_tr("By likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
+            _Run(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
         ),
         notes=(
             (
                 1,
                 _tr(
-                    "The notebook says that WordPiece goes by the likelihood, but computes the score, which for a ##b "
-                    "is 2/(5 × 2) = 1/5. A run beside this one goes by the likelihood."
+                    "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
+                    "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
                 ),
             ),
             (
                 30,
                 _tr(
-                    "The notebook cleans the corpus, not the text: so This, Hugging, Face and ! are [UNK]. The second "
-                    "run keeps the cleaning in its normalizer, and cuts them."
+                    "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
+                    "second run has the cleaning in its normalizer and splits them."
                 ),
             ),
         ),
@@ -239,10 +242,10 @@ def document_titles() -> dict[str, str]:
     """Return the title of each document by its name."""
     return {
         "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
-        "english-notebook": _tr("English notebook: one class, and the library's trainer"),
+        "english-notebook": _tr("English notebook: one class, and the library’s trainer"),
         "traditional-chinese-article": _tr("Traditional Chinese article: byte pair encoding"),
         "simplified-chinese-notebook": _tr("Simplified Chinese notebook: splitting by patterns"),
-        "korean-notebook": _tr("Korean notebook: a corpus in lower case without punctuation"),
+        "korean-notebook": _tr("Korean notebook: a lowercase corpus without punctuation"),
     }
 
 

@@ -231,26 +231,26 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     def _described(self) -> tuple[TableColumn[HistoryItems], ...]:
         """Return the columns; the title of the value depends on the objective."""
         config = self._model.config
-        value = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
+        value = {"score": self.tr("Score"), "likelihood": self.tr("Gain"), "count": self.tr("Count")}
         tokens = {
-            "left_id": (self.tr("left"), self.tr("The left symbol of the pair")),
-            "right_id": (self.tr("right"), self.tr("The right symbol of the pair")),
-            "new_id": (self.tr("new token"), self.tr("The token that the pair became")),
+            "left_id": (self.tr("Left"), self.tr("The left symbol of the pair")),
+            "right_id": (self.tr("Right"), self.tr("The right symbol of the pair")),
+            "new_id": (self.tr("New token"), self.tr("The token that the pair became")),
         }
         explanations = (
             self.tr("How often the pair occurred in the corpus before this merge"),
             self.tr("How often the left symbol occurred in the corpus before this merge"),
             self.tr("How often the right symbol occurred in the corpus before this merge"),
-            self.tr("The pair's value under the objective; the best pair is merged"),
-            self.tr("How many pairs had the best value, including this one; a dot means no other pair"),
+            self.tr("The pair’s merge score under the objective; the pair with the highest is merged"),
+            self.tr("How many pairs shared the highest merge score, including this one; a dot means no tie"),
         )
         titles = (
             self.tr("n(ab)"), self.tr("n(a)"), self.tr("n(b)"),
-            value[config.objective if config is not None else "score"], self.tr("ties"),
+            value[config.objective if config is not None else "score"], self.tr("Ties"),
         )  # fmt: skip
         return (
             TableColumn(
-                self.tr("step"), lambda _items, index: index + 1, explanation=self.tr("The number of the merge, from 1")
+                self.tr("Step"), lambda _items, index: index + 1, explanation=self.tr("The number of the merge, from 1")
             ),
             *(_tokens(name, *texts) for name, texts in tokens.items()),
             *map(_numbers, _NUMBER_COLUMNS, titles, explanations),
@@ -261,25 +261,25 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         """Return the columns about the state after a merge."""
         return (
             TableColumn(
-                self.tr("vocabulary"),
+                self.tr("Vocabulary"),
                 lambda items, index: items.history.vocabulary_size(index + 1),
                 keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
                 explanation=self.tr("How many tokens the vocabulary had after this merge"),
             ),
             TableColumn(
-                self.tr("symbols"),
+                self.tr("Symbols"),
                 lambda items, index: items.history.symbols_after(index + 1),
                 keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
                 explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
             ),
             TableColumn(
-                self.tr("words"),
+                self.tr("Words"),
                 HistoryItems.words_touched,
                 keys=HistoryItems.all_words_touched,
                 explanation=self.tr("How many distinct words this merge changed"),
             ),
             TableColumn(
-                self.tr("is new"),
+                self.tr("New"),
                 lambda items, index: bool(items.history.column("is_new")[index]),
                 keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
                 explanation=self.tr("Whether the token was not in the vocabulary before"),

@@ -110,13 +110,13 @@ class Session(QObject):
         self.overlaps = DifferenceSearch(overlaps, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
-        self.library_job = BackgroundJob(trained_by_library, "The training by another library", self)
+        self.library_job = BackgroundJob(trained_by_library, "Training with another library", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)
         self.changes = LiveChanges(self)
         self.warm_up = KernelWarmup(self)
-        self.given_name = self.tr("new")
+        self.given_name = self.tr("Untitled")
         self.is_sample = False
         self._live_text = ""
         self._known_name = self.corpus_name
@@ -151,7 +151,7 @@ class Session(QObject):
         name = document.path.name if document.path is not None else self.given_name
         if document.is_files and document.files.rows:
             name = document.files.name
-        return self.tr("{name}, in part").format(name=name) if self.counting.is_partial else name
+        return self.tr("{name} (partial)").format(name=name) if self.counting.is_partial else name
 
     def take_corpus(self, name: str, *, is_sample: bool = False) -> None:
         """Take what the document holds as another corpus, which is called `name` where it has no file.

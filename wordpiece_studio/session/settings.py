@@ -166,12 +166,12 @@ class SettingsStore:
             The latter is raised only once.
         """
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
-            raise StudioError("This setting is not possible: {reason}", reason=", ".join(sorted(unknown)))
+            raise StudioError("Invalid setting: {reason}", reason=", ".join(sorted(unknown)))
         merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
         try:
             self.values = msgspec.convert(merged, StudioSettings)
         except msgspec.ValidationError as error:
-            raise StudioError("This setting is not possible: {reason}", reason=error) from error
+            raise StudioError("Invalid setting: {reason}", reason=error) from error
         try:
             self._write()
         except (StudioError, OSError) as error:

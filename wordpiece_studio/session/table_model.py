@@ -110,7 +110,7 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
     def value_text(self, value: object) -> str:
         """Return a formatted value: integers with grouped digits, floats with four significant digits."""
         if isinstance(value, bool):
-            return self.tr("yes") if value else self.tr("no")
+            return self.tr("Yes") if value else self.tr("No")
         if isinstance(value, int):
             return f"{value:,}"
         if isinstance(value, float):
@@ -343,7 +343,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._job = BackgroundJob(_work, self.tr("The search in the table"), self)
+        self._job = BackgroundJob(_work, self.tr("The table search"), self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.running_changed.connect(self.busy_changed)

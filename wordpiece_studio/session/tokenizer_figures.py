@@ -396,7 +396,7 @@ class FiguresMeasuring(QObject):
         self.changed.emit()
 
     def _on_job_failed(self, error: StudioError) -> None:
-        _log.info("No figures: %s", error)
+        _log.info("No metrics: %s", error)
         self._progress, self._error, self._found, self._is_done = None, error, FiguresFound(), True
         self.changed.emit()
 

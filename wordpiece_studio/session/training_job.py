@@ -257,7 +257,7 @@ class TrainingWorker(QObject):
             self._report(error, engine_lost=True)
             return None
         if held is None:
-            gone = StudioError("The training cannot continue: its engine is gone", "Train again.")
+            gone = StudioError("Training cannot continue: its engine was closed", "Train again.")
             self.failed.emit(Failure(self._run, gone, engine_lost=True))
         return held
 

@@ -292,37 +292,37 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._history: MergeHistory | None = None
         self._columns = (
             TableColumn(
-                self.tr("token"),
+                self.tr("Token"),
                 lambda items, token_id: items.history.token(token_id),
                 keys=VocabularyItems.token_ranks,
                 align=LEFT,
             ),
-            TableColumn(self.tr("id"), lambda _items, token_id: token_id),
+            TableColumn(self.tr("ID"), lambda _items, token_id: token_id),
             # Tokens are born in the order of their ids.
-            TableColumn(self.tr("born"), VocabularyItems.birth, text=self._birth_text),
+            TableColumn(self.tr("Created"), VocabularyItems.birth, text=self._birth_text),
             TableColumn(
-                self.tr("other runs"),
+                self.tr("Other runs"),
                 VocabularyItems.births_of,
                 text=self._runs_text,
                 keys=VocabularyItems.first_births,
                 align=LEFT,
                 explanation=self.tr(
-                    "The compared runs that have the token, and the step at which it was born there; in brackets if "
-                    "that is a later step than the one compared. The compared bookmarks that have it"
+                    "The compared runs that have the token, with the step at which each created it (in parentheses if "
+                    "that is later than the step compared), and the compared bookmarks that have it"
                 ),
             ),
             TableColumn(
-                self.tr("score"),
+                self.tr("Score"),
                 VocabularyItems.score,
                 text=self._score_text,
                 keys=VocabularyItems.scores_first,
                 explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
             ),
-            _figures(self.tr("frequency"), lambda usage: usage.frequencies),
-            _figures(self.tr("words"), lambda usage: usage.word_counts),
-            TableColumn(self.tr("length"), VocabularyItems.length, keys=VocabularyItems.lengths),
+            _figures(self.tr("Frequency"), lambda usage: usage.frequencies),
+            _figures(self.tr("Words"), lambda usage: usage.word_counts),
+            TableColumn(self.tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths),
             TableColumn(
-                self.tr("never used, because"),
+                self.tr("Why unused"),
                 lambda items, token_id: items.usage.reason(token_id),
                 text=self._reason_text,
                 keys=lambda items, size, _stop: _padded(items.usage.dead, size),
@@ -385,8 +385,8 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if born > 0:
             return self.value_text(born)
         if born == SPECIAL_BIRTH:
-            return self.tr("special")
-        return self.tr("alphabet") if items.history.has_steps else ""
+            return self.tr("Special")
+        return self.tr("Alphabet") if items.history.has_steps else ""
 
     def _score_text(self, items: VocabularyItems, token_id: int) -> str:
         score = items.score(token_id)
@@ -400,7 +400,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 said.append(text)
             elif born != NEVER and other.bookmark is None:
                 said.append(f"({text})")
-        return " ".join(said) if said or not items.others else self.tr("only here")
+        return " ".join(said) if said or not items.others else self.tr("Only in this run")
 
     def _reason_text(self, items: VocabularyItems, token_id: int) -> str:
         reason = items.usage.reason(token_id)

@@ -302,20 +302,20 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         self._first = 0
         self._columns = (
             TableColumn(
-                self.tr("word"),
+                self.tr("Word"),
                 lambda words, item: words.word(item),
                 keys=lambda words, count, stop: words.word_ranks(count, stop),
                 align=LEFT,
                 spoken=self._spoken_word,
             ),
             TableColumn(
-                self.tr("count"),
+                self.tr("Count"),
                 lambda words, item: words.count(item),
                 keys=lambda words, count, stop: words.counts(count, stop),
                 explanation=self.tr("How often the word occurs; a double click or Enter changes it"),
             ),
             TableColumn(
-                self.tr("split"),
+                self.tr("Split"),
                 lambda words, item: words.split(item),
                 text=lambda words, item: " ".join(words.split(item)),
                 keys=lambda words, count, stop: words.split_lengths(count, stop),
@@ -324,7 +324,7 @@ class RunWordsModel(SortedTableModel[ListedWords]):
                 spoken=self._spoken_split,
             ),
             TableColumn(
-                self.tr("other split"),
+                self.tr("Other split"),
                 lambda words, item: words.other_split(item),
                 text=lambda words, item: " ".join(words.other_split(item)),
                 align=LEFT,
@@ -418,8 +418,8 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         if is_split and role == Qt.ItemDataRole.DisplayRole and self._source is not None:
             if self._source.labels:
                 first, second = self._source.labels
-                return self.tr("cut by {first} and {second}").format(first=first, second=second)
-            return self.tr("at step {step}").format(step=self.value_text(self._source.step))
+                return self.tr("Split by {first} and {second}").format(first=first, second=second)
+            return self.tr("At step {step}").format(step=self.value_text(self._source.step))
         return super().headerData(section, orientation, role)
 
     def _spoken_word(self, words: ListedWords, item: int) -> str:

@@ -129,7 +129,7 @@ def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[byt
         merges = "".join(f"{line}\n" for line in lines).encode("utf-8")
     except UnicodeEncodeError:
         raise StudioError(
-            "A token contains half a character, which UTF-8 cannot encode",
+            "A token contains an unpaired surrogate, which UTF-8 cannot encode",
             "Leave out the lines of the corpus with such characters.",
         ) from None
     return vocabulary, merges
@@ -269,7 +269,7 @@ def _no_line(symbol: str) -> StudioError:
 
 def _no_bpe(reason: str) -> StudioError:
     return StudioError(
-        "This training cannot be written as vocab.json and merges.txt: {reason}",
+        "This run cannot be written as vocab.json and merges.txt: {reason}",
         "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix.",
         reason=reason,
     )

@@ -88,7 +88,7 @@ def words_again(
         if changed is not None:
             raise StudioError(
                 "{path} is not the file that was trained on: its SHA-256 differs",
-                "Name the corpus, its word counts or the project after the folder.",
+                "Specify the corpus, its word counts or the project after the folder.",
                 path=changed.path,
             )
         return _of_files(files, manifest, processes, progress)
@@ -114,7 +114,7 @@ def _of_project(path: str) -> WordsAgain:
     project = open_project(Path(path))
     if project.run is None:
         raise StudioError(
-            "The project {path} contains no training", "Name the corpus or its word counts.", path=display_name(path)
+            "The project {path} contains no run", "Specify the corpus or its word counts.", path=display_name(path)
         )
     return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
 
@@ -171,10 +171,10 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
         If one does not exist, or its hash is unknown.
     """
     record = manifest.corpus
-    advice = "Name the corpus, its word counts or the project after the folder."
+    advice = "Specify the corpus, its word counts or the project after the folder."
     if record is None or not record.files:
         raise StudioError(
-            "The manifest of {path} does not name the files that it was trained on", advice, path=display_name(folder)
+            "The manifest of {path} does not list the files that it was trained on", advice, path=display_name(folder)
         )
     files = []
     for file in record.files:
@@ -182,10 +182,10 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
         # If several of these places have a file of that name, prefer one of the right size.
         place = next((place for place in there if os.path.getsize(place) == file.bytes), next(iter(there), None))
         if place is None:
-            raise StudioError("{path}, a file that was trained on, does not exist", advice, path=file.path)
+            raise StudioError("{path}, one of the files it was trained on, does not exist", advice, path=file.path)
         if file.sha256 is None:
             raise StudioError(
-                "The state of {path} when it was trained on is unknown", advice, path=file.path
+                "The contents of {path} at the time of training are unknown", advice, path=file.path
             )  # fmt: skip
         files.append(file.file(place))
     return files

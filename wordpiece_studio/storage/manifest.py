@@ -53,7 +53,7 @@ _LARGEST_STEPS_BYTES = 1 << 20  # of a normalizer or pre-tokenizer, which may be
 _MOST_FIGURES = 1000  # files for which the manifest has the numbers of lines and words
 _LARGEST_FILE_BYTES = 1 << 30  # of a tokenizer; nothing larger is read in these formats
 REPLACE_ADVICE = "Write to another place, or move that file away."
-_ADVICE = "Save again; or name the file to read, tokenizer.json or vocab.txt, instead of the folder."
+_ADVICE = "Save again; or specify the file to read, tokenizer.json or vocab.txt, instead of the folder."
 _ADVICE_BPE = "Save again; or move {manifest} away to read the files without it."
 
 ManifestKind = Literal["tokenizer", "vocabulary", "bpe", "merges", "word-counts", "ids", "peer"]
@@ -365,7 +365,7 @@ def read_manifest(path: Path) -> Manifest:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise StudioError(
             "{path} is damaged: {reason}",
-            "Train again to write a new one, or name vocab.txt in another folder.",
+            "Train again to write a new one, or specify a vocab.txt in another folder.",
             path=name,
             reason=str(error),
         ) from error
@@ -384,7 +384,7 @@ def manifest_bytes(manifest: Manifest) -> bytes:
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
         raise StudioError(
-            "The settings contain half a character (U+{code:04X}), which cannot be written",
+            "The settings contain an unpaired surrogate (U+{code:04X}), which cannot be written",
             "Remove it from the special tokens, the prefix, the suffix and the characters removed from the text.",
             code=ord(error.object[error.start]),
         ) from None
@@ -483,7 +483,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
         is_known = False
     if not is_known:
         raise StudioError(
-            "{path} was not written by this program, or has been changed since",
+            "{path} was not written by WordPiece Studio, or has changed since",
             REPLACE_ADVICE,
             path=display_name(path),
         )

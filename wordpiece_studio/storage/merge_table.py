@@ -165,7 +165,7 @@ def arrow_table(history: MergeHistory) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise StudioError("A table of Arrow needs pyarrow", "Install it: pip install pyarrow") from None
+        raise StudioError("An Arrow table needs pyarrow", "Install it: pip install pyarrow") from None
     parts = merge_parts(history, np.arange(1, len(history) + 1))
     empty = _arrow_schema(pyarrow).empty_table()
     return pyarrow.concat_tables([empty, *_arrow_tables(pyarrow, parts)]).combine_chunks()
@@ -216,7 +216,7 @@ def kind_of_merge_table(path: Place) -> str:
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise StudioError(
-            "{path} does not end in .csv, .jsonl or .parquet", "Choose one of these.", path=display_name(path)
+            "{path} does not end in .csv, .jsonl or .parquet", "Use one of these extensions.", path=display_name(path)
         )
     return kind
 

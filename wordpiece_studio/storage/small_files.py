@@ -22,7 +22,7 @@ def checked_path(path: object) -> Path:
         If it is something else.
     """
     if not isinstance(path, str | os.PathLike):
-        raise StudioError("{value} is not a path", "Give a text or a pathlib.Path.", value=repr(path)[:100])
+        raise StudioError("{value} is not a path", "Pass a string or a pathlib.Path.", value=repr(path)[:100])
     return Path(path)
 
 
@@ -57,7 +57,7 @@ def small_file_bytes(
         size = len(data)
     if size > most_bytes:
         raise StudioError(
-            "{path} has {n} MB, too many for {kind}", advice, path=display_name(path), n=size >> 20, kind=what
+            "{path} is {n} MB, too large for {kind}", advice, path=display_name(path), n=size >> 20, kind=what
         )
     return data
 
@@ -74,7 +74,7 @@ def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise StudioError(
-            "{path}, line {line}: the byte {value} at byte {byte} is not UTF-8",
+            "{path}, line {line}: the byte {value} at offset {byte} is not valid UTF-8",
             "Save it as UTF-8.",
             path=display_name(path),
             line=data.count(b"\n", 0, error.start) + 1,

@@ -344,7 +344,7 @@ def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]
         path = Path(folder) / name
         if os.path.lexists(path):
             raise StudioError(
-                "{path} would remain, but does not belong to the files to be written",
+                "{path} already exists and does not belong to the new files",
                 "Choose another folder, or move that file away.",
                 path=display_name(path),
             )
@@ -380,7 +380,7 @@ def _json_vocabulary(data: bytes) -> object:
 
 def _not_the_same(name: str) -> StudioError:
     return StudioError(
-        "The intended {name} does not read back as the same vocabulary",
-        "Nothing was written, and existing files are unchanged. This is a bug in the Studio: please report it.",
+        "The new {name} would not read back as the same vocabulary",
+        "Nothing was written, and existing files are unchanged. This is a bug in WordPiece Studio; please report it.",
         name=name,
     )

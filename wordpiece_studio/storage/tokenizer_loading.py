@@ -155,13 +155,13 @@ def load_wordpiece_tokenizer(
         return tokenizer
     if isinstance(tokenizer, LibraryTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
         raise StudioError(
-            "{path} cannot be inspected or written as a vocab.txt: its ids have gaps, and the line number in a "
-            "vocab.txt is the id",
-            "Tokenize with the tokenizer.json itself, which keeps the ids.",
+            "{path} cannot be inspected or written as vocab.txt: its IDs have gaps, and in vocab.txt the line number "
+            "is the ID",
+            "Tokenize with the tokenizer.json itself, which keeps the IDs.",
             path=display_name(path),
         )
     raise StudioError(
-        "{path} contains a {kind} model, which can only be used to tokenize and compare, not inspected here",
+        "{path} contains a {kind} model, which can be used for tokenizing and comparing, but not for inspection",
         "Use wordpiece-studio tokenize, or the library's load_tokenizer.",
         path=display_name(path),
         kind=tokenizer.kind,
@@ -317,8 +317,9 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
         if id_of(token) != number:
             found = id_of(token)
             raise StudioError(
-                "{vocabulary}, line {line}, contradicts {path} beside it: {token} has the id {id} here, {other} there",
-                "Put each in a folder of its own, or name the file to read.",
+                "{vocabulary}, line {line}, contradicts {path} next to it: {token} has the ID {id} in the first, "
+                "{other} in the second",
+                "Put each in its own folder, or specify the file to read.",
                 vocabulary=display_name(folder / VOCABULARY_FILE),
                 path=TOKENIZER_FILE,
                 line=number + 1,
@@ -328,8 +329,8 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
             )
     if len(lines) < size:
         raise StudioError(
-            "{vocabulary} contradicts {path} beside it, which has more tokens: {n:,}, not {lines:,}",
-            "Put each in a folder of its own, or name the file to read.",
+            "{vocabulary} contradicts {path} next to it, which has more tokens: {n:,}, not {lines:,}",
+            "Put each in its own folder, or specify the file to read.",
             vocabulary=display_name(folder / VOCABULARY_FILE),
             path=TOKENIZER_FILE,
             n=size,
@@ -362,8 +363,8 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> No
     ]
     if differing:
         raise StudioError(
-            "{path} and {other} beside it contradict each other: {parts}",
-            "Name the one to read, or delete the one that is wrong.",
+            "{path} and {other} next to it contradict each other: {parts}",
+            "Specify the one to read, or delete the wrong one.",
             path=display_name(path),
             other=TOKENIZER_FILE,
             parts=", ".join(differing),
@@ -382,8 +383,8 @@ def _is_same_step(here: object, there: object) -> bool:
 
 def _other_manifest(path: Path, other: str) -> StudioError:
     return StudioError(
-        "{path} belongs to a different vocabulary than the {other} beside it",
-        "Train again; or name {other} itself, and the normalizer and pre-tokenizer to use with it.",
+        "{path} belongs to a different vocabulary than the {other} next to it",
+        "Train again, or specify {other} itself together with its normalizer and pre-tokenizer.",
         path=display_name(path),
         other=other,
     )

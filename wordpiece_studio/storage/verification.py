@@ -135,14 +135,14 @@ def verify(
     main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
     if all(manifest.kind == "ids" for _, manifest in manifests):
         raise StudioError(
-            "{path} holds ids, and texts are not encoded again",
+            "{path} contains token IDs, and verify does not encode text again",
             "Run encode again with another output, and compare the files.",
             path=display_name(place),
         )
     words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     if not words.counts:
         raise StudioError(
-            "There are no words in {source}", "Name the corpus, its word counts or the project.", source=words.source
+            "There are no words in {source}", "Specify the corpus, its word counts or the project.", source=words.source
         )
     trainers: dict[str, Trainer] = {}
     checks = _corpus_checks(main, words)

@@ -61,7 +61,7 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
         if token in first_line:
             raise StudioError(
                 "{path}: {token} appears on line {first} and again on line {line}",
-                "Every token may appear only once, since the line number is its id.",
+                "Every token may appear only once, since the line number is its ID.",
                 path=name,
                 token=repr(token),
                 first=first_line[token],
@@ -173,7 +173,7 @@ def _fault(token: str) -> str | None:
     if not token:
         return "an empty token"
     if ord(token[-1]) in bert_tables().whitespace:
-        return "white space at the end of a token, which other programs cut off"
+        return "whitespace at the end of a token, which other programs remove"
     for character, what in (("\t", "a tab, as in a table"), ("\0", "a NUL character"), ("\n", "a line break")):
         if character in token:
             return what
@@ -184,7 +184,7 @@ def _fault(token: str) -> str | None:
     try:
         token.encode("utf-8")
     except UnicodeEncodeError:
-        return "half a character"
+        return "an unpaired surrogate"
     return None
 
 

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 _RETRY_SECONDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 """How long to wait before retrying a replacement that another program blocks."""
 _IN_USE_WINDOWS = {5, 32, 33}  # access denied, sharing violation, lock violation
-_UNCHANGED = "What was there before is unchanged."
+_UNCHANGED = "Any existing file is unchanged."
 _ADVICE = {
-    errno.ENOSPC: f"{_UNCHANGED} Free some space, or save in another place.",
-    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Free some space, or save in another place.",
-    errno.EROFS: f"{_UNCHANGED} Save in another place.",
-    errno.EACCES: f"{_UNCHANGED} Save in another place.",
+    errno.ENOSPC: f"{_UNCHANGED} Free some space, or save to another location.",
+    getattr(errno, "EDQUOT", errno.ENOSPC): f"{_UNCHANGED} Free some space, or save to another location.",
+    errno.EROFS: f"{_UNCHANGED} Save to another location.",
+    errno.EACCES: f"{_UNCHANGED} Save to another location.",
 }
 
 
@@ -218,7 +218,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     except (OSError, ValueError) as error:
         reason = (isinstance(error, OSError) and error.strerror) or str(error)
         raise StudioError(
-            "The folder {path} cannot be made: {reason}", path=display_name(path), reason=reason
+            "The folder {path} cannot be created: {reason}", path=display_name(path), reason=reason
         ) from error
     return folder
 
@@ -244,11 +244,11 @@ def _not_written(name: str, folder: Path | None, error: OSError) -> StudioError:
     if folder is not None and error.errno == errno.ENOENT and not folder.exists():
         return StudioError(
             "{path} cannot be written: the folder {folder} does not exist",
-            "Save in another place.",
+            "Save to another location.",
             path=name,
             folder=display_name(folder),
         )
-    advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save in another place.")
+    advice = _ADVICE.get(error.errno or 0, f"{_UNCHANGED} Try again, or save to another location.")
     return StudioError("{path} cannot be written: {reason}", advice, path=name, reason=error.strerror or str(error))
 
 
@@ -315,8 +315,8 @@ def _move(source: Path, target: Path, name: str) -> None:
                 raise
             if seconds is None:
                 raise StudioError(
-                    "{path} cannot be replaced: another program holds it open ({reason})",
-                    "Close it there, or save under another name. What was there before is unchanged.",
+                    "{path} cannot be replaced: it is open in another program ({reason})",
+                    "Close it there, or save under another name. The existing file is unchanged.",
                     path=name,
                     reason=error.strerror or str(error),
                 ) from error
@@ -364,7 +364,7 @@ def _not_put_back(lost: Sequence[_Replacement], kept: Sequence[Path]) -> StudioE
         return StudioError("Not all files could be written, and {names} could not be removed again", names=names)
     return StudioError(
         "Not all files could be written, and {names} could not be restored",
-        "What was there before is in {copies}.",
+        "The previous versions are in {copies}.",
         names=names,
         copies=", ".join(map(display_name, kept)),
     )

@@ -131,7 +131,7 @@ class ChildProcess:
             code = self._process.wait(_END_SECONDS)
         _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
         if self._is_nonsense:
-            return StudioError("{name} was ended: its process sent nonsense", "Try again.", name=self._name)
+            return StudioError("{name} was stopped: its process sent invalid data", "Try again.", name=self._name)
         return StudioError(
             "{name} was interrupted: its process ended {how}",
             "There may be too little memory, or another program ended it. Try again, or use a smaller corpus.",

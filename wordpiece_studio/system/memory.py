@@ -67,7 +67,7 @@ def check_memory(needed: int, available: float | None) -> None:
     """
     if available is not None and needed > available:
         raise StudioError(
-            "This training needs about {needed} of memory, but only {available} are free",
+            "This run needs about {needed} of memory, but only {available} is free",
             ADVICE,
             needed=memory_text(needed),
             available=memory_text(available),
@@ -97,7 +97,7 @@ def limit_memory(most: int) -> None:
 
 def out_of_memory() -> StudioError:
     """Return the error for memory that ran out nevertheless."""
-    return StudioError("There is not enough memory for this training", ADVICE)
+    return StudioError("There is not enough memory for this run", ADVICE)
 
 
 def memory_text(size: float) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 VOCABULARY_ALONE_ADVICE = (
-    "Save vocab.txt alone: any program can read its tokens, and the Studio finds in the file beside it how text "
+    "Save vocab.txt alone: any program can read its tokens, and WordPiece Studio finds in the file next to it how text "
     "becomes words."
 )
 """Advice for every pipeline that is refused here."""
@@ -89,7 +89,7 @@ def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
     except StudioError:
         raise StudioError(
             'A tokenizer.json cannot express the normalizer "{name}": it is not built in',
-            "Save vocab.txt alone, and give the normalizer again when you load it.",
+            "Save vocab.txt alone, and specify the normalizer again when you load it.",
             name=normalizer.name,
         ) from None
     values = list(_normalizer_values(spec))
@@ -295,7 +295,7 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
     except StudioError:
         raise StudioError(
             'A tokenizer.json cannot express the pre-tokenizer "{name}": it is not built in',
-            "Save vocab.txt alone, and give the pre-tokenizer again when you load it.",
+            "Save vocab.txt alone, and specify the pre-tokenizer again when you load it.",
             name=pre_tokenizer.name,
         ) from None
     values = []

@@ -517,7 +517,7 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
             return {"type": _TYPE_NAMES[type(normalizer)]} | asdict(normalizer)
     raise StudioError(
         'The normalizer "{name}" is not built in, so it cannot be written to a file',
-        "Save the vocabulary alone, and give the normalizer again when you load it.",
+        "Save the vocabulary alone, and specify the normalizer again when you load it.",
         name=normalizer.name,
     )
 

@@ -162,7 +162,7 @@ class Split(_Searching):
         check_fields(self)
         if self.behavior not in _BEHAVIORS:
             raise StudioError(
-                "{behavior} is not what can become of a match",
+                "{behavior} is not a valid split behavior",
                 "Choose one of {behaviors}.",
                 behavior=repr(self.behavior)[:50],
                 behaviors=", ".join(_BEHAVIORS),
@@ -262,7 +262,7 @@ def compiled_pattern(pattern: str) -> regex.Pattern[str]:
         If it is empty, invalid, or too large to compile; the message gives the position and the reason.
     """
     if not isinstance(pattern, str):
-        raise StudioError("A pattern is not {value}", "Give it as a string.", value=repr(pattern)[:50])
+        raise StudioError("A pattern is expected, not {value}", "Pass it as a string.", value=repr(pattern)[:50])
     shown = _shown(pattern)
     if not pattern:
         raise StudioError("The pattern is empty", "Write a regular expression whose matches are the words.")

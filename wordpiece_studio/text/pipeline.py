@@ -60,9 +60,9 @@ MOST_GROWTH = 18
 
 _T = TypeVar("_T")
 _FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
-    "bool": (bool, "Give True or False."),
-    "bool | None": ((bool, type(None)), "Give True, False or None."),
-    "str": (str, "Give a text."),
+    "bool": (bool, "Use True or False."),
+    "bool | None": ((bool, type(None)), "Use True, False or None."),
+    "str": (str, "Use a string."),
 }
 
 
@@ -79,7 +79,7 @@ def check_fields(value: Any) -> None:
         found = getattr(value, field.name)
         if not isinstance(found, type_):
             raise StudioError(
-                "{field} of {kind} is {value}",
+                "Invalid value for {field} of {kind}: {value}",
                 advice,
                 field=field.name,
                 kind=type(value).__name__,
@@ -100,7 +100,7 @@ def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
         if not isinstance(step, kind):
             raise StudioError(
                 "{value} is not a {kind}",
-                "Give a list of such objects; a name goes where the sequence itself would.",
+                "Pass a list of such objects; a name can only stand for the whole sequence.",
                 value=repr(step)[:100],
                 kind=kind.__name__,
             )

@@ -426,7 +426,7 @@ class PreTokenizerSequence(PreTokenizer):
             for part in (given.pre_tokenizers if isinstance(given, PreTokenizerSequence) else (given,))
         )
         if not parts:
-            raise StudioError("A sequence of pre-tokenizers is empty", "Name at least one.")
+            raise StudioError("A sequence of pre-tokenizers is empty", "Specify at least one.")
         if any(isinstance(part, PatternPreTokenizer) for part in parts[:-1]):
             raise StudioError(
                 "A pattern stands before another pre-tokenizer",
@@ -548,7 +548,7 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
         return {"type": pre_tokenizer.name}
     raise StudioError(
         'The pre-tokenizer "{name}" is not built in, so it cannot be written to a file',
-        "Save the vocabulary alone, and give the pre-tokenizer again when you load it.",
+        "Save the vocabulary alone, and specify the pre-tokenizer again when you load it.",
         name=pre_tokenizer.name,
     )
 

@@ -54,7 +54,7 @@ class AddedToken:
     def __post_init__(self) -> None:
         if not isinstance(self.content, str) or not self.content:
             raise StudioError(
-                "The added token {token!r} is not a text, or empty", "Give a text such as <url>.", token=self.content
+                "The added token {token!r} is empty or not a string", "Pass a string such as <url>.", token=self.content
             )
         check_fields(self)
 

@@ -96,10 +96,12 @@ class BpeTokenizer(Encoder):
         roles: Mapping[str, str] | None = None,
     ) -> None:
         if not isinstance(vocab, Mapping):
-            raise StudioError("{value} is not a vocabulary", "Give the id of each token.", value=repr(vocab)[:100])
+            raise StudioError(
+                "{value} is not a vocabulary", "Pass a mapping of tokens to IDs.", value=repr(vocab)[:100]
+            )
         if end_of_word not in ("symbol", "attached"):
             advice = "Choose symbol or attached."
-            raise StudioError("The end of a word is {value}", advice, value=repr(end_of_word)[:100])
+            raise StudioError("Invalid end of word: {value}", advice, value=repr(end_of_word)[:100])
         self.vocab = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.user_tokens = tuple(user_tokens)
@@ -189,7 +191,7 @@ class BpeTokenizer(Encoder):
         ids = checked_ids(ids)
         unknown = next((number for number in ids if number not in self._tokens), None)
         if unknown is not None:
-            raise StudioError("No token has the id {id}", "Leave it out.", id=str(unknown)[:30])
+            raise StudioError("No token has the ID {id}", "Leave it out.", id=str(unknown)[:30])
         tokens = [self._tokens[number] for number in ids]
         if skip_special_tokens:
             tokens = [token for token in tokens if token not in self.special_tokens]
@@ -228,7 +230,7 @@ class BpeTokenizer(Encoder):
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
     """Return the rank of each pair."""
-    wrong = StudioError("Merges are pairs of tokens, and something else was given", "Give a list of pairs.")
+    wrong = StudioError("Merges must be pairs of tokens", "Pass a list of pairs.")
     try:
         ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
     except (TypeError, ValueError):

@@ -97,7 +97,7 @@ class EncodedTexts:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"<EncodedTexts: {len(self):,} texts, {len(self.ids):,} {self.ids.dtype} ids>"
+        return f"<EncodedTexts: {len(self):,} texts, {len(self.ids):,} {self.ids.dtype} IDs>"
 
     def __getitem__(self, text: int) -> Ids:
         index = range(len(self))[text]
@@ -317,10 +317,10 @@ class _Run:
 
 def _checked_type(name: str, tokenizer: Encoder) -> np.dtype[Any]:
     if name not in get_args(IdType):
-        raise StudioError('There is no type of ids called "{name}"', "Choose int32 or uint16.", name=name)
+        raise StudioError('There is no type of IDs called "{name}"', "Choose int32 or uint16.", name=name)
     largest = max((tokenizer.id_of(token) or 0 for token in tokenizer.tokens), default=0) if name == "uint16" else 0
     if largest >= _MOST_SMALL_IDS:
-        raise StudioError("The ids of {size} tokens do not fit into uint16", "Use int32.", size=f"{largest + 1:,}")
+        raise StudioError("The IDs of {size} tokens do not fit into uint16", "Use int32.", size=f"{largest + 1:,}")
     unk_token = tokenizer.unk_token
     if name == "uint16" and isinstance(tokenizer, Tokenizer) and unk_token not in tokenizer.vocabulary:
         raise StudioError(
@@ -377,7 +377,7 @@ def _check_outputs(outputs: Sequence[Path], read: Sequence[str]) -> None:
         if not os.path.isdir(folder):
             raise StudioError("There is no folder {path}", "Create it, or choose another.", path=display_name(folder))
     if len(set(places)) < len(places):
-        raise StudioError("The ids and their offsets cannot both go to {path}", path=display_name(outputs[0]))
+        raise StudioError("The IDs and their offsets cannot both be written to {path}", path=display_name(outputs[0]))
 
 
 # About as much text is encoded in the time it takes to load the kernels; and to compile them.

@@ -37,7 +37,7 @@ Side = Literal["right", "left"]
 Role = Literal["pad_token", "cls_token", "sep_token"]
 
 _INTERVAL_SECONDS = 0.05  # between two reports of the progress
-_A_TEXT = 'Give a str; bytes must be decoded first, as by .decode("utf-8").'
+_A_TEXT = 'Pass a str; bytes must be decoded first, as by .decode("utf-8").'
 
 
 class EncodingStopped(StudioError):
@@ -377,7 +377,7 @@ def checked_text(text: object) -> str:
         If it is something else.
     """
     if not isinstance(text, str):
-        raise StudioError("{value} is not a text", _A_TEXT, value=_shown(text))
+        raise StudioError("{value} is not a string", _A_TEXT, value=_shown(text))
     return text
 
 
@@ -402,7 +402,7 @@ def _encoded(
     truncation = truncation or (truncation is None and most is not None and not padding)  # as in transformers
     truncates: Truncation = _choice("truncation", truncation, "longest_first", "do_not_truncate", get_args(Truncation))
     if most is None and (truncates != "do_not_truncate" or pads == "max_length"):
-        raise StudioError("Truncation, or padding to a length, needs a length", "Give max_length.")
+        raise StudioError("Truncation and padding to a length need max_length", "Set max_length.")
     shape = _Shape(
         encoder.template(checked_flag("add_special_tokens", add_special_tokens)),
         None if truncates == "do_not_truncate" else most,
@@ -414,7 +414,7 @@ def _encoded(
     if shape.most is not None and pads != "do_not_pad" and shape.most % multiple:
         raise StudioError(
             "Truncation to {length} tokens contradicts padding to a multiple of {multiple}",
-            "Give a max_length that is a multiple of pad_to_multiple_of.", length=shape.most, multiple=multiple,
+            "Set max_length to a multiple of pad_to_multiple_of.", length=shape.most, multiple=multiple,
         )  # fmt: skip
 
     padding_token = None if pads == "do_not_pad" else encoder.special("pad_token")
@@ -452,7 +452,11 @@ def whole_number(name: str, value: object, least: int) -> int:
         number = least - 1
     if number < least or isinstance(value, bool):
         raise StudioError(
-            "{name} is {value}", "Give a whole number of at least {least}.", name=name, value=_shown(value), least=least
+            "Invalid {name}: {value}",
+            "Use a whole number of at least {least}.",
+            name=name,
+            value=_shown(value),
+            least=least,
         )
     return number
 
@@ -466,7 +470,7 @@ def checked_flag(name: str, value: object) -> bool:
         If it is something else.
     """
     if value not in (True, False):
-        raise StudioError("{name} is {value}", "Give True or False.", name=name, value=_shown(value))
+        raise StudioError("Invalid {name}: {value}", "Use True or False.", name=name, value=_shown(value))
     return bool(value)
 
 
@@ -481,7 +485,7 @@ def checked_ids(ids: object) -> list[int]:
     try:
         return [operator.index(number) for number in ids]  # type: ignore[attr-defined]
     except TypeError:
-        raise StudioError("Ids are expected, not {value}", "Give a list of whole numbers.", value=_shown(ids)) from None
+        raise StudioError("IDs are expected, not {value}", "Pass a list of whole numbers.", value=_shown(ids)) from None
 
 
 def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[_T, ...]) -> _T:
@@ -493,7 +497,7 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
             return choice
     listed = ", ".join(map(str, choices))
     raise StudioError(
-        "{name} is {value}", "Give {choices}, True or False.", name=name, value=_shown(value), choices=listed
+        "Invalid {name}: {value}", "Use {choices}, True or False.", name=name, value=_shown(value), choices=listed
     )
 
 
@@ -506,7 +510,7 @@ def _pairs(texts: object, seconds: object) -> tuple[list[str], list[str] | None]
     if others is not None and len(firsts) != len(others):
         raise StudioError(
             "There are {texts:,} texts and {pairs:,} second texts",
-            "Give as many of both.",
+            "Pass the same number of both.",
             texts=len(firsts),
             pairs=len(others),
         )
@@ -516,7 +520,7 @@ def _pairs(texts: object, seconds: object) -> tuple[list[str], list[str] | None]
 def _parts(pair: object) -> tuple[object, object]:
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise StudioError(
-            "{value} is not a pair of texts, as others are", "Give only texts, or only pairs.", value=_shown(pair)
+            "{value} is not a pair of texts, but other items are", "Pass only texts or only pairs.", value=_shown(pair)
         )
     return pair
 
@@ -526,7 +530,7 @@ def _side(name: str, value: object) -> Side:
         if value == side:
             found: Side = side
             return found
-    raise StudioError("{name} is {value}", "Give right or left.", name=name, value=_shown(value))
+    raise StudioError("Invalid {name}: {value}", "Use right or left.", name=name, value=_shown(value))
 
 
 def _shown(value: object) -> str:
@@ -586,8 +590,8 @@ class _Shape:
         room = most - around
         if room < 0:
             raise StudioError(
-                "There is no room for {count} special tokens in {length}",
-                "Give a larger max_length.",
+                "A length of {length} leaves no room for {count} special tokens",
+                "Use a larger max_length.",
                 count=around,
                 length=most,
             )
@@ -602,8 +606,8 @@ class _Shape:
         left = (first if is_first else second or 0) - surplus
         if left <= 0:
             raise StudioError(
-                "No {which} text is long enough to be truncated until everything fits into {length} tokens",
-                'Give a larger max_length, or truncation="longest_first".',
+                "Truncating the {which} text alone cannot make everything fit into {length} tokens",
+                'Use a larger max_length, or truncation="longest_first".',
                 which="first" if is_first else "second",
                 length=most,
             )
@@ -624,7 +628,7 @@ class _Shape:
         if self.stride >= length:
             raise StudioError(
                 "A stride of {stride} is too long where truncation leaves {length} tokens of a text",
-                "Give a smaller stride, or a larger max_length.",
+                "Use a smaller stride, or a larger max_length.",
                 stride=self.stride,
                 length=length,
             )

@@ -195,7 +195,7 @@ class Tokenizer(Encoder):
     ) -> None:
         if not isinstance(vocabulary, Vocabulary):
             raise StudioError(
-                "{value} is not a vocabulary", 'Give one, such as Vocabulary(["a"]).', value=repr(vocabulary)[:100]
+                "{value} is not a vocabulary", 'Pass one, such as Vocabulary(["a"]).', value=repr(vocabulary)[:100]
             )
         self.vocabulary = vocabulary
         self.is_normalizer_guessed = is_normalizer_guessed
@@ -599,8 +599,8 @@ def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
     template = Template.of(kept_parts["post_processor"])
     if template is None:
         raise StudioError(
-            "The post_processor {value} is none that can be applied here",
-            "Give one of the type TemplateProcessing, with each text once, or None.",
+            "The post_processor {value} is not supported",
+            "Use a TemplateProcessing that has each text once, or None.",
             value=repr(kept_parts["post_processor"])[:100],
         )
     return template

@@ -50,7 +50,9 @@ def roles_of(special_tokens: Collection[str], given: Mapping[str, str | None]) -
         if token is None or (token == "" and role == "unk_token"):
             token = next((name for name in names if name in special_tokens), "")
         if not isinstance(token, str):
-            raise StudioError("{role} is {token!r}", "Give a text such as [UNK], or None.", role=role, token=token)
+            raise StudioError(
+                "Invalid {role}: {token!r}", "Use a string such as [UNK], or None.", role=role, token=token
+            )
         if token:
             roles[role] = token
     return roles
@@ -194,7 +196,7 @@ class Vocabulary:
     ) -> None:
         for name, text in (("prefix", continuing_subword_prefix), ("suffix", end_of_word_suffix or "")):
             if not isinstance(text, str):
-                raise StudioError("The {name} is {value}", "Give a text.", name=name, value=repr(text)[:100])
+                raise StudioError("Invalid {name}: {value}", "Use a string.", name=name, value=repr(text)[:100])
         self._table = tokens if isinstance(tokens, TokenList) else TokenList(checked_texts(tokens))
         self._size = len(self._table.tokens) if size is None else operator.index(size)
         self._pieces = None if pieces is None else operator.index(pieces)
@@ -203,7 +205,9 @@ class Vocabulary:
         self.longest = self._table.longest
         if isinstance(added_tokens, str) or not isinstance(added_tokens, Iterable):
             raise StudioError(
-                "The added tokens are {value}", "Give a list of texts or AddedTokens.", value=repr(added_tokens)[:100]
+                "Invalid added tokens: {value}",
+                "Pass a list of strings or AddedTokens.",
+                value=repr(added_tokens)[:100],
             )
         described = {token.content: token for token in map(AddedToken.of, added_tokens)}
         special = [*checked_texts(special_tokens), *(token.content for token in described.values() if token.special)]
@@ -218,7 +222,7 @@ class Vocabulary:
         self.user_tokens = tuple(token.content for token in self.added_tokens if not token.special)
         if both := set(self.user_tokens).intersection(self.special_tokens):
             raise StudioError(
-                "{token!r} is both a special token and a user token", "Name it as one of them.", token=min(both)
+                "{token!r} is both a special token and a user token", "List it as only one of them.", token=min(both)
             )
 
     def first(self, size: int) -> Vocabulary:
@@ -323,9 +327,9 @@ class Vocabulary:
             if 0 <= token_id < self._size:
                 return self._table.tokens[token_id]
         except TypeError:
-            raise StudioError("{id} is not an id", "Give a whole number.", id=repr(token_id)[:50]) from None
+            raise StudioError("{id} is not an ID", "Use a whole number.", id=repr(token_id)[:50]) from None
         raise StudioError(
-            "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=self._size - 1
+            "There is no token with the ID {id}", "IDs run from 0 to {last}.", id=token_id, last=self._size - 1
         )
 
     def __contains__(self, token: object) -> bool:

@@ -177,28 +177,28 @@ class TrainingConfig:
         for token in self.special_tokens:
             if not token or token != token.strip() or not _is_plain(token):
                 raise StudioError(
-                    "The special token {token!r} is empty, or has white space at its ends, line breaks or control "
+                    "The special token {token!r} is empty, or has whitespace at its ends, line breaks or control "
                     "characters",
                     "Special tokens are single words such as [UNK].",
                     token=token,
                 )
             if token in seen:
                 raise StudioError(
-                    "The special token {token!r} is named twice", "Name every special token once.", token=token
+                    "The special token {token!r} is listed twice", "List every special token once.", token=token
                 )
             seen.add(token)
         for token in self.user_tokens:
             if not token or token != token.strip() or not _is_plain(token):
                 raise StudioError(
-                    "The user token {token!r} is empty, or has white space at its ends, line breaks or control "
+                    "The user token {token!r} is empty, or has whitespace at its ends, line breaks or control "
                     "characters",
-                    "User tokens are texts such as <url>.",
+                    "User tokens are strings such as <url>.",
                     token=token,
                 )
             if token in seen:
                 raise StudioError(
-                    "The user token {token!r} is named twice, or is a special token",
-                    "Name every token once.",
+                    "The user token {token!r} is listed twice, or is a special token",
+                    "List every token once.",
                     token=token,
                 )
             seen.add(token)
@@ -311,7 +311,9 @@ class TrainingConfig:
         unknown = sorted(set(values) - {field.name for field in dataclasses.fields(cls)})
         if unknown:
             raise StudioError(
-                "There is no training setting {name!r}", "Was the file written by a newer version?", name=unknown[0]
+                "There is no training setting {name!r}",
+                "The file may have been written by a newer version.",
+                name=unknown[0],
             )
         if pre_tokenizer is not None and pre_tokenizer.is_byte_level:
             values = {"byte_alphabet": "seen", **values}

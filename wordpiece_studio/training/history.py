@@ -410,9 +410,7 @@ class MergeHistory(Sequence[Merge]):
         """
         last = self.vocabulary_size(self._count) - 1
         if not 0 <= token_id <= last:
-            raise StudioError(
-                "There is no token with the id {id}", "The ids run from 0 to {last}.", id=token_id, last=last
-            )
+            raise StudioError("There is no token with the ID {id}", "IDs run from 0 to {last}.", id=token_id, last=last)
         return _merge_tree(self, token_id)
 
     def _spell_out(self) -> None:

@@ -225,7 +225,7 @@ def check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: 
         total = sum(map(mul, weights.tolist(), most.tolist()))
     if total > MOST_SYMBOLS:
         raise StudioError(
-            "This corpus has more than 2**63 - 1 characters, repetitions counted", "Divide all counts by some number."
+            "This corpus has more than 2**63 - 1 characters, counting repetitions", "Divide all counts by some number."
         )
 
 

@@ -84,8 +84,8 @@ def _also_ordinary(
         words = (counts.words[index] for index in found[body])
         if any(word.startswith(body) if begins_words else word.find(body, len(token) > 1) >= 0 for word in words):
             yield Notice(
-                "The special token {token} is also an ordinary token of this corpus, or may become one. Both share one "
-                "id, and a tokenizer takes it for the special token.",
+                "The special token {token} is also an ordinary token of this corpus, or may become one. Both share "
+                "one ID, and a tokenizer takes it for the special token.",
                 {"token": token},
             )
 
@@ -105,7 +105,7 @@ def _without_prefix(config: TrainingConfig) -> Iterator[Notice]:
     if is_plain and config.objective != "count":  # byte pair encoding has none
         yield Notice(
             "The prefix of tokens inside words is empty: they are written like tokens at the beginning of a word and "
-            "share their ids, so decoding cannot tell where a word begins.",
+            "share their IDs, so decoding cannot tell where a word begins.",
         )
 
 
@@ -115,7 +115,7 @@ def _prefixed(counts: WordCounts, prefix: str, found: dict[str, list[int]]) -> I
     if words:
         yield Notice(
             "Words of the corpus begin with the prefix {prefix}, such as {word} ({number:,} in all). Their tokens can "
-            "be written like tokens inside a word, and then share an id with them.",
+            "be written like tokens inside a word, and then share an ID with them.",
             {"number": len(words), "prefix": prefix, "word": words[0]},
         )
 
@@ -124,6 +124,6 @@ def _without_unknown(config: TrainingConfig) -> Iterator[Notice]:
     token = config.vocabulary(config.special_tokens).unk_token
     if token not in config.special_tokens:
         yield Notice(
-            "{token} is not among the special tokens: words that the vocabulary cannot spell will have no id.",
+            "{token} is not among the special tokens: words that the vocabulary cannot spell will have no ID.",
             {"token": token},
         )

@@ -91,7 +91,7 @@ class Segmentations:
                 break
             if self._input.words[order[place]] == word:
                 return int(order[place])
-        raise StudioError("The word {word!r} was not trained on", "Choose a word of the corpus.", word=word)
+        raise StudioError("The word {word!r} is not in the training corpus", "Choose a word of the corpus.", word=word)
 
     def tokens(self, index: int, step: int) -> list[str]:
         """Return the tokens of the word `index` after `step` merges."""

@@ -204,7 +204,7 @@ def _check_table(table: HistoryTable) -> None:
     if "" in table.tokens:
         raise StudioError("The vocabulary holds an empty token", _UNFIT)
     if not _numbers_fit(table):
-        raise StudioError("The frequencies or values of the merges cannot be those of a training", _UNFIT)
+        raise StudioError("The frequencies or scores of the merges are impossible", _UNFIT)
 
 
 def _ids_fit(table: HistoryTable) -> bool:
@@ -302,7 +302,7 @@ def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPla
     ):
         raise StudioError("The merges were not learned from these words", _UNFIT)
     if not _is_spelled(table):
-        raise StudioError("A merge makes a token that is not its two parts together", _UNFIT)
+        raise StudioError("A merge creates a token that is not its two parts joined", _UNFIT)
     if not _lie_within(input_, table, stored) or not _stand_there(input_, table, stored):
         raise StudioError("The merges do not fit the words that they are said to have changed", _UNFIT)
 

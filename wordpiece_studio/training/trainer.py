@@ -491,7 +491,7 @@ def _checked_counts(counts: object) -> WordCounts:
         return WordCounts.from_pairs(counts)
     raise StudioError(
         "Words with their counts are expected, not {value}",
-        "Count texts by count_texts and files by count_words, or give a mapping of words to counts.",
+        "Use count_texts for texts and count_words for files, or pass a mapping of words to counts.",
         value=repr(counts)[:100],
     )
 
@@ -499,7 +499,7 @@ def _checked_counts(counts: object) -> WordCounts:
 def _checked_config(config: object) -> TrainingConfig:
     if config is None or isinstance(config, TrainingConfig):
         return config or TrainingConfig()
-    raise StudioError("Settings are expected, not {value}", "Give a TrainingConfig.", value=repr(config)[:100])
+    raise StudioError("Settings are expected, not {value}", "Pass a TrainingConfig.", value=repr(config)[:100])
 
 
 def _cheapest(input_: TrainingInput, config: TrainingConfig) -> Literal["plain", "compiled"]:

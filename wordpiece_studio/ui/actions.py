@@ -61,20 +61,19 @@ class Actions(QObject):
         self.open_file = self._action(
             self.tr("&Open…"),
             (standard.Open,),
-            self.tr("Open a project, or text files of any kind as the corpus"),
+            self.tr("Open a project, or text files as the corpus"),
             "open",
         )
         self.open_folder = self._action(
-            self.tr("Open &folder…"), ("Ctrl+Shift+O",), self.tr("Open all text files of a folder as the corpus")
+            self.tr("Open &folder…"), ("Ctrl+Shift+O",), self.tr("Open all text files in a folder as the corpus")
         )
-        self.add_files = self._action(
-            self.tr("A&dd files…"), (), self.tr("Add text files of any kind to the corpus"), "new"
-        )
+        self.add_files = self._action(self.tr("A&dd files…"), (), self.tr("Add text files to the corpus"), "new")
         self.add_folder = self._action(
-            self.tr("Add fo&lder…"), (), self.tr("Add all text files of a folder to the corpus")
+            self.tr("Add fo&lder…"), (), self.tr("Add all text files in a folder to the corpus")
         )
         self.save_project = self._action(
-            self.tr("&Save"), ("Ctrl+S",), self.tr("Save the project: corpus, settings, merges and notes in one file"),
+            self.tr("&Save"), ("Ctrl+S",), self.tr("Save the project: corpus, settings, merges and bookmarks in one "
+            "file"),
             "save",
         )  # fmt: skip
         self.save_project_as = self._action(
@@ -82,13 +81,13 @@ class Actions(QObject):
         )
         self.save_vocabulary = self._action(
             self.tr("Export &vocabulary…"), ("Ctrl+Shift+E",),
-            self.tr("Write the trained vocabulary, or that of the step shown, for use in other programs"),
+            self.tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
         )  # fmt: skip
         self.save_corpus = self._action(
             self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus to a text file")
         )
         self.locate_files = self._action(
-            self.tr("Locate &missing files…"), (), self.tr("Choose where the missing files of the corpus are now")
+            self.tr("Locate &missing files…"), (), self.tr("Choose where the missing corpus files are now")
         )
         self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Exit WordPiece Studio"))
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
@@ -98,7 +97,7 @@ class Actions(QObject):
         self.undo = self._action(
             self.tr("&Undo"),
             (standard.Undo,),
-            self.tr("Undo the last edit of the corpus, or bring back the run that was closed last"),
+            self.tr("Undo the last corpus edit, or bring back the run closed last"),
         )
         self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Redo what was undone"))
         # Without shortcuts: those belong to the text fields, and a second owner would take them away.
@@ -115,7 +114,7 @@ class Actions(QObject):
     def _make_training_actions(self) -> None:
         self.train = self._action(
             self.tr("&Train"), ("F5", "Ctrl+Return", "Ctrl+Enter"),
-            self.tr("Learn a vocabulary from the corpus, as a run of its own"), "play",
+            self.tr("Train a vocabulary on the corpus, as a new run"), "play",
         )  # fmt: skip
         self.train_further = self._action(
             self.tr("Train &further…"), ("Shift+F5", "Ctrl+Shift+Return"),
@@ -125,41 +124,47 @@ class Actions(QObject):
             self.tr("&Pause"), ("F6",), self.tr("Pause the training; it can be resumed later"), "pause"
         )
         self.stop = self._action(
-            self.tr("St&op and keep"), ("F7",), self.tr("End the training and keep what it learned"), "stop"
+            self.tr("St&op and keep"), ("F7",), self.tr("Stop training and keep the merges learned so far"), "stop"
         )
         self.library_trainers = QActionGroup(self)
         for trainer, text in (
-            ("tokenizers-wordpiece", self.tr("&WordPiece by tokenizers")),
-            ("tokenizers-bpe", self.tr("&BPE by tokenizers")),
-            ("tokenizers-unigram", self.tr("&Unigram by tokenizers")),
-            ("sentencepiece-bpe", self.tr("B&PE by SentencePiece")),
-            ("sentencepiece-unigram", self.tr("U&nigram by SentencePiece")),
+            ("tokenizers-wordpiece", self.tr("&WordPiece (tokenizers)")),
+            ("tokenizers-bpe", self.tr("&BPE (tokenizers)")),
+            ("tokenizers-unigram", self.tr("&Unigram (tokenizers)")),
+            ("sentencepiece-bpe", self.tr("B&PE (SentencePiece)")),
+            ("sentencepiece-unigram", self.tr("U&nigram (SentencePiece)")),
         ):
-            action = self._action(text, (), self.tr("Let the library itself train on the words, as a run of its own"))
+            action = self._action(
+                text, (), self.tr("Train on the corpus words with this library’s own trainer, as a new run")
+            )
             action.setData(trainer)
             self.library_trainers.addAction(action)
         self.library_trainers.setExclusive(False)
         self.library_twice = self._action(
-            self.tr("Train &twice, and say what differs"), (),
-            self.tr("Some libraries do not learn the same from the same words"),
+            self.tr("Train &twice and compare"), (),
+            self.tr("Some libraries learn a different vocabulary each time, even from the same words"),
         )  # fmt: skip
         self.library_twice.setCheckable(True)
         self.stop_library = self._action(
-            self.tr("&Stop the library"), (), self.tr("End the training by another library; nothing of it is kept")
+            self.tr("&Stop library training"), (), self.tr("Stop training with another library and discard the result")
         )
         self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training
         self.objectives = QActionGroup(self)
         for objective, text, tip in (
-            ("likelihood", self.tr("&Likelihood"), self.tr("Train to merge what makes the corpus most probable")),
-            ("score", self.tr("WordPiece &score"), self.tr("Train by the formula of the Hugging Face course")),
-            ("count", self.tr("&Count (BPE)"), self.tr("Train to merge the most frequent pair: byte pair encoding")),
+            ("likelihood", self.tr("&Likelihood"), self.tr("Merge the pair that makes the corpus most probable")),
+            (
+                "score",
+                self.tr("&Score"),
+                self.tr("Merge the pair with the highest score, as in the Hugging Face course"),
+            ),
+            ("count", self.tr("&Count (BPE)"), self.tr("Merge the most frequent pair, as in byte pair encoding (BPE)")),
         ):
             self._choice(self.objectives, objective, text, tip=tip)
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
         )
         self.longest_word = self._action(
-            self.tr("&Longest word…"), (), self.tr("Choose up to which length words are counted")
+            self.tr("Maximum word &length…"), (), self.tr("Choose the length up to which words are counted")
         )
         self.train_as_you_type = self._action(
             self.tr("Train as you t&ype"),
@@ -172,38 +177,40 @@ class Actions(QObject):
     def _make_run_actions(self) -> None:
         self.next_run = self._action(self.tr("&Next run"), ("Ctrl+Tab",), self.tr("Show the run in the next tab"))
         self.previous_run = self._action(
-            self.tr("&Previous run"), ("Ctrl+Shift+Tab",), self.tr("Show the run in the tab before")
+            self.tr("&Previous run"), ("Ctrl+Shift+Tab",), self.tr("Show the run in the previous tab")
         )
         self.keep_run = self._action(
-            self.tr("&Keep this run"), (), self.tr("Keep the preview: the next change opens another one")
+            self.tr("&Keep this run"), (), self.tr("Keep this preview as a run; the next change opens a new preview")
         )
-        self.rename_run = self._action(self.tr("&Rename this run…"), (), self.tr("Give the run shown another name"))
+        self.rename_run = self._action(self.tr("&Rename this run…"), (), self.tr("Rename the current run"))
         self.close_run = self._action(
-            self.tr("&Close this run"), ("Ctrl+W",), self.tr("Close the run shown; Undo brings it back")
+            self.tr("&Close this run"), ("Ctrl+W",), self.tr("Close the current run; Undo brings it back")
         )
         self.compare_run = self._action(
             self.tr("Co&mpare this run"),
             (),
-            self.tr("Show how it tokenizes the live text, beside other runs"),
+            self.tr("Show how this run tokenizes the live text, next to other runs"),
         )
         self.compare_run.setCheckable(True)
         self.words_apart = self._action(
-            self.tr("&Words cut differently"),
+            self.tr("&Words split differently"),
             ("Ctrl+Shift+W",),
-            self.tr("List the words that a compared run cuts differently; repeat for the next run, then for all words"),
+            self.tr(
+                "List the words that a compared run splits differently; repeat for the next run, then for all words"
+            ),
         )
         self.vocabulary_overlap = self._action(
-            self.tr("&Overlap of the vocabularies"),
+            self.tr("Vocabulary &overlap"),
             (),
-            self.tr("Show how many tokens compared runs share, in all and among the first 100, 200 and so on"),
+            self.tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
         )
         self.bring_text_back = self._action(
-            self.tr("&Bring back its text"), (), self.tr("Show the text that this run was trained on")
+            self.tr("Re&store this run’s corpus"), (), self.tr("Reopen the corpus that this run was trained on")
         )
         self.figures = self._action(
-            self.tr("&Figures of all runs"),
+            self.tr("Run metr&ics"),
             (),
-            self.tr("Evaluate runs and other tokenizers: measure what they make of a text, such as held-out text"),
+            self.tr("Evaluate runs and other tokenizers on a text, such as held-out text"),
         )
         self.show_run = QActionGroup(self)
         self.show_run.setExclusive(False)
@@ -252,18 +259,18 @@ class Actions(QObject):
             self.tr("Go to the previous step that changed how the live text is tokenized"), "previous_change",
         )  # fmt: skip
         self.go_to_parting = self._action(
-            self.tr("Go to where the r&uns part"), ("Ctrl+Shift+G",),
-            self.tr("Go to the first step at which a compared run merges another pair; repeat for the next run"),
+            self.tr("Go to where r&uns diverge"), ("Ctrl+Shift+G",),
+            self.tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
         )  # fmt: skip
         self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
 
     def _make_mark_actions(self) -> None:
         self.breakpoints = self._action(
-            self.tr("&Breakpoints…"), ("Ctrl+B",), self.tr("Choose where playing and running halt"), "breakpoint"
+            self.tr("&Breakpoints…"), ("Ctrl+B",), self.tr("Choose where playing and running stop"), "breakpoint"
         )
         self.run_to_breakpoint = self._action(
             self.tr("&Run to the next breakpoint"), ("Ctrl+F8",),
-            self.tr("Go to the next step that hits a breakpoint; trains on if necessary"), "run",
+            self.tr("Go to the next step that hits a breakpoint; continues training if needed"), "run",
         )  # fmt: skip
         self.run_back = self._action(
             self.tr("Run bac&k to the previous breakpoint"), ("Ctrl+Shift+F8",),
@@ -278,27 +285,27 @@ class Actions(QObject):
         self.compare_step = self._action(
             self.tr("Co&mpare with this step"),
             ("Ctrl+Shift+M",),
-            self.tr("Show how this step tokenizes the live text, beside every other step; repeat to stop"),
+            self.tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
             "compare",
         )
         self.bookmarks = self._action(
-            self.tr("B&ookmarks and notes…"),
+            self.tr("B&ookmarks…"),
             ("Ctrl+Shift+D",),
-            self.tr("The steps kept, each with a note"),
+            self.tr("Show the bookmarked steps and their notes"),
             "bookmarks",
         )
 
     def _make_selection_actions(self) -> None:
         self.go_to_birth = self._action(
-            self.tr("Go to the birt&h of the token"), ("Ctrl+Shift+B",),
-            self.tr("Go to the step that made the selected token"),
+            self.tr("Go to the step t&hat created the token"), ("Ctrl+Shift+B",),
+            self.tr("Go to the step that created the selected token"),
         )  # fmt: skip
         self.clear_selection = self._action(
             self.tr("Clear the select&ion"), ("Esc",), self.tr("Clear the selection in all panes")
         )
         self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
         self.type_live_text = self._action(
-            self.tr("T&ype a text to tokenize"), ("Ctrl+L",), self.tr("Go to the text field of the live tokenization")
+            self.tr("T&ype text to tokenize"), ("Ctrl+L",), self.tr("Go to the text field of the live tokenization")
         )
         self.show_step_row = self._action(
             self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Scroll to the row of this step")
@@ -307,7 +314,7 @@ class Actions(QObject):
             self.tr("&Export merge history…"), ("Ctrl+E",), self.tr("Save the merges as CSV, JSONL or Parquet")
         )
         self.save_chart = self._action(
-            self.tr("Save c&hart…"), (), self.tr("Save the chart shown as a PNG or SVG picture")
+            self.tr("Save c&hart…"), (), self.tr("Save the current chart as a PNG or SVG image")
         )
 
     # -- the window
@@ -327,54 +334,56 @@ class Actions(QObject):
         self.smaller_text = self._action(
             self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Zoom out: a smaller font")
         )
-        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("Back to the system's text size"))
+        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("Back to the system’s text size"))
         self.larger_pane = self._action(
             self.tr("Larger text in this &pane"),
             ("Ctrl+Alt+=", "Ctrl+Alt++"),
-            self.tr("Zoom in only the pane that has the focus"),
+            self.tr("Zoom in on the focused pane only"),
         )
         self.smaller_pane = self._action(
             self.tr("Smaller te&xt in this pane"),
             ("Ctrl+Alt+-",),
-            self.tr("Zoom out only the pane that has the focus"),
+            self.tr("Zoom out of the focused pane only"),
         )
         self.normal_pane = self._action(
-            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("Show all panes in the window's text size")
+            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("Show all panes in the window’s text size")
         )
 
     def _make_layout_actions(self) -> None:
         self.layouts = QActionGroup(self)
         self.layout_teach = self._choice(
-            self.layouts, "teach", self.tr("&Teach"), "Ctrl+1",
-            self.tr("Layout for teaching: corpus, scoreboard, history and tokens"),
+            self.layouts, "teach", self.tr("&Teaching"), "Ctrl+1",
+            self.tr("Layout for teaching: corpus, merge candidates, history and tokens"),
         )  # fmt: skip
         self.layout_engineer = self._choice(
-            self.layouts, "engineer", self.tr("&Engineer"), "Ctrl+2",
-            self.tr("Layout for working: history, vocabulary and charts"),
+            self.layouts, "engineer", self.tr("&Engineering"), "Ctrl+2",
+            self.tr("Layout for engineering: history, vocabulary and charts"),
         )  # fmt: skip
         self.layout_demo = self._choice(
-            self.layouts, "demo", self.tr("De&mo"), "Ctrl+3",
-            self.tr("Layout for presenting: full screen, large type; formula, tokens, timeline"),
+            self.layouts, "demo", self.tr("Prese&nting"), "Ctrl+3",
+            self.tr("Layout for presenting: full screen, large text; formula, tokens and timeline"),
         )  # fmt: skip
         self.reset_layout = self._action(
-            self.tr("&Reset layout"), (), self.tr("Put all panes of this layout back where they were at first")
+            self.tr("&Reset layout"), (), self.tr("Move all panes of this layout back to their default places")
         )
         self.fill_pane = self._action(
-            self.tr("&Fill the window with this pane"),
+            self.tr("Ma&ximize this pane"),
             ("F12",),
-            self.tr("Show only the pane that has the focus; Escape, or this command again, brings the others back"),
+            self.tr("Show only the focused pane; press Esc or use this command again to show the others"),
         )
         self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("Switch full screen on or off"))
         self.full_screen.setCheckable(True)
         self.command_palette = self._action(
-            self.tr("Find or &do anything…"), ("Ctrl+K", "Ctrl+Shift+P"), self.tr("Type the name of any command")
+            self.tr("Comman&d palette…"),
+            ("Ctrl+K", "Ctrl+Shift+P"),
+            self.tr("Find any command, step, token, sample or file by name"),
         )
 
     def _make_help_actions(self) -> None:
         self.last_messages = self._action(
-            self.tr("Show the last &messages"),
+            self.tr("Show recent &messages"),
             ("Ctrl+M",),
-            self.tr("Show the messages that have gone once more"),
+            self.tr("Show recent messages"),
             "info",
         )
         self.last_messages.setIconText(self.tr("Messages"))
@@ -382,13 +391,13 @@ class Actions(QObject):
             self.tr("&Keyboard shortcuts"), ("Shift+F1",), self.tr("Show all keyboard shortcuts")
         )
         self.explain = self._action(
-            self.tr("&Explain this"), ("F1",), self.tr("Show what the thing under the mouse, or with the focus, means")
+            self.tr("&Explain this"), ("F1",), self.tr("Show help for the item under the pointer or with the focus")
         )
         self.copy_diagnostics = self._action(
             self.tr("&Copy diagnostics"), (), self.tr("Copy versions, settings and the end of the log to the clipboard")
         )
         self.open_log_folder = self._action(self.tr("Open &log folder"), (), self.tr("Show the folder of the log file"))
-        self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Show the version and the licence"))
+        self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Show the version and the license"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
 
     # -- making them

@@ -119,7 +119,7 @@ class Menus(QObject):
     def _add_training_menu(self, actions: Actions) -> None:
         menu = self._bar.addMenu(self.tr("&Training"))
         menu.addActions([actions.train, actions.train_further, actions.pause, actions.stop])
-        submenu = menu.addMenu(self.tr("Train by &another library"))
+        submenu = menu.addMenu(self.tr("Train with &another library"))
         submenu.addActions(actions.library_trainers.actions())
         submenu.addSeparator()
         submenu.addActions([actions.library_twice, actions.stop_library])

@@ -96,9 +96,9 @@ class Messages(QObject):
     def _show_fault(self, report: str) -> None:
         box = self._show(
             QMessageBox.Icon.Critical,
-            self.tr("Something went wrong inside WordPiece Studio."),
-            self.tr("Your corpus and your merges are still here. The log file has the details; "
-                    "“Copy diagnostics” puts everything on the clipboard for a report."),
+            self.tr("WordPiece Studio ran into an unexpected error."),
+            self.tr("Your corpus and merges are safe. See the log file for details, or use “Copy diagnostics” to "
+            "copy everything needed for a report."),
         )  # fmt: skip
         box.setDetailedText(report[-_LONGEST_TRACEBACK:])
         button = QPushButton(self.tr("Copy diagnostics"), box)

@@ -164,13 +164,13 @@ class Workspace(QMainWindow):
 
     def _put_together(self) -> None:
         titles = (
-            self.tr("Corpus"), self.tr("Token details"), self.tr("Scoreboard"), self.tr("Merge history"),
+            self.tr("Corpus"), self.tr("Token details"), self.tr("Merge candidates"), self.tr("Merge history"),
             self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
         )  # fmt: skip
         for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks))
         self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
-            self.tr("How a token came about, and the best segmentations of a word with their probabilities")
+            self.tr("How a token was built, and the best splits of a word with their probabilities")
         )
         self.notices.keep_free(self.docks.panel("timeline"))
         layout = QVBoxLayout(self._content)

@@ -306,7 +306,7 @@ def test_no_workers_and_wrong_ones(spare: LocalCluster, tmp_path: Path, monkeypa
         with pytest.raises(StudioError, match=r"has no workers\. Start some: dask worker tcp://"):
             count_words(tmp_path / "a.txt", cluster=spare.address)
     for program, message in (
-        (OTHER_VERSION, r"has version 0\.0\.9 of WordPiece Studio, this machine has .*\. Install the same"),
+        (OTHER_VERSION, r"runs WordPiece Studio 0\.0\.9, but this machine runs .*\. Install "),
         (NO_STUDIO, r"The worker tcp://\S* cannot load WordPiece Studio: .*\. Install version \S* there\."),
         (EXITS, r"killed 1 workers of the cluster.*memory"),
     ):

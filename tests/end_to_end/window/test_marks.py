@@ -69,7 +69,7 @@ def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
 
 def test_a_step_is_kept_with_a_line_and_gone_back_to(driver: Driver) -> None:
     driver.press("Ctrl+D")
-    driver.type("cha is born")
+    driver.type("cha is created")
     driver.press("Return")
     driver.press("Alt+End")
     driver.press("Ctrl+Shift+D")

@@ -228,7 +228,7 @@ def test_a_store_that_someone_has_deleted_is_made_again(folder: Path, tmp_path: 
     kept.write(it.project, it.about)
     assert kept.folder is not None
     shutil.rmtree(tmp_path / "state")
-    with pytest.raises(StudioError, match="cannot be kept"):
+    with pytest.raises(StudioError, match="cannot be backed up to"):
         kept.write(replace(it.project, corpus=replace(it.project.corpus, text="x")), it.about)
     kept.write(it.project, it.about)
     kept.close(keeps=True)
@@ -259,9 +259,9 @@ def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch
     it = recovered(folder)
     monkeypatch.setattr(store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)
-    with pytest.raises(StudioError, match=r"The merges cannot be kept .* MB are free") as told:
+    with pytest.raises(StudioError, match=r"The merges cannot be backed up .* MB are free") as told:
         kept.write_run(1, replace(it.project, run=trained(random_counts(3), 7)), bool)
-    assert "Text and settings are kept" in told.value.advice
+    assert "Text and settings are backed up" in told.value.advice
     kept.write_run(2, it.project, bool)  # in a file already: its second name takes no room
     assert kept.folder is not None
     assert [path.name for path in kept.folder.glob("run-*")] == ["run-2.wpstudio"]

@@ -166,7 +166,7 @@ def test_what_the_files_add(tmp_path: Path) -> None:
 
 def test_an_added_token_with_another_id_is_refused(tmp_path: Path) -> None:
     files = {**FOLDERS["added_tokens.json"], "added_tokens.json": {"<u>": SIZE + 1}}
-    with pytest.raises(StudioError, match="the added token '<u>' has the id"):
+    with pytest.raises(StudioError, match="the added token '<u>' has the ID"):
         Tokenizer.load(folder_of(files, tmp_path))
 
 

@@ -101,7 +101,7 @@ def test_what_the_studio_cannot_take_apart_is_tokenized_with_all_the_same(
 ) -> None:
     path = written(tmp_path, ours(), **changes)
     assert isinstance(read_tokenizer_json(path), LibraryTokenizer)
-    with pytest.raises(StudioError, match="can only be used to tokenize"):
+    with pytest.raises(StudioError, match="can be used for tokenizing"):
         load_wordpiece_tokenizer(path)
 
 
@@ -170,7 +170,9 @@ def test_what_stands_beside_an_library_tokenizer_must_agree_with_it(tmp_path: Pa
     vocabulary.write_text("\n".join(TOKENS), encoding="utf-8")
     assert isinstance(load_tokenizer(tmp_path), LibraryTokenizer)
     vocabulary.write_text("\n".join([*TOKENS[:6], "é", "##b"]), encoding="utf-8")
-    with pytest.raises(StudioError, match=r"vocab\.txt, line 7, contradicts .* 'é' has the id 6 here, 7 there"):
+    with pytest.raises(
+        StudioError, match=r"vocab\.txt, line 7, contradicts .* 'é' has the ID 6 in the first, 7 in the second"
+    ):
         load_tokenizer(tmp_path)
     vocabulary.write_text("\n".join(TOKENS[:2]), encoding="utf-8")
     with pytest.raises(StudioError, match="which has more tokens"):

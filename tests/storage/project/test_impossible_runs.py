@@ -64,7 +64,7 @@ def test_a_token_that_is_not_its_two_parts_together(path: Path, text: str, place
     tokens = tokens_of(path)
     tokens[place] = text
     forge_text(path, "tokens/text", "".join(f"{token}\n" for token in tokens))
-    assert "not its two parts together" in refusal(path)
+    assert "not its two parts joined" in refusal(path)
 
 
 def test_an_empty_token(path: Path) -> None:
@@ -90,7 +90,7 @@ def test_numbers_that_cannot_be(path: Path, name: str, value: float) -> None:
         column = run.history.column(name).copy()
         column[index] = value
         forge_array(path, f"merges/{name}", column)
-        assert "frequencies or values" in refusal(path)
+        assert "frequencies or scores" in refusal(path)
 
 
 def test_a_merge_of_other_tokens_than_stand_at_its_places(path: Path) -> None:

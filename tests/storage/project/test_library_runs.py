@@ -143,7 +143,9 @@ def test_a_file_that_its_library_refuses_stays(path: Path) -> None:
     check_project(path)
     ours, theirs = open_project(path).runs
     assert_same_history(ours.history, run.history)
-    with pytest.raises(StudioError, match="What was trained by tokenizers-unigram is shown without words: ") as caught:
+    with pytest.raises(
+        StudioError, match="The words of the run trained with tokenizers-unigram cannot be shown: "
+    ) as caught:
         _ = theirs.history.places
     assert "It stays in the project. Install the library" in str(caught.value)
     assert theirs.history.vocabulary(0).tokens == list(spoiled.tokens)

@@ -245,7 +245,7 @@ def test_progress_is_reported_and_it_can_be_stopped(path: Path) -> None:
     before = path.read_bytes()
     for number in range(len(told) + 1):
         asked = iter(range(1_000))
-        with pytest.raises(SavingStopped, match=r"was stopped. What was there before is unchanged\."):
+        with pytest.raises(SavingStopped, match=r"was stopped\. Any existing file is unchanged\."):
             save_project(path, course_project("other"), should_stop=lambda: next(asked) >= number)  # noqa: B023
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
@@ -257,7 +257,7 @@ def test_nothing_is_saved_that_could_not_be_opened(path: Path) -> None:
     bad = dataclasses.replace(course_project(), corpus=ProjectCorpus(text="", encoding="rot13"))
     with pytest.raises(StudioError, match=r"could not be opened again \(.*rot13") as caught:
         save_project(path, bad)
-    assert str(caught.value).endswith("What was there before is unchanged.")
+    assert str(caught.value).endswith("Any existing file is unchanged.")
     assert path.read_bytes() == before
 
 

@@ -107,7 +107,7 @@ def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow)
     for said in (
         "5 different words", "pun (12 times)", "hugs is h ##u ##g ##s.", "The 7 different symbols",
         "##u ##g: 20 / (36 × 20) = 0.02778", "##g ##s: 5 / (20 × 5) = 0.05000, the highest",
-        "5.650 times as often as chance would have it", "after 9 merges", "bugs, which it does not contain, is bu ##gs",
+        "5.650 times as often as expected by chance", "after 9 merges", "bugs, which it does not contain, is bu ##gs",
         "mug is [UNK]",
     ):  # fmt: skip
         assert said in shown, said

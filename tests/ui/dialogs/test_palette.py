@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ENTRIES = [
     Entry("Save vocabulary…", "File", "Ctrl+S", "Save the vocabulary at the step shown"),
     Entry("Vocabulary", "View › Panes"),
-    Entry("Breakpoints…", "Step", "Ctrl+B", "Choose where playing and running halt"),
+    Entry("Breakpoints…", "Step", "Ctrl+B", "Choose where playing and running stop"),
     Entry("Größerer Text", "View › Text size", "Ctrl++"),
     Entry("한국어 예문", "File › Sample corpora"),
 ]
@@ -80,7 +80,7 @@ def test_a_number_is_a_step(text: str, step: int | None) -> None:
 
 
 def test_a_step_that_is_not_learned_says_so() -> None:
-    assert step_entry("26", 25).reason == "Only 25 merges exist"
+    assert step_entry("26", 25).reason == "This run has only 25 merges"
     assert not step_entry("25", 25).reason
 
 

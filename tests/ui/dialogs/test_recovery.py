@@ -137,7 +137,7 @@ def test_what_was_not_saved_is_restored_with_all_that_belongs_to_it(start: Calla
 def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]) -> None:
     edited(start)
     studio = start()
-    press(studio, "Don’t restore")
+    press(studio, "Delete")
     studio.wait_finished()
     assert _left() == []
     assert list(recovery_folder().iterdir()) == []

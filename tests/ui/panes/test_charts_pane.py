@@ -122,10 +122,10 @@ def test_a_run_without_a_merge_has_no_charts(empty_bench: Bench) -> None:
 
 def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
-    assert chart.readout == "merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
-    assert chart.accessibleName() == "Value per step"
-    assert chart.accessibleDescription().startswith("Value per step, 25 merges, at step 12: merge 12: score 0.1667")
-    assert charts.pane.hint == "after merge 12 of 25"
+    assert chart.readout == "Merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
+    assert chart.accessibleName() == "Merge score"
+    assert chart.accessibleDescription().startswith("Value per step, 25 merges, at step 12: Merge 12: score 0.1667")
+    assert charts.pane.hint == "After merge 12 of 25"
 
 
 def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) -> None:
@@ -139,14 +139,14 @@ def test_every_merge_is_on_the_curve_and_every_tie_has_a_mark(charts: Charts) ->
 
 def test_vocabulary_against_symbols(charts: Charts) -> None:
     chart = charts.choose(SYMBOLS)
-    assert chart.readout == "after merge 12: 57 tokens, 156 symbols in the corpus"
+    assert chart.readout == "After merge 12: 57 tokens, 156 symbols in the corpus"
     x, y = chart._curve.getData()
     assert (x[0], y[0], x[-1], y[-1]) == (45, 171, 70, charts.model.history.symbols_after(25))
 
 
 def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     chart = charts.choose(FERTILITY)
-    assert chart.readout == "after merge 12: 4.333 in the corpus"  # 156 symbols, 36 words
+    assert chart.readout == "After merge 12: 4.333 tokens per word in the corpus"  # 156 symbols, 36 words
     assert charts.model.history.input.weights.sum() == 36
     rows = [TextChange(3, "x", 24), TextChange(14, "y", 20)]
     charts.changes.set_rows(rows, start=TextSummary(words=8, tokens=26, unknown=0))
@@ -172,7 +172,7 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     assert chart._learned.tolist() == np.bincount(learned).tolist()
     assert chart._alphabet.tolist()[:2] == [0, 40]
     charts.model.seek(0)
-    charts.bench.wait(lambda: chart.readout == "after merge 0: no token learned yet")
+    charts.bench.wait(lambda: chart.readout == "After merge 0: no tokens learned yet")
 
 
 def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
@@ -184,7 +184,7 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     charts.bench.wait(lambda: chart.is_drawn)
     best = int(np.argmax(frequencies))
     token = charts.model.history.token(best)
-    assert chart.readout.startswith(f"after merge 12: {token} is rank 1 of ")
+    assert chart.readout.startswith(f"After merge 12: {token} is rank 1 of ")
     charts.model.seek(13)
     charts.bench.wait(lambda: chart.readout.endswith("counting…"))
     charts.choose(VALUE)
@@ -196,16 +196,16 @@ def test_tokens_in_use_as_far_as_they_are_counted(charts: Charts) -> None:
     assert charts.usage.wanted
     assert chart.sentence == "Counting how often tokens are used…"
     charts.usage.tell(12, [1], [*range(40, 53), 52, 51])
-    charts.bench.wait(lambda: chart.readout == "after merge 12: 52 tokens in use (+1)")
+    charts.bench.wait(lambda: chart.readout == "After merge 12: 52 tokens in use (+1)")
     assert [values.tolist() for values in chart._curve.getData()] == [list(range(15)), [*range(40, 53), 52, 51]]
     charts.bench.seek(13)
-    assert chart.readout == "after merge 13: 52 tokens in use (±0)"
+    assert chart.readout == "After merge 13: 52 tokens in use (±0)"
     charts.bench.seek(14)
-    assert chart.readout == "after merge 14: 51 tokens in use (−1)"
+    assert chart.readout == "After merge 14: 51 tokens in use (−1)"
     charts.bench.seek(0)
-    assert chart.readout == "after merge 0: 40 tokens in use"
+    assert chart.readout == "After merge 0: 40 tokens in use"
     charts.bench.seek(15)
-    assert chart.readout == "counting…"
+    assert chart.readout == "Counting…"
 
 
 def token_frequencies(charts: Charts) -> list[int]:
@@ -298,7 +298,7 @@ def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
     charts.press(chart, np.log10(2), 0.5)
     second = charts.model.history.token(int(chart._ids[1]))
     assert charts.model.selection == Selection("token", text=second)
-    assert chart.readout.startswith(f"after merge 12: {second} is rank 2")
+    assert chart.readout.startswith(f"After merge 12: {second} is rank 2")
     charts.bench.qtbot.keyClick(chart, Qt.Key.Key_Right)
     assert charts.model.selection == Selection("token", text=charts.model.history.token(int(chart._ids[2])))
 
@@ -311,7 +311,7 @@ def test_a_large_pane_shows_all_charts_and_a_small_one_a_single_one(bench: Bench
     assert len(charts.pane.charts) == 6
     charts.pane.resize(420, 300)
     charts.bench.settle()
-    assert [chart.title() for chart in charts.pane.charts] == ["Value per step"]
+    assert [chart.title() for chart in charts.pane.charts] == ["Merge score"]
 
 
 def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:

@@ -136,7 +136,7 @@ def test_many_rows_are_copied_in_the_background(bench: Bench, monkeypatch: pytes
     monkeypatch.setattr(history_export, "_AT_ONCE", 24)
     monkeypatch.setattr(merge_table, "_ROWS", 10)
     pane.copy_rows()
-    assert pane.hint == "copying 25 rows…"
+    assert pane.hint == "Copying 25 rows…"
     bench.wait(lambda: pane.hint == "25 rows copied")
     assert QGuiApplication.clipboard().text() == at_once
     assert len(at_once.splitlines()) == 26

@@ -187,7 +187,7 @@ def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
 
 def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
     pane.view.columns.choose(frozenset({HistoryColumn.TOKEN}))
-    assert not action(menu_of(pane), "new token").isEnabled()
+    assert not action(menu_of(pane), "New token").isEnabled()
     assert action(menu_of(pane), "step").isEnabled()
 
 

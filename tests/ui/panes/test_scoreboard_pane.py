@@ -37,7 +37,7 @@ def seek(bench: Bench, pane: ScoreboardPane, step: int) -> None:
 
 def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
     pane = empty_bench.show(ScoreboardPane)
-    assert pane.title == "Scoreboard"
+    assert pane.title == "Merge candidates"
     assert "Train" in pane._middle.nothing.text
     assert pane._middle.nothing.isVisible()
 
@@ -45,10 +45,10 @@ def test_before_training_it_says_what_to_do(empty_bench: Bench) -> None:
 def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
-    assert (pane.title, pane.hint) == ("Scoreboard: merge 12 of 25", "ties go to the pair that occurs first")
+    assert (pane.title, pane.hint) == ("Candidates for merge 12 of 25", "Ties: first occurrence in the corpus")
     assert candidates_of(pane)[:3] == [("ch", "##a"), ("##t", "##hm"), ("H", "##u")]
     assert pane._candidates_view.candidates.tied_rows == 2
-    assert pane._candidates_view._tie_text == "tie of 2"
+    assert pane._candidates_view._tie_text == "Tie of 2"
     spoken = pane._formula.accessibleName()
     assert spoken == "score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
@@ -69,7 +69,7 @@ def test_step_0_shows_the_candidates_for_the_next_merge(bench: Bench) -> None:
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 0)
     first = bench.model.history[0]
-    assert pane.title == "Scoreboard: next merge"
+    assert pane.title == "Candidates for the next merge"
     assert candidates_of(pane)[0] == (first.left, first.right)
     assert first.token in pane._formula.accessibleName()
 
@@ -170,7 +170,7 @@ def test_at_the_head_of_training_a_button_pauses_it(empty_bench: Bench, monkeypa
     empty_bench.wait(lambda: empty_bench.model.state is TrainerState.PAUSED)
     empty_bench.wait(lambda: len(candidates_of(pane)) > 1)
     assert not pane._middle.pause_button.isVisible()
-    assert pane.title.startswith("Scoreboard: merge ")
+    assert pane.title.startswith("Candidates for merge ")
 
 
 @pytest.mark.slow
@@ -328,9 +328,7 @@ def test_the_ratio_says_what_it_is_normalized_by(bench: Bench) -> None:
     ratio = p_both / (p_left * p_right)
     assert ratio_of(merge, symbols) == ratio
     assert float(ratio) == pytest.approx(merge.value * symbols, rel=1e-15)
-    assert (
-        f"The pair occurs {value_text(float(ratio))} times as often as chance would have it" in pane._top.ratio.text()
-    )
+    assert f"The pair occurs {value_text(float(ratio))} times as often as expected by chance" in pane._top.ratio.text()
     assert f"N = {symbols}" in pane._top.ratio.text()
     neighbours = sum(count * (len(history.segmentation(word, 11)) - 1) for word, count in bench.model.counts.items())
     over_neighbours = Fraction(merge.pair_frequency, neighbours) / (p_left * p_right)
@@ -352,7 +350,7 @@ def test_a_token_shows_the_words_that_contain_it_and_its_pair(bench: Bench) -> N
     assert pane._candidates_view.currentIndex().row() == 0
     assert [row.before == row.after for row in pane._words.view.words.words.words] == [False]
     bench.model.set_selection(Selection("token", text=history[20].token))
-    assert pane._words.title == f"{history[20].token} is not learned until step 21"
+    assert pane._words.title == f"{history[20].token} is not created until step 21"
     bench.model.set_selection(Selection("token", text="nothing"))
     assert "not a token" in pane._words.title
 
@@ -361,7 +359,7 @@ def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> No
     pane = bench.show(ScoreboardPane)
     seek(bench, pane, 12)
     bench.model.set_selection(Selection("word", text="chapter"))
-    assert pane._words.title == "In one word: ch + ##a"  # it is among the words of the merge
+    assert pane._words.title == "ch + ##a in one word"  # it is among the words of the merge
     assert pane._words.view.currentIndex().row() == 0
     bench.model.set_selection(Selection("word", text="Hugging"))
     (row,) = pane._words.view.words.words.words
@@ -370,7 +368,7 @@ def test_a_word_is_shown_before_and_after_or_marked_in_place(bench: Bench) -> No
     bench.model.set_selection(Selection("word", text="zebra"))
     assert pane._words.title == "zebra is not a word of this corpus"
     bench.model.set_selection(None)
-    assert pane._words.title == "In one word: ch + ##a"
+    assert pane._words.title == "ch + ##a in one word"
 
 
 def test_in_a_large_corpus_words_are_found_in_the_background(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +396,7 @@ def test_a_candidate_can_be_chosen_again_at_another_step(bench: Bench) -> None:
         place = view.visualRect(view.candidates.index(row, PAIR)).center()
         bench.qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
         assert "H + ##u" in pane._formula.accessibleName()
-        assert pane._words.title == "In one word: H + ##u"
+        assert pane._words.title == "H + ##u in one word"
 
 
 def test_reduced_formulas_are_shown_where_the_button_drops_its_text(bench: Bench) -> None:

@@ -57,8 +57,8 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
         click(bench, timeline.pane, "play")
     assert halted.args[0].step == 12
     assert bench.model.step == 12
-    assert timeline.pane.hint == "step 12 of 25 · breakpoint: token cha is born"
-    assert timeline.pane.plot.callout == "breakpoint: token cha is born"
+    assert timeline.pane.hint == "Step 12 of 25 · breakpoint: token cha is created"
+    assert timeline.pane.plot.callout == "breakpoint: token cha is created"
     bench.seek(13)
     assert timeline.pane.plot.callout == ""
     assert "born" not in timeline.pane.hint
@@ -78,7 +78,7 @@ def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None
     assert timeline.pane.plot.marks.breakpoints.tolist() == ties
     bench.seek(25)
     click(bench, timeline.pane, "run")
-    assert timeline.pane.hint == "step 25 of 25 · no further breakpoint is hit"
+    assert timeline.pane.hint == "Step 25 of 25 · no more breakpoints are hit"
 
 
 def test_the_editor_adds_refuses_and_removes(bench: Bench, timeline: Timeline) -> None:
@@ -246,13 +246,16 @@ def test_where_histories_part_is_said_in_a_sentence() -> None:
     assert parting_words(ends[1:2]) == ("A and B make the same merges",)
     assert parting_words(ends[2:3])[0] == "▼ A and C are the same up to step 1, where C ends"
     assert parting_words(ends[3:]) == (
-        "▼ A and D part at step 1: h + ##u here, ##g + ##s there",
-        "▼ part at step 1",
+        "▼ A and D diverge at step 1: A merges h + ##u, D merges ##g + ##s",
+        "▼ Divergence at step 1",
     )
     tie = replace(ends[3], divergence=replace(ends[3].divergence, is_tie=True))
     assert parting_words([tie])[0].endswith(" there (a tie)")
-    assert parting_words(ends[1:]) == ("▼ A parts from C at step 2, from D at step 1", "▼ A parts from C at step 2, …")
+    assert parting_words(ends[1:]) == (
+        "▼ A diverges from C at step 2, from D at step 1",
+        "▼ A diverges from C at step 2, …",
+    )
     unknown = Parting(runs[0], runs[1], is_known=False)
     for found in ([unknown], [unknown, unknown]):
-        assert parting_words(found) == ("the merges of B are unknown",)
+        assert parting_words(found) == ("Merges of B not available",)
     assert parting_words([]) == ()

@@ -99,8 +99,8 @@ def test_the_wheel_goes_one_step_per_notch(bench: Bench, pane: TimelinePane) -> 
 def test_it_follows_the_step_and_shows_where_it_is(bench: Bench, pane: TimelinePane) -> None:
     bench.seek(12)
     assert pane.plot.value() == 12
-    assert pane.hint.startswith("step 12 of 25")
-    assert pane.plot.accessibleDescription() == "step 12 of 25"
+    assert pane.hint.startswith("Step 12 of 25")
+    assert pane.plot.accessibleDescription() == "Step 12 of 25"
 
 
 def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timeline: Timeline) -> None:
@@ -109,10 +109,10 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     assert label.parentWidget() is pane.header_widget()  # it takes no height from the curve
     judging.progress = 0.437
     judging.changed.emit()
-    assert (label.isVisible(), label.text()) == (True, "held-out text: 43 %")
+    assert (label.isVisible(), label.text()) == (True, "Measuring held-out text: 43%")
     judging.figures, judging.progress = {"likelihood": 1.268, "count": 1.25, "score": 2.856}, None
     judging.changed.emit()
-    whole = "1.27 tokens a word on held-out text (count 1.25, score 2.86)"
+    whole = "Held-out: 1.27 tokens per word (Count 1.25, Score 2.86)"
     assert label.text() == whole
     assert label.accessibleName() == f"Held-out text: {whole}"
     assert "tenth of the corpus" in label.toolTip()
@@ -126,7 +126,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
         shown.append(label.text() if label.isVisible() else "")
         needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, pane.hint, shown[-1])))
         assert needed < pane.width() or not shown[-1]
-    assert list(dict.fromkeys(shown)) == [whole, "1.27 tokens a word on held-out text", ""]
+    assert list(dict.fromkeys(shown)) == [whole, "Held-out: 1.27 tokens per word", ""]
     judging.figures = None
     judging.changed.emit()
     assert not label.isVisible()
@@ -134,7 +134,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
 
 def test_a_step_says_what_was_merged_there(bench: Bench, pane: TimelinePane) -> None:
     assert pane._describe_step(12) == "12 · cha · 0.1667 · tie of 2"
-    assert pane._describe_step(0) == "before the first merge"
+    assert pane._describe_step(0) == "Before the first merge"
 
 
 def test_playing_moves_on_and_the_user_stops_it(bench: Bench, pane: TimelinePane) -> None:
@@ -160,12 +160,12 @@ def test_it_grows_when_more_is_trained(bench: Bench, pane: TimelinePane) -> None
 def test_before_a_training_nothing_can_be_moved(empty_bench: Bench) -> None:
     pane = Timeline(empty_bench).pane
     assert not pane.plot.isEnabled()
-    assert pane.hint == "nothing trained yet"
+    assert pane.hint == "Nothing trained yet"
     assert pane.plot.callout.startswith("Nothing has been trained yet. Train to see")
 
 
 def test_the_legend_says_that_the_alphabet_was_there_from_the_start(bench: Bench, pane: TimelinePane) -> None:
-    for token, said in (("##s", "##s is there from the start"), ("Th", "Th is born")):
+    for token, said in (("##s", "##s exists from the start"), ("Th", "Th is created")):
         bench.model.set_selection(Selection("token", text=token))
         assert said in pane._legend.accessibleName()
 

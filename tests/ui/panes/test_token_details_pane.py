@@ -59,7 +59,7 @@ def choose(looking: Looking, controller: ChipFlow, text: str) -> None:
 
 
 def test_no_selection(looking: Looking, pane: TokenDetailsPane) -> None:
-    assert "Click a token anywhere" in pane._empty_text.text()
+    assert "Click any token" in pane._empty_text.text()
     looking.bench.model.seek(8)
     looking.bench.qtbot.mouseClick(pane._show_merge, Qt.MouseButton.LeftButton)
     assert looking.bench.model.selection == FULLY
@@ -79,9 +79,9 @@ def test_a_learned_token(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY)
     body = pane.body
     assert (pane.title, pane.hint) == ("Token details", "##fully")
-    assert body.summary.text() == "id 52 · born at step 8"
+    assert body.summary.text() == "ID 52 · created at step 8"
     assert texts(body.formula) == ["##full", "+", "##y", "score 1 / (1 × 2) = 0.5000"]
-    assert body.facts.text() == "It is used once on the corpus."
+    assert body.facts.text() == "It is used once in the corpus."
     assert texts(body.words.flow) == ["Hopefully"]
     assert not body.children_.isVisible()
     looking.bench.qtbot.mouseClick(body.birth, Qt.MouseButton.LeftButton)
@@ -113,8 +113,8 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPan
 
 def test_not_yet_born(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY, 5)
-    assert pane.body.summary.text() == "id 52 · not yet born at step 5; born at 8"
-    assert pane.hint == "##fully · born at 8"
+    assert pane.body.summary.text() == "ID 52 · not yet born at step 5; born at 8"
+    assert pane.hint == "##fully · created at step 8"
     assert pane.body.head.items[0].faded
     assert pane.body.facts.text() == ""
     assert not pane.body.words.isVisible()
@@ -179,7 +179,7 @@ def test_a_low_pane_shows_the_chain(looking: Looking) -> None:
     assert not pane.line.note.isVisible()
     pane.resize(300, 130)
     looking.settle()
-    assert pane.line.note.text() == "id 52 · born at step 8\nIt is used once on the corpus."
+    assert pane.line.note.text() == "ID 52 · created at step 8\nIt is used once in the corpus."
     pane.resize(700, 58)
     looking.settle()
     whole = "##f + ##u → ##fu + ##l → ##ful + ##l → ##full + ##y → ##fully"
@@ -244,7 +244,7 @@ def test_the_cursor_stays_on_its_chip_when_the_step_moves(looking: Looking, pane
     looking.bench.qtbot.keyClick(controller, Qt.Key.Key_Right)
     looking.bench.seek(9)  # "ch" is pale now
     looking.settle()
-    assert controller.accessibleDescription() == "ch, made at step 10"
+    assert controller.accessibleDescription() == "ch, created at step 10"
     looking.bench.qtbot.keyClick(controller, Qt.Key.Key_Return)
     assert looking.bench.model.selection == Selection("token", text="ch")
 
@@ -269,7 +269,7 @@ def test_lines_of_chips_by_key(looking: Looking, pane: TokenDetailsPane) -> None
     looking.bench.wait(controller.hasFocus)
     qtbot.keyClick(controller, Qt.Key.Key_Left)
     qtbot.keyClick(controller, Qt.Key.Key_Right)
-    assert controller.accessibleDescription() == "ch, made at step 10"
+    assert controller.accessibleDescription() == "ch, created at step 10"
     qtbot.keyClick(controller, Qt.Key.Key_Space)
     assert looking.bench.model.selection == Selection("token", text="ch")
     assert looking.bench.model.step == 0

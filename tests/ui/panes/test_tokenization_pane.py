@@ -51,7 +51,7 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     assert pane.text == COURSE_TEXT
     assert pane.tokens == expected.tokens
     assert pane._summary.text() == "7 words, 24 tokens · (3.43) tokens per word · 1 unknown"
-    assert pane.hint == "at merge 12 of 25 · follows the timeline"
+    assert pane.hint == "Merge 12 of 25 · follows the timeline"
 
 
 def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPane) -> None:
@@ -62,20 +62,20 @@ def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPan
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     assert pane._unknown_label.text() == (
-        "“!” is [UNK]: the symbol ! occurs in no word of the training corpus.\n"
-        "The whole word becomes unknown, not only the missing part."
+        "“!” is [UNK]: the symbol ! does not occur in the training corpus.\nThe whole word becomes unknown, not only "
+        "the missing part."
     )
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("cqt", "q, at character 1 (from 0), occurs in no word of the training corpus"),
+        ("cqt", "q (character 2) does not occur in the training corpus"),
         ("xab", "the symbol x occurs in no word"),
-        ("zab", "no word of the training corpus begins with z"),
+        ("zab", "no word in the training corpus starts with z"),
         (
             "aH",
-            "##H, at character 1 (from 0), occurs in no word of the training corpus, where H occurs only at the start",
+            "##H (character 2) does not occur in the training corpus; H occurs there only at the start",
         ),
         ("a" * 101, "it has 101 characters, and words of more than 100 are not split"),
     ],
@@ -140,14 +140,14 @@ def test_no_break_spaces_and_emoji_are_unchanged(bench: Bench, pane: Tokenizatio
 
 def test_a_click_on_a_boundary_shows_why_it_is_there(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 3, 1), at_boundary=True)
-    assert pane._why.title == "Why here? Hugging, boundary at character 2 (from 0)"
+    assert pane._why.title == "Why “Hugging” is split after character 2"
     assert [row[0] for row in pane._why.rows] == ["##ugging", "##uggin", "##uggi", "##ugg", "##ug", "##u"]
     assert pane._why.rows[-1] == ("##u", "✓", "in the alphabet")
 
 
 def test_a_click_on_a_chip_shows_its_ladder_and_selects_it(bench: Bench, pane: TokenizationPane) -> None:
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "born at step 9")]
+    assert pane._why.rows == [("This", "✗", ""), ("Thi", "✗", ""), ("Th", "✓", "created at step 9")]
     assert bench.model.selection == Selection("token", text="Th")
 
 
@@ -155,13 +155,13 @@ def test_a_tried_piece_that_becomes_a_token_later_shows_when(bench: Bench, pane:
     click_chip(bench, pane, ChipPlace(0, 3, 0))
     rows = {row[0]: row[2] for row in pane._why.rows}
     step = next(merge.step for merge in bench.model.history if merge.token == "Hu")
-    assert rows["Hu"] == f"not before step {step}"
+    assert rows["Hu"] == f"not created until step {step}"
 
 
 def test_an_unknown_chip_shows_where_nothing_matched(bench: Bench, pane: TokenizationPane) -> None:
     type_text(bench, pane, "cqt")
     click_chip(bench, pane, ChipPlace(0, 0, 0))
-    assert pane._why.title == "Why here? cqt: nothing matches from character 1 (from 0) on"
+    assert pane._why.title == "Why “cqt” is unknown: nothing matches from character 2"
     assert [row[:2] for row in pane._why.rows] == [("##qt", "✗"), ("##q", "✗")]
 
 
@@ -191,7 +191,7 @@ def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> 
 
 def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    assert pane._chips.accessibleDescription() == ("token Th, id 53, characters 0–2, born at step 9, in the word This")
+    assert pane._chips.accessibleDescription() == ("token Th, ID 53, characters 0–2, created: 9, in the word This")
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
@@ -530,9 +530,9 @@ def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClicks(box.field, ", ".join(map(str, ids)))
     assert box.result.text() == tokenizer.decode(ids)
     bench.qtbot.keyClicks(box.field, " x")
-    assert box.result.text() == "“x” is not an id: ids are whole numbers."
+    assert box.result.text() == "“x” is not an ID: IDs are whole numbers."
     box.field.setText("69")
-    assert "no token with the id" in box.result.text()
+    assert "no token with the ID" in box.result.text()
     bench.seek(25)
     assert box.result.text() == bench.model.vocabulary_at(25)[69]
     box.field.setText("²")
@@ -556,7 +556,7 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     headings = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
     assert headings == ["token", "id", "characters", "born", "word"]
     spoken = model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "token Th, id 53, characters 0–2, born at step 9, in the word This"
+    assert spoken == "token Th, ID 53, characters 0–2, created: 9, in the word This"
 
 
 def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:

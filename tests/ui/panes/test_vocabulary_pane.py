@@ -51,7 +51,7 @@ def test_the_line_of_numbers(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
     assert (pane.title, pane.hint) == (
         "Vocabulary",
-        "70 tokens: 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 dead",
+        "70 tokens: 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused",
     )
     looking.bench.model.seek(10)
     looking.settle()
@@ -191,7 +191,7 @@ def test_kinds(looking: Looking) -> None:
     assert "##fully" not in tokens(pane)
     looking.bench.model.seek(0)
     looking.settle()
-    assert "No token is dead" in pane._empty.text
+    assert "No unused tokens" in pane._empty.text
 
 
 def test_a_header_click_sorts(looking: Looking) -> None:
@@ -233,7 +233,7 @@ def test_figures_of_another_step_are_not_copied(looking: Looking) -> None:
 def test_the_reason_is_shown_in_a_column_and_a_tooltip(looking: Looking, monkeypatch: pytest.MonkeyPatch) -> None:
     pane = looking.show(VocabularyPane)
     index = pane.table.index(51, VocabularyColumn.REASON)
-    assert index.data() == "all became ##fully at 8"
+    assert index.data() == "All merged into ##fully at step 8"
     shown: list[str] = []
     monkeypatch.setattr(QToolTip, "showText", lambda _place, text: shown.append(text))
     event = QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1))

@@ -190,7 +190,7 @@ class Connection:
                 if isinstance(answer, Exception):
                     raise answer
                 return answer
-        raise self._unreachable(TimeoutError("it does not answer as a Dask scheduler does"))
+        raise self._unreachable(TimeoutError("it does not respond like a Dask scheduler"))
 
     def _check_versions(self, client: Client) -> None:
         """Check that this version of the Studio runs everywhere; the scheduler too loads what tasks call."""
@@ -204,14 +204,14 @@ class Connection:
             if isinstance(version, Exception):
                 raise StudioError(
                     "The {where} cannot load WordPiece Studio: {reason}",
-                    "Install version {version} there. It is on no package index: use its folder or its wheel.",
+                    "Install version {version} there from its folder or wheel; it is not on a package index.",
                     where=printable(where),
                     version=__version__,
                     reason=printable(str(version)),
                 ) from version
             if version != __version__:
                 raise StudioError(
-                    "The {where} has version {other} of WordPiece Studio, this machine has {version}",
+                    "The {where} runs WordPiece Studio {other}, but this machine runs {version}",
                     "Install the same version everywhere, or the words might differ.",
                     where=printable(where),
                     other=printable(str(version)),
@@ -246,11 +246,11 @@ class Connection:
         if isinstance(error, self._distributed.KilledWorker):
             return StudioError(
                 "One part of the corpus killed {n} workers of the cluster, one after the other",
-                "Give the workers more memory: the system probably killed them because there was too little.",
+                "Increase the workers' memory: the system probably killed them because there was too little.",
                 n=error.allowed_failures + 1,
             )
         if isinstance(error, MemoryError):
-            return StudioError("A worker of the cluster has too little memory", "Give the workers more.")
+            return StudioError("A cluster worker ran out of memory", "Increase the workers' memory.")
         return StudioError(
             "A worker of the cluster failed: {reason}",
             "Look at its log. Python, Dask and WordPiece Studio must have the same versions everywhere.",
@@ -260,14 +260,14 @@ class Connection:
     def _unreachable(self, error: Exception) -> StudioError:
         return StudioError(
             "The scheduler {address} cannot be reached: {reason}",
-            "Check the address, which the scheduler prints when it starts, and that nothing in between blocks it.",
+            "Check the address that the scheduler prints when it starts, and that no firewall blocks it.",
             address=self._address,
             reason=printable(str(error)).rstrip(".") or type(error).__name__,
         )
 
     def _lost(self) -> StudioError:
         return StudioError(
-            "The connection to the scheduler {address} was lost, and with it what was counted",
+            "The connection to the scheduler {address} was lost, along with the counts so far",
             "Check whether the scheduler is still running, and count again.",
             address=self._address,
         )
@@ -281,7 +281,7 @@ class Connection:
 
     def _deserted(self) -> StudioError:
         return StudioError(
-            "The scheduler {address} has lost its last worker, and with it what was counted",
+            "The scheduler {address} lost its last worker, along with the counts so far",
             "Start workers again (dask worker {address}), and count again.",
             address=self._address,
         )

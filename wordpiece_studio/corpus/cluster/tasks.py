@@ -197,8 +197,8 @@ def _check_presence(file: CorpusFile) -> None:
     except StudioError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             raise StudioError(
-                "{path} is not where the cluster's workers look for it",
-                "Put it into a folder that all machines share, or give a URL such as s3://.",
+                "The cluster's workers cannot find {path}",
+                "Put it in a folder that all machines share, or use a URL such as s3://.",
                 path=display_name(file.path),
             ) from error
         raise

@@ -309,7 +309,9 @@ def _pipeline(
         raise StudioError("The longest word must have at least one character, not {n}", n=max_word_length)
     if isinstance(user_tokens, str) or not all(isinstance(token, str) and token for token in user_tokens):
         raise StudioError(
-            "The user tokens are {value}", 'Give a list of texts, such as ["<url>"].', value=repr(user_tokens)[:100]
+            "The user tokens cannot be {value}",
+            'Pass a list of strings, such as ["<url>"].',
+            value=repr(user_tokens)[:100],
         )
     return Pipeline(resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer), tuple(user_tokens))
 

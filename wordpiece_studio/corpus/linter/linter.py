@@ -151,7 +151,7 @@ def _decisions(listed: Listing) -> list[Finding]:
                 "{name} is not read" if listed.left_out_files == 1 else "{files:,} files are not read, such as {name}",
                 (
                     "From a folder, only files whose names end in {suffixes} are read.",
-                    "Name others one by one, or by a pattern.",
+                    "Specify others one by one, or with a pattern.",
                 ),
                 {
                     "name": listed.left_out_example,

@@ -102,7 +102,7 @@ def read_journal(path: Path) -> Iterator[Record]:
                 yield kind, content
                 done += _HEAD.size + length
             if done < size:
-                raise StudioError("{path} is damaged from byte {byte:,} on", path=display_name(path), byte=done)
+                raise StudioError("{path} is damaged from byte {byte:,} onward", path=display_name(path), byte=done)
     except OSError as error:
         raise StudioError(
             "{path} cannot be read: {reason}", path=display_name(path), reason=error.strerror or error

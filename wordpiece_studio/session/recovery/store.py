@@ -308,16 +308,16 @@ class RecoveryStore:
 
     def _not_kept(self, reason: str) -> StudioError:
         return StudioError(
-            "Unsaved work cannot be kept for a restart, in {path}: {reason}",
-            "Save what you need yourself. The Studio will keep trying.",
+            "Unsaved work cannot be backed up to {path}: {reason}",
+            "Save your project. WordPiece Studio will keep trying.",
             path=display_name(self._own or self._root),
             reason=reason,
         )
 
     def _run_not_kept(self, reason: str) -> StudioError:
         return StudioError(
-            "The merges cannot be kept for a restart, in {path}: {reason}",
-            "Text and settings are kept. Save the project to keep the merges too.",
+            "The merges cannot be backed up to {path}: {reason}",
+            "Text and settings are backed up. Save the project to keep the merges too.",
             path=display_name(self._own or self._root),
             reason=reason,
         )

@@ -167,7 +167,7 @@ class Configuration:
         for number, content in enumerate(tokens):
             if self._added.get(content, number) != number:
                 raise StudioError(
-                    "{path}: the added token {token} has the id {id}, but its place is {place}",
+                    "{path}: the added token {token} has the ID {id}, but is at position {place}",
                     "Save it again with the program that wrote it.",
                     path=self._name,
                     token=repr(content[:50]),

@@ -148,11 +148,11 @@ class JsonPart:
         numbers = list(found.values())
         if numbers and not (0 <= min(numbers) and max(numbers) <= most):
             token = next(token for token, number in found.items() if not 0 <= number <= most)
-            raise self.refused("{token} has the id {id}", token=repr(token[:50]), id=str(found[token])[:30])
+            raise self.refused("{token} has the ID {id}", token=repr(token[:50]), id=str(found[token])[:30])
         if len(set(numbers)) < len(numbers):
             twice = _first_duplicate(numbers)
             tokens = [repr(token[:50]) for token, number in found.items() if number == twice][:2]
-            raise self.refused("{tokens} have the same id, {id}", tokens=" and ".join(tokens), id=twice)
+            raise self.refused("{tokens} have the same ID, {id}", tokens=" and ".join(tokens), id=twice)
         return found
 
     def _decoded(self, decoder: msgspec.json.Decoder[_T]) -> _T:
@@ -174,7 +174,7 @@ class JsonPart:
         reason = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
         return StudioError(
             "{path}, line {line}, column {column}: this is not valid JSON: {reason}",
-            "Get the file again; it may be truncated, or not a tokenizer at all.",
+            "Get a new copy; the file may be truncated, or not a tokenizer at all.",
             path=self.file,
             line=self.data.count(b"\n", 0, byte) + 1,
             column=byte - self.data.rfind(b"\n", 0, byte),
@@ -440,13 +440,13 @@ def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_Adde
             raise part.refused("{token} appears twice", place, token=shown)
         contents.add(token.content)
         if not 0 <= token.id < 1 << 32:
-            raise part.refused("{token} has the id {id}", place, token=shown, id=str(token.id)[:30])
+            raise part.refused("{token} has the ID {id}", place, token=shown, id=str(token.id)[:30])
         expected = vocab.get(token.content)
         if expected is None:
             expected, next_id = next_id, next_id + 1
         if token.id != expected or tokens_by_id.setdefault(token.id, token.content) != token.content:
             raise part.refused(
-                "{token} has the id {id}, where the `tokenizers` library would give it {expected}, silently",
+                "{token} has the ID {id}, where the `tokenizers` library would silently assign {expected}",
                 place,
                 "Save the file again with the program that wrote it.",
                 token=shown,

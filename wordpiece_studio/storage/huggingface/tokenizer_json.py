@@ -114,7 +114,7 @@ def pretty_json(value: Any) -> bytes:
         return msgspec.json.format(msgspec.json.encode(value), indent=2)
     except UnicodeEncodeError as error:
         raise StudioError(
-            "A token contains half a character, {character}, which UTF-8 cannot encode",
+            "A token contains the unpaired surrogate {character}, which UTF-8 cannot encode",
             "Leave out the lines of the corpus with such characters.",
             character=ascii(error.object[error.start]),
         ) from None

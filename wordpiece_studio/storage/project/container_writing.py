@@ -47,7 +47,7 @@ class SavingStopped(StudioError):
     """Raised when the caller's `should_stop` returns True."""
 
     def __init__(self) -> None:
-        super().__init__("Saving was stopped", "What was there before is unchanged.")
+        super().__init__("Saving was stopped", "Any existing file is unchanged.")
 
 
 @dataclass(frozen=True, slots=True)

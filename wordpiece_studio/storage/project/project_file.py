@@ -263,7 +263,7 @@ def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os
     if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
         raise StudioError(
             "{path} cannot be written: what is read back differs from what was written",
-            "What was there before is unchanged. Save in another place.",
+            "Any existing file is unchanged. Save to another location.",
             path=display_name(path),
         )
 
@@ -279,7 +279,7 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
             reason = "{place}: {reason}".format(**error.values) if "place" in error.values else error.what
         raise StudioError(
             "{path} cannot be written: it could not be opened again ({reason})",
-            "What was there before is unchanged.",
+            "Any existing file is unchanged.",
             path=display_name(path),
             reason=reason,
         ) from error

@@ -597,7 +597,7 @@ def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, c
 def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
     """Return the error for a run of a library that cannot run what it trained."""
     return StudioError(
-        "What was trained by {trainer} is shown without words: {reason}",
+        "The words of the run trained with {trainer} cannot be shown: {reason}",
         "It stays in the project. Install the library if it is missing, else train again.",
         trainer=library_run.trainer,
         reason=error.what,

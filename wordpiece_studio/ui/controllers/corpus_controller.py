@@ -177,7 +177,7 @@ class CorpusController(QObject):
         self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
         if notes := project.view.notes:
             shown = next((note for note in notes if note.step == project.view.step), notes[0])
-            more = self.tr("There are {count} notes in all: {keys}.")
+            more = self.tr("{count} bookmarks in total ({keys}).")
             keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             said = [shown.text] + [more.format(count=number_text(len(notes)), keys=keys)] * (len(notes) > 1)
             self._window.banner.show_message(" ".join(said))
@@ -211,7 +211,7 @@ class CorpusController(QObject):
     def _begin_empty(self) -> None:
         self._session.opening.stop()
         self._document.clear()
-        self._session.take_corpus(self.tr("new"))
+        self._session.take_corpus(self.tr("Untitled"))
         self._window.project.clear()
 
     def _show_recent_files(self) -> None:
@@ -245,7 +245,7 @@ class CorpusController(QObject):
         if not self._extends_text:
             self._window.project.detach()
         self._window.remember_files(*(Path(path) for path in paths))
-        self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("several files"))
+        self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("Multiple files"))
 
     def _on_opening_running_changed(self, is_running: bool) -> None:
         if is_running or not self._is_taking:
@@ -336,16 +336,16 @@ class CorpusController(QObject):
     # -- asking for places
 
     def _on_open_files_triggered(self) -> None:
-        texts, projects = self.tr("Text files of any kind ({suffixes})"), f"*{SUFFIX}"
+        texts, projects = self.tr("Text files ({suffixes})"), f"*{SUFFIX}"
         filters = [
-            self.tr("Projects and text files of any kind ({suffixes})").format(suffixes=f"{projects} {_TEXTS}"),
+            self.tr("Projects and text files ({suffixes})").format(suffixes=f"{projects} {_TEXTS}"),
             texts.format(suffixes=_TEXTS),
             self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects),
         ]
-        self._ask_for_places(self.tr("Open a project, or files as the corpus"), filters)
+        self._ask_for_places(self.tr("Open project or corpus files"), filters)
 
     def _on_add_files_triggered(self) -> None:
-        filters = [self.tr("Text files of any kind ({suffixes})").format(suffixes=_TEXTS)]
+        filters = [self.tr("Text files ({suffixes})").format(suffixes=_TEXTS)]
         self._ask_for_places(self.tr("Add files"), filters, adds=True)
 
     def _on_open_folder_triggered(self) -> None:
@@ -552,8 +552,8 @@ class CorpusOnDisk(QObject):
             self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
         elif changed and self._document.is_files:
             self._offer = "count"
-            words = self.tr("Changed on disk since they were counted: {names}. The word counts and merges shown are "
-                            "from the files as they were.")  # fmt: skip
+            words = self.tr("These files changed on disk after they were counted: {names}. The word counts and merges "
+                            "shown are from the earlier versions.")  # fmt: skip
             self._banner.show_message(words.format(names=_names(changed)), "warning", self.tr("Count again"))
         elif changed:
             self._offer = "reload"
@@ -567,11 +567,11 @@ class CorpusOnDisk(QObject):
 
     def _gone_words(self, gone: Sequence[str]) -> str:
         if not self._document.is_files:
-            words = self.tr("The file {path} of this text is missing. The text is still here; save it to keep it.")
+            words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
         elif len(gone) == 1:
-            words = self.tr("A file of the corpus is missing: {path}. What was counted and learned is kept.")
+            words = self.tr("A corpus file is missing: {path}. Existing counts and merges are kept.")
         else:
-            words = self.tr("{number:,} files of the corpus are missing: {path}. What was counted and learned is kept.")
+            words = self.tr("{number:,} corpus files are missing: {path}. Existing counts and merges are kept.")
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
         return words.format(number=len(gone), path=path)
 
@@ -614,7 +614,7 @@ class CorpusOnDisk(QObject):
         names = "\n".join(display_name(path) for path in self._gone[:_MOST_NAMED])
         if len(self._gone) > _MOST_NAMED:
             names += "\n" + self.tr("and {number:,} more").format(number=len(self._gone) - _MOST_NAMED)
-        title = self.tr("Where is this file now?") if len(self._gone) == 1 else self.tr("Where are these files now?")
+        title = self.tr("Locate missing file") if len(self._gone) == 1 else self.tr("Locate missing files")
         box = plain_box(self._window, QMessageBox.Icon.Question, title, names)
         buttons = QMessageBox.StandardButton
         add_button(box, buttons.Open, self.tr("&Look in a folder…"))

@@ -99,7 +99,7 @@ class VocabularyExport(QObject):
         self._in_the_way: InTheWay | None = None
         self._lines = ""  # what the banner's button copies; empty while the button cancels
         self._dialog: ExportDialog | None = None
-        self._inspecting = BackgroundJob(inspect, self.tr("The preview of the export"), self)
+        self._inspecting = BackgroundJob(inspect, self.tr("The export preview"), self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
         self._exporting = BackgroundJob(export, self.tr("The export"), self)
@@ -231,7 +231,7 @@ class VocabularyExport(QObject):
                 size=run.history.vocabulary_size(result.step), step=result.step, path=place
             )
         self._lines = usage_lines(result.kind, result.place)
-        self._banner.show_message(text, action=self.tr("Copy the code that loads it"), needs_answer=False)
+        self._banner.show_message(text, action=self.tr("Copy loading code"), needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
         if not is_counts and run.history is self._model.history and result.step == self._model.merge_count:
             self.saved.emit(text)
@@ -257,7 +257,7 @@ class VocabularyExport(QObject):
         box = plain_box(
             self._window,
             QMessageBox.Icon.Question,
-            self.tr("Replace what is in “{name}”?").format(name=display_name(place.name)),
+            self.tr("Replace files in “{name}”?").format(name=display_name(place.name)),
             self.tr("These files already exist: {names}\n{path}").format(names=names, path=display_name(place)),
         )
         add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Replace"))
@@ -425,7 +425,7 @@ class ChartExport(QObject):
         if not self._model.merge_count:
             return
         dialog = place_dialog(self._window, self.tr("Save chart"), QFileDialog.AcceptMode.AcceptSave, None)
-        dialog.setNameFilters([self.tr("PNG picture (*.png)"), self.tr("SVG drawing (*.svg)")])
+        dialog.setNameFilters([self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")])
         dialog.setDefaultSuffix(_CHART_KINDS[0])
         dialog.selectFile(f"{self._pane.file_name}.{_CHART_KINDS[0]}")
         dialog.filterSelected.connect(self._on_dialog_filter_selected)

@@ -82,7 +82,7 @@ class LibraryController(QObject):
         if self._trainer is not None:
             self._training.stop()
             self._show(None)
-            self._banner.show_message(self.tr("The training by another library was stopped; nothing of it is kept."))
+            self._banner.show_message(self.tr("Training with another library was stopped; the result was discarded."))
 
     def _show(self, trainer: LibraryTrainer | None) -> None:
         """Note what is being trained; None if nothing is."""
@@ -106,13 +106,13 @@ class LibraryController(QObject):
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
         if self._trainer is None:
             return
-        words = self.tr("Training {name}; the library does not say how far it is…")
+        words = self.tr("Training {name}: progress not available…")
         if progress.done is not None and progress.total:
             words = self.tr("Training {name}: {done} of {total}…")
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
         if progress.is_second:
-            text = self.tr("{text} (the second time)").format(text=text)
+            text = self.tr("{text} (second time)").format(text=text)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"))
 
@@ -128,17 +128,20 @@ class LibraryController(QObject):
         if run is not self._session.runs.current:
             yield self.tr("Run {letter} is trained: {name}.").format(letter=run.letter, name=run_names([run])[0])
         if is_replayable(library_run.trainer) and not run.history.has_steps:
-            words = self.tr("Run {letter} has no steps: our training gives another vocabulary, even in the same order.")
+            words = self.tr(
+                "Run {letter} has no steps: WordPiece Studio could not reproduce its vocabulary, even with the "
+                "library’s tie-breaking order."
+            )
             yield words.format(letter=run.letter)
         if len(library_run.tokens) < (library_run.config.vocab_size or 0):
-            words = self.tr("Run {letter} has {size} tokens: the library finds no more in this corpus.")
+            words = self.tr("Run {letter} has only {size} tokens: the library found no more in this corpus.")
             yield words.format(letter=run.letter, size=number_text(len(library_run.tokens)))
         if library_run.is_of_words:
             words = self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
                             "learns another vocabulary.")  # fmt: skip
             yield words.format(letter=run.letter)
         if library_run.left_out:
-            words = self.tr("Words left out by the library, which reserves the character ▅ in them: {number}.")
+            words = self.tr("Words left out because they contain ▅, which the library reserves: {number}.")
             if library_run.learned.is_of_lines:
                 words = self.tr("Lines left out by the library, which reserves the character ▅ in them: {number}.")
             yield words.format(number=number_text(library_run.left_out))

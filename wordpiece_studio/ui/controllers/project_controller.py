@@ -248,7 +248,7 @@ class ProjectController(QObject):
     def _on_saving_reported(self, progress: tuple[int, int]) -> None:
         done, total = progress
         if time.monotonic() - self._began > _PATIENCE_SECONDS and total:
-            text = self.tr("Saving the project… {percent} %").format(percent=min(99, 100 * done // total))
+            text = self.tr("Saving the project… {percent}%").format(percent=min(99, 100 * done // total))
             self._banner.show_message(text)
 
     def _on_saving_finished(self, file: ProjectFile) -> None:
@@ -298,7 +298,7 @@ class ProjectController(QObject):
     def _refuse(self, error: StudioError, then: Callable[[], None] | None) -> None:
         """Say why the project is not saved there, and offer another place; everything else stays as it is."""
         self._then_asked = then
-        advice = " ".join(filter(None, (error.advice, self.tr("None of your work is lost: it is still here."))))
+        advice = " ".join(filter(None, (error.advice, self.tr("Nothing is lost: your work is still open."))))
         box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
         add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
@@ -481,8 +481,8 @@ class RecoveryController(QObject):
         name = about.name or self.tr("Unnamed text")
         self._banner.show_message(self.tr("“{name}” was restored. It is still unsaved.").format(name=name))
         if recovered.is_project_another:
-            words = self.tr("“{name}” was restored, but its file {path} has been changed since. That file stays as it "
-                            "is: save this as another project.")  # fmt: skip
+            words = self.tr("“{name}” was restored, but its file {path} has been changed by another program. Save "
+                            "your work as a different project to keep both.")  # fmt: skip
             self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
         for lost in _losses(recovered):
             self._messages.show_error(lost)
@@ -495,7 +495,7 @@ class RecoveryController(QObject):
         self._messages.show_error(
             StudioError(
                 "The unsaved work “{name}” cannot be restored: {reason}",
-                "It was set aside as {path}.",
+                "It was moved to {path}.",
                 name=wanted.about.name,
                 reason=error.what,
                 path=display_name(aside),
@@ -514,7 +514,7 @@ def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
         losses.append(
             StudioError(
                 "The work was restored, but the latest changes are missing: {reason}",
-                "Check the last things you did.",
+                "Check your most recent changes.",
                 reason=recovered.lost_edits.what,
             )
         )

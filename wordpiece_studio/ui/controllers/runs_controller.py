@@ -134,7 +134,7 @@ class RunsController(QObject):
         self._window.charts_pane.show_figures()
 
     def _on_figures_files_requested(self) -> None:
-        self._ask_for_files(self.tr("Measure on these files, each a language, say")).filesSelected.connect(
+        self._ask_for_files(self.tr("Choose files to measure, such as one per language")).filesSelected.connect(
             self._on_files_selected
         )
 
@@ -155,7 +155,7 @@ class RunsController(QObject):
         """Say that a training is left, which can be resumed."""
         left = self._runs.current
         if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
-            words = self.tr("The training of run {letter} is paused. Show it again to resume it.")
+            words = self.tr("Training of run {letter} is paused. Switch back to the run to resume it.")
             self._window.banner.show_message(words.format(letter=left.letter))
 
     def _enable(self) -> None:

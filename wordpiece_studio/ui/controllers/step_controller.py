@@ -182,7 +182,7 @@ class StepController(QObject):
             self._pane.say_here(hit_words(hit, history))
 
     def _on_run_ended(self) -> None:
-        self._pane.say_here(self.tr("no further breakpoint is hit"))
+        self._pane.say_here(self.tr("no more breakpoints are hit"))
 
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
         self.breakpoint_disabled.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
@@ -192,7 +192,7 @@ class StepController(QObject):
     def _on_keep_triggered(self) -> None:
         self._player.stop()
         model = self._model
-        where = self.tr("Step {step}").format(step=number_text(model.step))
+        where = self.tr("step {step}").format(step=number_text(model.step))
         self._kept_step = model.step  # a running training may go on meanwhile
         dialog = KeepDialog(where, merge_words(model.step, model.history), self._window)
         dialog.text_chosen.connect(self._on_keep_text_chosen)
@@ -266,7 +266,8 @@ class StepController(QObject):
         follows = model.is_at_head and model.state is TrainerState.TRAINING
         no_steps = model.history is not None and not model.history.has_steps
         set_reason(
-            actions.next_merge, at_end if no_steps else self.tr("The step follows the training") if follows else ""
+            actions.next_merge,
+            at_end if no_steps else self.tr("The step follows training while it runs") if follows else "",
         )
         set_reason(actions.play, "" if model.merge_count else self.tr("Nothing has been trained yet"))
         set_reason(actions.next_change, self._why_no_change(self._changes.next_after(model.step), at_end))
@@ -278,7 +279,7 @@ class StepController(QObject):
         if at_edge:
             return at_edge
         if not self._changes.is_known:
-            return self.tr("The steps that change the live text are not known yet")
+            return self.tr("Still finding the steps that change the live text")
         return self.tr("No step in this direction changes the live text")
 
     def _enable_marks(self) -> None:

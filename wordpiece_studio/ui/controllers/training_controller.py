@@ -462,12 +462,12 @@ class TrainingNeeds(QObject):
             return ()
         needed, time = memory_text(self._needed), self._time_text()
         forms = (
-            self.tr("needs about {needed} · {time}").format(needed=needed, time=time),
+            self.tr("About {needed}, {time}").format(needed=needed, time=time),
             self.tr("{needed}, {time}").format(needed=needed, time=time),
         )
         if self._available is None:
             return forms
-        whole = self.tr("needs about {needed}, {free} free · {time}")
+        whole = self.tr("About {needed} of {free} free, {time}")
         return whole.format(needed=needed, free=memory_text(self._available), time=time), *forms
 
     def _time_text(self) -> str:
@@ -485,7 +485,7 @@ class TrainingNeeds(QObject):
         if available is None or needed <= available:
             go()
             return
-        risk = self.tr("If you start it anyway, other programs may become slow, or the system may end this one.")
+        risk = self.tr("If you train anyway, other programs may slow down, or the system may close WordPiece Studio.")
         figures = self._figures(needed, available)
         box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
         add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train anyway"))
@@ -502,7 +502,7 @@ class TrainingNeeds(QObject):
             go()
 
     def _figures(self, needed: int, available: int) -> str:
-        words = self.tr("This training needs about {needed} of memory, and {free} is free.")
+        words = self.tr("This run needs about {needed} of memory, but only {free} is free.")
         return words.format(needed=memory_text(needed), free=memory_text(available))
 
 

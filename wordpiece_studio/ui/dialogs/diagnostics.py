@@ -163,9 +163,8 @@ def about_box(parent: QWidget) -> QMessageBox:
         f"WordPiece Studio {__version__}",
         QCoreApplication.translate(
             "about_box",
-            "Train a WordPiece vocabulary, look at every merge, and see text tokenized at any step of the training."
-            "\n\n"
-            "MIT licence. Made with Qt {qt} and PySide6 (LGPL), NumPy, Numba and regex.",
+            "Train WordPiece vocabularies, inspect every merge, and see text tokenized at any step of the "
+            "training.\n\nMIT license. Built with Qt {qt} and PySide6 (LGPL), NumPy, Numba and regex.",
         ).format(qt=qVersion()),
     )
     box.addButton(QMessageBox.StandardButton.Ok)

@@ -120,7 +120,7 @@ class KindChoice(QWidget):
         self._buttons: dict[ExportKind, QRadioButton] = {}
         self._hints: dict[ExportKind, QLabel] = {}
         self._texts = self._explanations()
-        self._bpe_advice = self.tr("The command “wordpiece-studio train” with --bpe trains and writes it.")
+        self._bpe_advice = self.tr("To train and write BPE, use “wordpiece-studio train --bpe”.")
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -174,21 +174,21 @@ class KindChoice(QWidget):
     def _explanations(self) -> dict[ExportKind, tuple[str, str]]:
         texts: dict[ExportKind, tuple[str, str]] = {
             "folder": (
-                self.tr("A &tokenizer for Hugging Face"),
+                self.tr("&Tokenizer for Hugging Face"),
                 self.tr(
                     "A folder that transformers and tokenizers load directly: text is split exactly as in this window."
                 ),
             ),
             "vocabulary": (
-                self.tr("Only &vocab.txt"),
-                self.tr("One token per line, in the order of the ids. Most BERT programs and TF-Text read it."),
+                self.tr("&vocab.txt only"),
+                self.tr("One token per line, in ID order. Most BERT programs and TF Text read it."),
             ),
             "bpe": (
-                self.tr("&Byte pair encoding: vocab.json and merges.txt"),
+                self.tr("&BPE: vocab.json and merges.txt"),
                 self.tr("For programs that apply the merges one after another."),
             ),
             "word-counts": (
-                self.tr("The &word counts"),
+                self.tr("&Word counts"),
                 self.tr("Everything that the training saw of the corpus: enough to train again, here or elsewhere."),
             ),
         }
@@ -237,7 +237,7 @@ class ExportDialog(ScreenDialog):
         self._counts_box = QCheckBox(self.tr("Add the word &counts, to verify it without the corpus"), self)
         self.preview = FilePreview(fixed_font, self)
         self.place_edit = line_field(self, most=LONGEST_LIST)
-        self.place_edit.setAccessibleName(self.tr("Where to"))
+        self.place_edit.setAccessibleName(self.tr("Location"))
         self._place_note = CutLabel("", self, role="hint")
         self._left_out_note = WholeLabel(self, role="hint")
         self._trouble_note = WholeLabel(self, role="error")
@@ -310,13 +310,13 @@ class ExportDialog(ScreenDialog):
         left = QWidget(self)
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 10, 0)
-        column.addWidget(plain_label(self.tr("Which format?"), left, role="heading"))
+        column.addWidget(plain_label(self.tr("Format"), left, role="heading"))
         column.addWidget(self.kinds)
-        column.addWidget(plain_label(self.tr("Which step?"), left, role="heading"))
-        last = self.tr("The &last one: after merge {step:,}, {size:,} tokens")
+        column.addWidget(plain_label(self.tr("Step"), left, role="heading"))
+        last = self.tr("&Last step: merge {step:,}, {size:,} tokens")
         if len(steps) == 1:
-            last = self.tr("The &last one, which is shown: after merge {step:,}, {size:,} tokens")
-        sentences = [last, self.tr("The one &shown: after merge {step:,}, {size:,} tokens")]
+            last = self.tr("&Last step (current): merge {step:,}, {size:,} tokens")
+        sentences = [last, self.tr("Current &step: merge {step:,}, {size:,} tokens")]
         for text, (step, size) in zip(sentences, steps, strict=False):
             button = QRadioButton(text.format(step=step, size=size), left)
             button.setChecked(not self._steps.buttons())
@@ -338,7 +338,7 @@ class ExportDialog(ScreenDialog):
         upper.addWidget(scrolled)
         upper.addWidget(self.preview, 1)
         place = QHBoxLayout()
-        place.addWidget(BuddyLabel(self.tr("Where t&o?"), self.place_edit, self, role="heading"))
+        place.addWidget(BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading"))
         place.addWidget(self.place_edit, 1)
         place.addWidget(self._browse)
         layout = QVBoxLayout(self)
@@ -398,7 +398,7 @@ class ExportDialog(ScreenDialog):
                 names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
             if inspection.left_out is not None and VOCABULARY_FILE in names:
                 names.remove(VOCABULARY_FILE)
-                left_out = self.tr("It will have no vocab.txt: {reason}.").format(reason=inspection.left_out.what)
+                left_out = self.tr("No vocab.txt will be written: {reason}.").format(reason=inspection.left_out.what)
         self.preview.show_files(names)
         self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
         self._place_note.show_text(note)

@@ -68,7 +68,7 @@ class ManifestView(QWidget):
         self._edit.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
         self._edit.setFont(fixed_font)
         self._edit.setObjectName("export_manifest")
-        self._edit.setAccessibleName(self.tr("The manifest"))
+        self._edit.setAccessibleName(self.tr("Manifest"))
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
         column = QVBoxLayout(summary)
@@ -83,10 +83,10 @@ class ManifestView(QWidget):
         self._scroll.setWidget(summary)
         self._scroll.setWidgetResizable(True)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setAccessibleName(self.tr("The manifest, in words"))
+        self._scroll.setAccessibleName(self.tr("Manifest summary"))
         self._scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
         heading = QHBoxLayout()
-        heading.addWidget(plain_label(self.tr("The manifest says how they were made"), self, role="heading"), 1)
+        heading.addWidget(plain_label(self.tr("Manifest: how the export was made"), self, role="heading"), 1)
         heading.addWidget(self._button)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._scroll)
@@ -247,16 +247,16 @@ class FilePreview(QWidget):
 
     def _purpose(self, name: str) -> str:
         purposes = {
-            "vocab.txt": self.tr("one token per line; the id is the line number minus one"),
-            "tokenizer.json": self.tr("everything that the Hugging Face libraries need"),
-            "tokenizer_config.json": self.tr("tells transformers which class to use"),
-            "special_tokens_map.json": self.tr("which tokens stand for unknown words, padding and so on"),
-            MANIFEST_FILE: self.tr("the manifest; the Studio and the verify command read it"),
-            "vocab.json": self.tr("every token with its id"),
-            "merges.txt": self.tr("one merge per line, in the order in which they were learned"),
+            "vocab.txt": self.tr("One token per line; the ID is the line number minus one"),
+            "tokenizer.json": self.tr("Everything that the Hugging Face libraries need"),
+            "tokenizer_config.json": self.tr("Tells transformers which class to use"),
+            "special_tokens_map.json": self.tr("Which tokens stand for unknown words, padding and so on"),
+            MANIFEST_FILE: self.tr("Manifest, read by WordPiece Studio and the verify command"),
+            "vocab.json": self.tr("Every token with its ID"),
+            "merges.txt": self.tr("One merge per line, in the order learned"),
         }
         if name.endswith(SIDE_SUFFIX):
-            return self.tr("the manifest of the file beside it")
+            return self.tr("Manifest of the file next to it")
         if name.startswith("word-counts."):
-            return self.tr("every distinct word and how often it occurs")
-        return purposes.get(name, self.tr("the exported data"))
+            return self.tr("Every distinct word and its count")
+        return purposes.get(name, self.tr("The exported data"))

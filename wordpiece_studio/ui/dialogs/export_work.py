@@ -91,27 +91,27 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
         rows.append((_tr("Trained with"), _objective(manifest.training)))
     normalizer = normalizers.from_spec(manifest.normalizer).name
     pre_tokenizer = pre_tokenizers.from_spec(manifest.pre_tokenizer).name
-    steps = _tr("normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
-    rows.append((_tr("Text read with"), steps.format(normalizer=normalizer, pre_tokenizer=pre_tokenizer)))
+    steps = _tr("Normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
+    rows.append((_tr("Text processing"), steps.format(normalizer=normalizer, pre_tokenizer=pre_tokenizer)))
     if manifest.corpus is not None:
         words = _tr("{words:,} words, {distinct:,} distinct").format(
             words=manifest.corpus.words, distinct=manifest.corpus.distinct_words
         )
         rows.append((_tr("Corpus"), f"{corpus_name}: {words}" if corpus_name else words))
-        rows.append((_tr("Hash of the corpus"), _tr("computed while the files are written")))
-        rows.append((_tr("Hash of its words"), _short(manifest.corpus.word_counts_sha256)))
+        rows.append((_tr("Corpus hash"), _tr("Computed during export")))
+        rows.append((_tr("Word counts hash"), _short(manifest.corpus.word_counts_sha256)))
     if manifest.vocabulary_sha256 is not None:
-        rows.append((_tr("Hash of the tokens"), _short(manifest.vocabulary_sha256)))
+        rows.append((_tr("Vocabulary hash"), _short(manifest.vocabulary_sha256)))
     versions = [f"{name} {manifest.versions[name]}" for name in ("python", "numpy") if name in manifest.versions]
-    rows.append((_tr("Made with"), ", ".join([manifest.program, *versions])))
+    rows.append((_tr("Created with"), ", ".join([manifest.program, *versions])))
     return rows
 
 
 def _objective(training: dict[str, str | int | float | bool | list[str] | None]) -> str:
     names = {
-        "score": _tr("WordPiece score"),
-        "likelihood": _tr("likelihood"),
-        "count": _tr("count, as in byte pair encoding"),
+        "score": _tr("Score"),
+        "likelihood": _tr("Likelihood"),
+        "count": _tr("Count (BPE)"),
     }
     objective = str(training.get("objective"))
     name, size = names.get(objective, objective), training.get("vocab_size")
@@ -247,7 +247,7 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
     if exported is None:
         return None
     if not is_folder(order.kind) and os.path.isdir(order.place):
-        raise StudioError("{path} is a folder", "Name a file in it.", path=display_name(order.place))
+        raise StudioError("{path} is a folder", "Specify a file in it.", path=display_name(order.place))
     table = order.place / counts_name(exported.counts) if order.with_counts else None
     if not order.may_replace:
         files = files_of(order.kind, order.place)

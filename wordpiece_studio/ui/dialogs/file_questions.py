@@ -50,9 +50,9 @@ def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
     box = plain_box(
         parent,
         QMessageBox.Icon.Warning,
-        parent.tr("Replace “{name}” with what could be read of it?").format(name=name),
-        parent.tr("Bytes were replaced or lines skipped when it was opened; they would be lost. "
-                  "To keep them, save the text under another name."),
+        parent.tr("Replace “{name}” with the text that could be read?").format(name=name),
+        parent.tr("Some bytes were replaced or lines skipped when the file was opened; replacing it would lose them. "
+        "To keep them, save the text under another name."),
     )  # fmt: skip
     add_button(box, QMessageBox.StandardButton.Yes, parent.tr("&Replace the file"))
     add_button(box, QMessageBox.StandardButton.Cancel)
@@ -91,7 +91,7 @@ def replace_box(parent: QWidget, path: Path) -> QMessageBox:
 
 def changed_box(parent: QWidget, path: Path) -> QMessageBox:
     """Return the question what to do with a project that another program has changed: Yes, Save (as) or Cancel."""
-    title = parent.tr("Replace “{name}”, which has been changed since?").format(name=display_name(path.name))
+    title = parent.tr("“{name}” has changed on disk. Replace it?").format(name=display_name(path.name))
     text = parent.tr("Another program has changed the file since you opened or saved it. To keep both, save yours "
                      "under another name.")  # fmt: skip
     box = _box(parent, title, text)
@@ -148,20 +148,20 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     elif unsaved_work.merges:
         lines.append(window.tr("{merges:,} merges were learned.").format(merges=unsaved_work.merges))
     if unsaved_work.library_runs == 1:
-        lines.append(window.tr("One training by another library is new."))
+        lines.append(window.tr("One run was trained with another library."))
     elif unsaved_work.library_runs:
         lines.append(
-            window.tr("{number:,} trainings by other libraries are new.").format(number=unsaved_work.library_runs)
+            window.tr("{number:,} runs were trained with other libraries.").format(number=unsaved_work.library_runs)
         )
     if unsaved_work.notes == 1:
-        lines.append(window.tr("One bookmark is new."))
+        lines.append(window.tr("One bookmark was added."))
     elif unsaved_work.notes:
-        lines.append(window.tr("{notes:,} bookmarks are new.").format(notes=unsaved_work.notes))
+        lines.append(window.tr("{notes:,} bookmarks were added.").format(notes=unsaved_work.notes))
     if unsaved_work.others:
-        lines.append(window.tr("Settings, marks, runs or the live text were changed."))
+        lines.append(window.tr("Settings, breakpoints, comparisons or the live text were changed."))
     if unsaved_work.trains:
-        lines.append(window.tr("The training is running and will end now; what it has learned so far can be saved."))
-    lines.append(window.tr("Unless you save, this will be lost."))
+        lines.append(window.tr("Training is still running and will stop; the merges learned so far can be saved."))
+    lines.append(window.tr("If you don’t save, your changes will be lost."))
     return lines
 
 
@@ -188,13 +188,13 @@ class RecoveryDialog(ScreenDialog):
     def __init__(self, found: Sequence[About], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Restore unsaved work?"))
+        self.setWindowTitle(self.tr("Restore unsaved work"))
         self._is_answered = False
         layout = QVBoxLayout(self)
         is_one = len(found) == 1
         question = (
-            self.tr("WordPiece Studio ended before this was saved. Restore it?") if is_one
-            else self.tr("WordPiece Studio ended before these were saved. Restore the selected one?")
+            self.tr("WordPiece Studio closed before this work was saved. Restore it?") if is_one
+            else self.tr("WordPiece Studio closed before this work was saved. Choose what to restore.")
         )  # fmt: skip
         layout.addWidget(plain_label(question, self, role="heading", wrap=True))
         self.list = QListWidget(self)
@@ -207,10 +207,10 @@ class RecoveryDialog(ScreenDialog):
         self.list.setFixedHeight(row * min(len(found), _MOST_ROWS) + 2 * (self.list.frameWidth() + _SPACING))
         self.list.itemDoubleClicked.connect(self._on_restore_clicked)
         layout.addWidget(self.list)
-        hint = self.tr("“Don’t restore” deletes it. “Later” keeps it, and you are asked again at the next start.")
+        hint = self.tr("“Delete” discards this work permanently. “Later” keeps it and asks again at the next start.")
         if not is_one:
-            hint = self.tr("“Don’t restore” deletes the selected one. What is neither restored nor deleted is kept, "
-                           "and you are asked again at the next start.")  # fmt: skip
+            hint = self.tr("“Delete” discards the selected work permanently. Everything else is kept, and you are "
+                           "asked again at the next start.")  # fmt: skip
         layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
         layout.addWidget(self._buttons())
         self.list.itemSelectionChanged.connect(self._enable)
@@ -230,7 +230,7 @@ class RecoveryDialog(ScreenDialog):
         set_role(restore, "primary")
         restore.setDefault(True)
         restore.clicked.connect(self._on_restore_clicked)
-        refuse = buttons.addButton(self.tr("&Don’t restore"), roles.DestructiveRole)
+        refuse = buttons.addButton(self.tr("&Delete"), roles.DestructiveRole)
         refuse.setAutoDefault(False)
         refuse.clicked.connect(self._on_refuse_clicked)
         later = buttons.addButton(self.tr("&Later"), roles.RejectRole)

@@ -73,14 +73,14 @@ def pane_lines() -> list[KeyLine]:
     return [
         KeyLine(window, _tr("Pause or resume the training, play or stop"), _tr("Space")),
         KeyLine(window, _tr("Go to the next control, and back"), "Tab   Shift+Tab"),
-        KeyLine(window, _tr("Open a menu"), _tr("Alt and its underlined letter")),
+        KeyLine(window, _tr("Open a menu"), _tr("Alt + underlined letter")),
         KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl + mouse wheel")),
-        KeyLine(window, _tr("Show another pane of those behind each other"), _tr("← → on its tab")),
+        KeyLine(window, _tr("Switch between stacked panes"), _tr("← → on its tab")),
         KeyLine(table, _tr("Move through the rows; the selection follows"), "↑ ↓   PgUp PgDown   Home End"),
         KeyLine(table, _tr("Go to the step of the row"), _tr("Enter")),
         KeyLine(table, _tr("Copy the selected rows"), "Ctrl+C"),
         KeyLine(chips, _tr("Move from token to token and from gap to gap"), "← → ↑ ↓   Home End"),
-        KeyLine(chips, _tr("Why here?"), _tr("Enter")),
+        KeyLine(chips, _tr("Show why the text is split here"), _tr("Enter")),
         KeyLine(_tr("In the token details"), _tr("Move through the merge tree"), "← → ↑ ↓"),
         KeyLine(_tr("In the token details"), _tr("Select this token"), _tr("Enter")),
         KeyLine(plot, _tr("One step back or forward"), "← →"),
@@ -88,10 +88,10 @@ def pane_lines() -> list[KeyLine]:
         KeyLine(plot, _tr("Go to the beginning or the end"), "Home End"),
         KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or forward"), "← →"),
         KeyLine(_tr("On a chart"), _tr("Ten steps back or forward, beginning, end"), "PgUp PgDown   Home End"),
-        KeyLine(_tr("In the list of files"), _tr("Remove the file, move it"), "Del   Alt+↑ Alt+↓"),
-        KeyLine(_tr("In the bookmarks"), _tr("Edit the note, delete the bookmark"), "F2   Del"),
+        KeyLine(_tr("In the list of files"), _tr("Remove or move the file"), "Del   Alt+↑ Alt+↓"),
+        KeyLine(_tr("In the bookmarks"), _tr("Edit the note or delete the bookmark"), "F2   Del"),
         KeyLine(_tr("In the list of breakpoints"), _tr("Switch on or off, delete"), _tr("Space   Del")),
-        KeyLine(_tr("In the help"), _tr("Go to the next link, open it"), _tr("Tab   Enter")),
+        KeyLine(_tr("In the help"), _tr("Go to the next link or open it"), _tr("Tab   Enter")),
         KeyLine(_tr("In the help"), _tr("Go back to the previous page"), "Alt+←"),
         KeyLine(field, _tr("Go to the matches"), "↓   Enter"),
         KeyLine(field, _tr("Clear the field, or leave it"), "Esc"),
@@ -120,7 +120,7 @@ class KeysModel(RecordTableModel["KeyLine"]):
         super().__init__(parent)
         self._theme = theme
         self._columns = (
-            TableColumn(self.tr("What happens"), lambda lines, row: lines[row].title, align=LEFT),
+            TableColumn(self.tr("Action"), lambda lines, row: lines[row].title, align=LEFT),
             TableColumn(self.tr("Keys"), lambda lines, row: lines[row].keys, align=LEFT),
         )
 
@@ -151,7 +151,7 @@ class KeysWindow(ScreenDialog):
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
         self._lines = lines
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("Search: what you want to do, or a key"))
+        self._field.setPlaceholderText(self.tr("Search by action or key"))
         self._field.setAccessibleName(self.tr("Search the shortcuts"))
         self._field.setClearButtonEnabled(True)
         self._field.installEventFilter(self)

@@ -50,8 +50,8 @@ class OverlapModel(RecordTableModel["Line"]):
 
     def _set_lines(self, shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:
         names = (
-            self.tr("tokens"), self.tr("tokens in both"), self.tr("only in {run}"), self.tr("only in the other"),
-            self.tr("in both, of all tokens"),
+            self.tr("Tokens"), self.tr("Tokens in both"), self.tr("Only in {run}"), self.tr("Only in the other"),
+            self.tr("Share in both, all tokens"),
         )  # fmt: skip
         numbers = [
             (
@@ -65,7 +65,7 @@ class OverlapModel(RecordTableModel["Line"]):
 
     def _rank_lines(self, found: Sequence[VocabularyOverlap]) -> list[Line]:
         by_depth = [dict(each.by_rank) for each in found]
-        name = self.tr("in both, of the first {number}")
+        name = self.tr("Share in both, first {number}")
         return [
             (
                 name.format(number=number_text(depth)),
@@ -80,7 +80,7 @@ def _column(title: str, place: int) -> TableColumn[Any]:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 class _OverlapTable(QuietTable):
@@ -93,7 +93,7 @@ class OverlapWindow(ScreenDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(self.tr("Overlap of the vocabularies"))
+        self.setWindowTitle(self.tr("Vocabulary overlap"))
         self._session = session
         self._search = session.overlaps
         self.model = OverlapModel(self)
@@ -132,7 +132,7 @@ class OverlapWindow(ScreenDialog):
             return
         if run is None or not others:
             self._search.stop()
-            set_plain_text(self._said, self.tr("Nothing is compared. Tick “compare” on the tab of another run."))
+            set_plain_text(self._said, self.tr("No runs are compared. Select “Compare” on the tab of another run."))
         else:
             shown = ComparedStep(run, session.model.step)
             self._search.ask(shown, *others, rests=session.model.state is TrainerState.TRAINING)
@@ -144,10 +144,10 @@ class OverlapWindow(ScreenDialog):
     def _show_answer(self, shown: ComparedStep, others: Sequence[ComparedStep]) -> None:
         found: Sequence[VocabularyOverlap] = self._search.answer
         self.model.show_overlaps(shown, others, found)
-        text = self.tr("{run} has {number} tokens. Beside it:")
+        text = self.tr("{run} has {number} tokens. Compared with:")
         set_plain_text(self._said, text.format(run=where_text(shown), number=number_text(found[0].sizes[0])))
-        note = self.tr("The first tokens are those with the smallest ids. “Only here” in the box above the vocabulary "
-                       "lists the tokens that are only in {run}.")  # fmt: skip
+        note = self.tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this "
+                       "run” above the vocabulary.")  # fmt: skip
         set_plain_text(self._note, note.format(run=shown.label))
 
     def _show_later(self) -> None:

@@ -198,7 +198,9 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
         return None
     step = int("".join(character for character in number[1] if character.isdecimal()))
     title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
-    few = QCoreApplication.translate("palette", "Only {count} merges exist").format(count=number_text(merge_count))
+    few = QCoreApplication.translate("palette", "This run has only {count} merges").format(
+        count=number_text(merge_count)
+    )
     return Entry(title, refusal=few if step > merge_count else "", step=step)
 
 
@@ -301,12 +303,12 @@ class Palette(QFrame):
     def __init__(self, theme: Theme, window: QWidget) -> None:
         super().__init__(window)
         self.setObjectName("palette")
-        self.setAccessibleName(self.tr("Find or do anything"))
+        self.setAccessibleName(self.tr("Command palette"))
         self._window = window
         self._before: QWidget | None = None  # had the focus; may be deleted by now
         self._field = line_field(self)
         self._field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
-        self._field.setAccessibleName(self.tr("What to find or do"))
+        self._field.setAccessibleName(self.tr("Search term"))
         self._field.setClearButtonEnabled(False)
         self._model = PaletteModel(self)
         self._list = QListView(self)

@@ -391,7 +391,7 @@ class DockArea(QWidget):
 
     def _new_bar(self) -> QTabBar:
         bar = QTabBar(self)
-        bar.setAccessibleName(self.tr("Panes behind each other"))
+        bar.setAccessibleName(self.tr("Stacked panes"))
         bar.setDrawBase(False)
         bar.setExpanding(False)
         bar.installEventFilter(self)

@@ -46,18 +46,18 @@ def run_names(runs: Sequence[Run]) -> list[str]:
 
 
 def library_trainer_name(trainer: str) -> str:
-    """Return what another library's training is called: ``"BPE by SentencePiece"``."""
+    """Return what another library's training is called: ``"BPE (SentencePiece)"``."""
     library, kind = trainer.split("-")
     kind = {"wordpiece": "WordPiece", "bpe": "BPE", "unigram": "Unigram"}[kind]
     name = {"tokenizers": "tokenizers", "sentencepiece": "SentencePiece"}[library]
-    return _tr("{kind} by {library}").format(kind=kind, library=name)
+    return _tr("{kind} ({library})").format(kind=kind, library=name)
 
 
 def badges_text(run: Run, merges: int) -> str:
-    """Return its merges, or ``"end"`` if it has no steps, and whether its library does not always learn the same."""
-    text = merges_text(merges) if run.history.has_steps else _tr("end")
+    """Return its merges, or ``"final only"`` without steps, and whether its library does not always learn the same."""
+    text = merges_text(merges) if run.history.has_steps else _tr("final only")
     repetition = None if run.library_run is None else run.library_run.repetition
-    return text if repetition is None or repetition.is_same else _tr("{merges} · varies").format(merges=text)
+    return text if repetition is None or repetition.is_same else _tr("{merges} · results vary").format(merges=text)
 
 
 def repetition_text(run: Run) -> str:
@@ -68,8 +68,8 @@ def repetition_text(run: Run) -> str:
     if repetition.is_same:
         return _tr("Trained twice, with the same result.")
     numbers = map(number_text, (repetition.tokens, repetition.ids, repetition.scores))
-    text = _tr("Trained twice, with different results: {tokens} tokens are in one vocabulary only, {ids} others have "
-               "another id, {scores} another score.")  # fmt: skip
+    text = _tr("Trained twice, with different results: {tokens} tokens are in only one vocabulary, {ids} others have "
+               "a different ID, {scores} a different score.")  # fmt: skip
     return text.format(**dict(zip(("tokens", "ids", "scores"), numbers, strict=True)))
 
 
@@ -128,7 +128,7 @@ def _size(run: Run) -> str:
 
 
 def _floor(run: Run) -> str:
-    return _tr("floor {count}").format(count=number_text(run.config.min_frequency))
+    return _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency))
 
 
 def _special_tokens(run: Run) -> str:

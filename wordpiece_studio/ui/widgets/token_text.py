@@ -73,29 +73,31 @@ def signed_text(change: int) -> str:
 def dead_words(reason: DeadReason) -> str:
     """Return the reason in a few words."""
     templates = {
-        "merged": _tr("all became {token} at {step}"),
-        "covered": _tr("“{word}” takes {token}"),
+        "merged": _tr("All merged into {token} at step {step}"),
+        "covered": _tr("“{word}” uses {token} instead"),
         "unknown": _tr("“{word}” is unknown"),
-        "absent": _tr("found in no word"),
+        "absent": _tr("In no word"),
     }
-    several = _tr("went into {merges} others, last {token} at {step}")
+    several = _tr("Merged into {merges} others, the last being {token} at step {step}")
     return _filled(several if reason.merges > 1 else templates[reason.kind], reason)
 
 
 def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
     """Return the reason in sentences; `spelled` is how many distinct words contain the token, if known."""
     templates = {
-        "merged": _tr("Never used: an intermediate token. All of it became {token} at step {step}, as in “{word}”."),
-        "covered": _tr("Never used: in “{word}” longest match takes {token}, born at step {step}, instead."),
-        "unknown": _tr("Never used: “{word}”, which contains it, is unknown as a whole."),
-        "absent": _tr("Never used: no word of the corpus contains it where it could be matched."),
+        "merged": _tr(
+            "Unused: an intermediate token. Every occurrence was merged into {token} at step {step}, as in “{word}”."
+        ),
+        "covered": _tr("Unused: in “{word}”, longest match takes {token}, created at step {step}, instead."),
+        "unknown": _tr("Unused: “{word}”, which contains it, is unknown as a whole."),
+        "absent": _tr("Unused: no word in the corpus contains it where it could match."),
     }
     several = _tr(
-        "Never used: an intermediate token. {merges} merges absorbed it wherever it occurred; the last made {token} at"
-        " step {step}, as in “{word}”."
+        "Unused: an intermediate token. {merges} merges absorbed every occurrence; the last created {token} at step "
+        "{step}, as in “{word}”."
     )
     if reason.kind == "covered" and not reason.step:
-        templates["covered"] = _tr("Never used: in “{word}” longest match takes {token}, from the alphabet, instead.")
+        templates["covered"] = _tr("Unused: in “{word}”, longest match takes {token}, from the alphabet, instead.")
     sentence = _filled(several if reason.merges > 1 else templates[reason.kind], reason)
     if not spelled:
         return sentence

@@ -52,14 +52,14 @@ def test_the_last_step_is_proposed_and_the_one_shown_is_a_click_away(exporting: 
     texts = [button.text().replace("&", "") for button in dialog._steps.buttons()]
     assert dialog.step == exporting.last != SHOWN
     assert texts == [
-        f"The last one: after merge {exporting.last}, {history.vocabulary_size(exporting.last)} tokens",
-        f"The one shown: after merge {SHOWN}, {history.vocabulary_size(SHOWN)} tokens",
+        f"Last step: merge {exporting.last}, {history.vocabulary_size(exporting.last)} tokens",
+        f"Current step: merge {SHOWN}, {history.vocabulary_size(SHOWN)} tokens",
     ]
     dialog.reject()
     exporting.model.seek(exporting.last)
     dialog = exporting.ask()
     assert [button.text().replace("&", "").partition(":")[0] for button in dialog._steps.buttons()] == [
-        "The last one, which is shown"
+        "Last step (current)"
     ]
     dialog.reject()
 
@@ -117,7 +117,7 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
     rows = dict(dialog.preview.manifest.rows)
     assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {exporting.last}"
     assert rows["Corpus"] == "course: 36 words, 5 distinct"
-    assert manifest["vocabulary_sha256"].startswith(rows["Hash of the tokens"].rstrip("…"))
+    assert manifest["vocabulary_sha256"].startswith(rows["Vocabulary hash"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))
     dialog.kinds.choose("vocabulary")
     assert dialog.preview.names == ["vocab.txt", "vocab.txt.card.json"]
@@ -263,8 +263,8 @@ def test_the_folders_of_a_file_are_made(exporting: Exporting, tmp_path: Path) ->
     [
         ("folder", "file/out", "file"),
         ("folder", "file", "is a file, not a folder"),
-        ("vocabulary", "folder", "is a folder. Name a file in it."),
-        ("word-counts", "folder", "is a folder. Name a file in it."),
+        ("vocabulary", "folder", "is a folder. Specify a file in it."),
+        ("word-counts", "folder", "is a folder. Specify a file in it."),
         ("vocabulary", "file/vocab.txt", "is a file, not a folder"),
         ("word-counts", "x" * 300, "cannot be written"),
         ("vocabulary", "x" * 300, "cannot be written"),

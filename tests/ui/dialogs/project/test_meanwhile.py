@@ -203,7 +203,7 @@ def test_a_folder_that_is_gone_leaves_the_work_and_offers_another_place(projects
     projects.window.actions_.save_project.trigger()
     box = projects.studio.box()
     assert "a.wpstudio" in box.text()
-    assert "None of your work is lost" in box.informativeText()
+    assert "Nothing is lost" in box.informativeText()
     projects.studio.wait(projects.window.isWindowModified)
     projects.studio.answer(_SAVE)
     projects.choose(projects.path("safe"))

@@ -101,7 +101,7 @@ def test_a_text_edited_since_the_training_is_counted_and_not_trained(projects: P
     projects.studio.wait(lambda: window.session.counting.counts is not None)
     assert window.corpus_pane.figures.value_of("distinct") == "31"
     assert window.model.counts.total != window.session.counting.counts.total
-    assert "corpus changed" in window.bar.progress_text
+    assert "Corpus changed" in window.bar.progress_text
 
 
 @pytest.mark.slow
@@ -182,7 +182,7 @@ def test_nothing_that_is_large_is_read_in_the_turn_of_the_window(
     assert threading.get_ident() not in readers
     assert words_touched(projects) != "…"
     projects.studio.wait(window.scoreboard_pane._are_candidates_current)
-    projects.studio.wait(lambda: "occurs in no word" in window.tokenization_pane._unknown_label.text())
+    projects.studio.wait(lambda: "does not occur in" in window.tokenization_pane._unknown_label.text())
 
 
 # -- name and mark

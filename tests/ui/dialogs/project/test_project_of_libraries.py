@@ -34,7 +34,11 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     window, runs = projects.window, projects.window.session.runs
     projects.open(saved(projects.path(), library_run_of()))
     run = runs.current
-    assert (runs.all[1], run.name, window.run_strip.tabs.tabText(1)) == (run, "theirs", "theirs end · varies")
+    assert (runs.all[1], run.name, window.run_strip.tabs.tabText(1)) == (
+        run,
+        "theirs",
+        "theirs final only · results vary",
+    )
     assert run.library.encode("hugs").tokens == HUGS
     projects.studio.wait(lambda: window.tokenization_pane.tokens == HUGS)
     projects.studio.wait(lambda: "2 tokens" in window.tokenization_pane._summary.text())
@@ -48,7 +52,7 @@ def test_the_run_of_a_library_comes_back_as_it_was(projects: Projects) -> None:
     assert (unsaved(projects).library_runs, unsaved(projects).merges) == (1, 0)
     window.close()
     box = projects.studio.box()
-    assert "One training by another library is new." in box.informativeText()
+    assert "One run was trained with another library." in box.informativeText()
     box.done(0)
     again = open_project(projects.save())
     assert [each.number for each in again.runs if each.library_run is not None] == [2, 1]
@@ -62,11 +66,14 @@ def test_what_its_library_refuses_stays_and_harms_nothing(projects: Projects, to
     projects.open(saved(projects.path(), spoiled))
     window, runs = projects.window, projects.window.session.runs
     assert len(told) == 1
-    assert "What was trained by tokenizers-unigram is shown without words: tokenizer.json: the tokenizers" in told[0]
+    assert (
+        "The words of the run trained with tokenizers-unigram cannot be shown: tokenizer.json: the tokenizers"
+        in told[0]
+    )
     projects.studio.box().done(0)
     assert window.model.vocabulary_at(0).tokens == list(like.library_run.tokens)
     assert window.tokenization_pane.tokens == ["[UNK]"]
-    projects.studio.wait(lambda: window.tokenization_pane.hint == "its library cannot cut words here")
+    projects.studio.wait(lambda: window.tokenization_pane.hint == "The library that trained this run is not available")
     runs.show(runs.all[0])
     projects.studio.wait(lambda: window.tokenization_pane.tokens == ["hugs"])
     runs.rename(runs.all[1], "spoiled")

@@ -90,7 +90,7 @@ class Chart(QWidget):
         """Return the sentence shown where there is nothing to draw."""
         history = self.source.model.history
         if history is not None and not history.has_steps:
-            return self.tr("The library that trained this run does not say how it came to its tokens.")
+            return self.tr("This run was trained with another library, which does not record merges.")
         if history is not None:
             return self.tr("No merges yet. The charts appear here after the first one.")
         return self.tr("Nothing has been trained yet. Train to see the charts here.")

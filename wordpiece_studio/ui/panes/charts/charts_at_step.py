@@ -86,7 +86,7 @@ class LengthsChart(Chart):
         top = self.top_for_text(0.0, highest * 1.16, float(learned.max(initial=0)))
         x_range, y_range = (0.4, max(len(learned), 6) - 0.4), (0.0, top)
         self._write_labels()
-        self.canvas.set_captions(self.tr("tokens"), self.tr("characters, without prefix"))
+        self.canvas.set_captions(self.tr("Tokens"), self.tr("Characters (without prefix)"))
         x_ticks = linear_ticks(1, max(len(learned) - 1, 5), 2 * self.x_marks, whole=True)
         self.canvas.set_axes(x_range, y_range, x_ticks, linear_ticks(*y_range, self.y_marks, whole=True))
 
@@ -96,11 +96,11 @@ class LengthsChart(Chart):
         learned, alphabet = self._labels
         if self._learned.any():
             peak = int(self._learned.argmax())
-            learned.write(self.tr("learned"), peak + _BAR / 2, float(self._learned[peak]), 0, 1)
+            learned.write(self.tr("Learned"), peak + _BAR / 2, float(self._learned[peak]), 0, 1)
         if self._alphabet.any():
             most = int(self._alphabet.argmax())
             height = float(self._learned[most] + self._alphabet[most])
-            alphabet.write(self.tr("alphabet"), most + _BAR / 2, height, 0, 0)
+            alphabet.write(self.tr("Alphabet"), most + _BAR / 2, height, 0, 0)
 
     def draw_marks(self) -> None:
         """Mark the bar that holds the selected token."""
@@ -135,9 +135,9 @@ class LengthsChart(Chart):
             )  # fmt: skip
         learned = int(self._learned.sum())
         if not learned:
-            return self.tr("after merge {step}: no token learned yet").format(step=number_text(self.source.step))
+            return self.tr("After merge {step}: no tokens learned yet").format(step=number_text(self.source.step))
         mean = float((self._learned * np.arange(len(self._learned))).sum()) / learned
-        return self.tr("after merge {step}: {learned} learned, {mean} characters on average, {longest} at most").format(
+        return self.tr("After merge {step}: {learned} learned, {mean} characters on average, {longest} at most").format(
             step=number_text(self.source.step), learned=number_text(learned), mean=value_text(mean),
             longest=int(np.flatnonzero(self._learned).max()),
         )  # fmt: skip
@@ -211,17 +211,17 @@ class ZipfChart(Chart):
         self._law.setData([0.0, end], [math.log10(most), math.log10(most) - end], antialias=True)
         self._place_law_label(end, is_above=math.log10(most) - end * 0.7 > float(np.interp(end * 0.7, x, y)))
         x_range, y_range = (-0.03 * right, right * 1.03), (-0.06 * top, top * 1.08)
-        self.canvas.set_captions(self.tr("times used on the corpus"), self.tr("rank"))
+        self.canvas.set_captions(self.tr("Uses in the corpus"), self.tr("Rank"))
         self.canvas.set_axes(x_range, y_range, log_ticks(*x_range, self.x_marks), log_ticks(*y_range, self.y_marks))
 
     def _place_law_label(self, end: float, *, is_above: bool) -> None:
         """Label the line of Zipf's law on the side away from the points."""
-        width = self.fontMetrics().horizontalAdvance(self.tr("Zipf: most / rank"))
+        width = self.fontMetrics().horizontalAdvance(self.tr("Zipf’s law: maximum / rank"))
         span = width * 1.1 * end / self.canvas.columns
         place = max(end - span, 0.0) if is_above else end * 0.7
         across, down = (1, 1) if is_above else (1.05, 0.1)
         height = math.log10(float(self._frequencies[0])) - place
-        self._law_label.write(self.tr("Zipf: most / rank"), end if is_above else place, height, across, down)
+        self._law_label.write(self.tr("Zipf’s law: maximum / rank"), end if is_above else place, height, across, down)
 
     def draw_marks(self) -> None:
         """Mark the token under the pointer, or else the selected one."""
@@ -264,7 +264,7 @@ class ZipfChart(Chart):
         """Return the rank and frequency of the marked token, or else of the most frequent one."""
         rank = self._marked_rank()
         step = self.source.usage.step
-        said = self.tr("after merge {step}: {token} is rank {rank} of {count}, used {times} times").format(
+        said = self.tr("After merge {step}: {token} has rank {rank} of {count}, used {times} times").format(
             step=number_text(step or 0), token=token_text(self._token(rank or 1), 24), rank=number_text(rank or 1),
             count=number_text(len(self._ids)), times=number_text(int(self._frequencies[(rank or 1) - 1])),
         )  # fmt: skip

@@ -160,7 +160,7 @@ class StepChart(Chart):
         )
         selected = self.source.selected
         if selected is not None and selected.birth:
-            born = self.tr("{token} was born at step {step}.")
+            born = self.tr("{token} was created at step {step}.")
             said += ". " + born.format(token=token_text(selected.text), step=number_text(selected.birth))
         return said
 
@@ -194,7 +194,7 @@ class ValueChart(StepChart):
 
     def title(self) -> str:
         """Return the name of the chart."""
-        return self.tr("Value per step")
+        return self.tr("Merge score")
 
     def key(self) -> object:
         """Return how many merges there are."""
@@ -234,7 +234,7 @@ class ValueChart(StepChart):
         if is_dense:
             self.draw_curve(self._medians, self._in_logs(median_curve(values, columns)), colors.accent)
         self._draw_ties(columns)
-        self.canvas.set_captions(self._caption(is_dense), self.tr("merge"))
+        self.canvas.set_captions(self._caption(is_dense), self.tr("Merge"))
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), log_ticks(*self._range, self.y_marks))
 
     def _draw_ties(self, columns: int) -> None:
@@ -248,13 +248,13 @@ class ValueChart(StepChart):
     def _caption(self, is_dense: bool) -> str:
         config = self.source.model.config
         names = {
-            "score": self.tr("score n(ab) / (n(a) × n(b))"),
-            "likelihood": self.tr("gain in log-likelihood (nats)"),
-            "count": self.tr("count of the pair"),
+            "score": self.tr("Score n(ab) / (n(a) × n(b))"),
+            "likelihood": self.tr("Gain in log-likelihood (nats)"),
+            "count": self.tr("Pair count"),
         }
-        parts = [names["score" if config is None else config.objective], "▲ " + self.tr("tie")]
+        parts = [names["score" if config is None else config.objective], "▲ " + self.tr("Tie")]
         if is_dense:
-            parts.append(self.tr("line: median, band: all"))
+            parts.append(self.tr("Line: median; band: range"))
         return "   ".join(parts)
 
     def _in_logs(self, curve: Curve) -> Curve:
@@ -279,10 +279,10 @@ class ValueChart(StepChart):
         """Return the merge, its value, and whether it was a tie."""
         history, config = self.source.history, self.source.model.config
         if history is None or config is None or not step:
-            return self.tr("before the first merge")
+            return self.tr("Before the first merge")
         merge = history[step - 1]
         names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
-        said = self.tr("merge {step}: {name} {value} · {left} + {right} → {token}").format(
+        said = self.tr("Merge {step}: {name} {value} · {left} + {right} → {token}").format(
             step=number_text(step), name=names[config.objective], value=value_text(merge.value),
             left=token_text(merge.left, 24), right=token_text(merge.right, 24), token=token_text(merge.token, 24),
         )  # fmt: skip
@@ -294,7 +294,7 @@ class SymbolsChart(StepChart):
 
     def title(self) -> str:
         """Return the name of the chart."""
-        return self.tr("Vocabulary against symbols")
+        return self.tr("Symbols by vocabulary size")
 
     def key(self) -> object:
         """Return how many merges there are."""
@@ -315,7 +315,7 @@ class SymbolsChart(StepChart):
         self._range = _padded(float(symbols.min()), float(symbols.max()))
         curve = Curve(vocabulary_sizes_at(history, steps).astype(np.float64), symbols)
         self.draw_curve(self._curve, curve, self.canvas.colors.accent)
-        self.canvas.set_captions(self.tr("symbols in the corpus, under merging"), self.tr("tokens in the vocabulary"))
+        self.canvas.set_captions(self.tr("Symbols in the corpus"), self.tr("Tokens in the vocabulary"))
         ticks = linear_ticks(*self._range, self.y_marks, whole=True)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
@@ -346,7 +346,7 @@ class SymbolsChart(StepChart):
         history = self.source.history
         if history is None:
             return ""
-        return self.tr("after merge {step}: {tokens} tokens, {symbols} symbols in the corpus").format(
+        return self.tr("After merge {step}: {tokens} tokens, {symbols} symbols in the corpus").format(
             step=number_text(step), tokens=number_text(history.vocabulary_size(step)),
             symbols=number_text(history.symbols_after(step)),
         )  # fmt: skip
@@ -416,14 +416,14 @@ class FertilityChart(StepChart):
             each.clear()
         for each, (text, place, is_above) in zip(self._labels, texts, strict=False):
             each.write(text, float(self.source.count), place, 1, 1 if is_above else 0)
-        caption = self.tr("tokens per word")
+        caption = self.tr("Tokens per word")
         if is_low:  # no room for labels beside the curves
-            names = "— " + self.tr("training corpus"), "- - " + self.tr("live text")
+            names = "— " + self.tr("Training corpus"), "- - " + self.tr("Live text")
             caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
         if held_out:
             said = self.tr("● {rate} on held-out text").format(rate=value_text(held_out[0]))
             caption = "   ".join([caption, said])
-        self.canvas.set_captions(caption, self.tr("merge"))
+        self.canvas.set_captions(caption, self.tr("Merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
@@ -440,9 +440,9 @@ class FertilityChart(StepChart):
         Text, position on the vertical axis, and whether the text stands above it.
         """
         curves, last = [each for each in (corpus, live) if len(each.x)], float(self.source.count)
-        texts = self.tr("training corpus, under merging"), self.tr("live text, as tokenized")
+        texts = self.tr("Training corpus, as merged"), self.tr("Live text, as tokenized")
         if max(map(self.fontMetrics().horizontalAdvance, texts)) > self.canvas.columns * 0.6:
-            texts = self.tr("training corpus"), self.tr("live text")
+            texts = self.tr("Training corpus"), self.tr("Live text")
         ends = [float(each.y[-1]) for each in curves]
         found = []
         for index in range(len(curves)):
@@ -476,7 +476,7 @@ class FertilityChart(StepChart):
     def figures_at(self, step: int) -> str:
         """Return both numbers after a step."""
         corpus, live = self._fertility(step)
-        said = self.tr("after merge {step}: {corpus} in the corpus").format(
+        said = self.tr("After merge {step}: {corpus} tokens per word in the corpus").format(
             step=number_text(step), corpus=value_text(corpus or 0.0)
         )
         if live is not None:
@@ -516,7 +516,7 @@ class InUseChart(StepChart):
         curve = value_curve(numbers, self.canvas.columns)
         self._range = _padded(float(numbers.min()), float(numbers.max()))
         self.draw_curve(self._curve, Curve(curve.x - 1, curve.y, curve.is_columns), self.canvas.colors.accent)
-        self.canvas.set_captions(self.tr("different tokens in the corpus"), self.tr("merge"))
+        self.canvas.set_captions(self.tr("Distinct tokens in the corpus"), self.tr("Merge"))
         ticks = linear_ticks(*self._range, self.y_marks, whole=True)
         self.canvas.set_axes(self.x_range(), self._range, self.x_ticks(), ticks)
 
@@ -533,8 +533,8 @@ class InUseChart(StepChart):
         """Return the number after a step, and how the merge changed it."""
         numbers = self.source.usage.in_use
         if step >= len(numbers):
-            return self.tr("counting…")
-        said = self.tr("after merge {step}: {tokens} tokens in use").format(
+            return self.tr("Counting…")
+        said = self.tr("After merge {step}: {tokens} tokens in use").format(
             step=number_text(step), tokens=number_text(int(numbers[step]))
         )
         return said + (f" ({signed_text(int(numbers[step] - numbers[step - 1]))})" if step else "")

@@ -187,18 +187,19 @@ class ChartsPane(Pane):
         self._is_dressed = True
         self._index: int | None = None  # None: whatever fits
         names = (
-            self.tr("Value"), self.tr("Vocabulary"), self.tr("Tokens per word"), self.tr("Lengths"), self.tr("Zipf"),
-            self.tr("In use"), self.tr("All"), self.tr("Figures"),
+            self.tr("Merge score"), self.tr("Symbols"), self.tr("Tokens per word"), self.tr("Token lengths"),
+            self.tr("Zipf"),
+            self.tr("Tokens in use"), self.tr("All"), self.tr("Metrics"),
         )  # fmt: skip
         tips = (
-            self.tr("The value of each merge on a logarithmic axis; ties are marked"),
+            self.tr("The score of each merge on a logarithmic axis, with ties marked"),
             self.tr("The number of symbols in the corpus at each vocabulary size"),
             self.tr("For the training corpus, as it is merged, for the live text, and if possible for held-out text"),
             self.tr("The distribution of token lengths in characters at the current step"),
-            self.tr("How often each token is used on the corpus at the current step, most frequent first"),
-            self.tr("How many different tokens the corpus consists of after each merge"),
+            self.tr("How often each token is used in the corpus at the current step, most frequent first"),
+            self.tr("How many distinct tokens the corpus uses after each merge"),
             self.tr("All charts at once"),
-            self.tr("What every run, and tokenizers in files, make of a text: which one is better, in a table"),
+            self.tr("A table that compares all runs, and tokenizers from files, on one text"),
         )
         self._choice = ChartChoice(names, tips, self)
         self._choice.set_available(_FIGURES, figures is not None)
@@ -207,7 +208,7 @@ class ChartsPane(Pane):
         self._save.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._save.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._save.setAccessibleName(self.tr("Save chart"))
-        set_plain_tooltip(self._save, self.tr("Save the charts shown as a picture (PNG or SVG)"))
+        set_plain_tooltip(self._save, self.tr("Save the current charts as an image (PNG or SVG)"))
         self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
         self._layout = QVBoxLayout(self)
@@ -304,9 +305,9 @@ class ChartsPane(Pane):
         self._save.setEnabled(any(chart.is_drawn for chart in self.charts))
         hint = ""
         if self._shown_index() == _FIGURES:
-            hint = self.tr("each run at its end")
+            hint = self.tr("Each run at its final step")
         elif history is not None:
-            hint = self.tr("after merge {step} of {count}").format(
+            hint = self.tr("After merge {step} of {count}").format(
                 step=number_text(self._source.step), count=number_text(self._source.count)
             )
         self.set_heading(self.tr("Charts"), hint)
@@ -338,7 +339,7 @@ class ChartsPane(Pane):
         self.refresh_now()
         self._refresh_rest()
         if self._shown_index() == _FIGURES:
-            raise StudioError("The figures are a table, not a chart", "Copy them, or choose a chart.")
+            raise StudioError("Metrics are a table, not a chart", "Copy the table, or choose a chart.")
         drawn = [chart for chart in self.charts if chart.is_drawn]
         if not drawn:
             raise StudioError("There is no chart to save yet", "Train first, or wait until the tokens are counted.")

@@ -74,9 +74,10 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         self._sorted_by = -1, False
         titles = _titles()
         self._columns = (
-            TableColumn(self.tr("tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
-            TableColumn(self.tr("at step"), _step, _step_text, explanation=tooltip_text(
-                self.tr("How many merges it has made; bookmark a step and compare it to have a row for it"))),
+            TableColumn(self.tr("Tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
+            TableColumn(self.tr("Step"), _step, _step_text, explanation=tooltip_text(
+                self.tr("The step at which the run is measured; to add a row for another step, bookmark it and "
+                "select “Compare”"))),
             *(
                 TableColumn(title, _value(name), _text(name), explanation=tooltip_text(tip), spoken=_spoken(name),
                             spoken_title=title.replace("\n", " "))
@@ -123,7 +124,10 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         figures = line.row.figures
         if figures is None:
             return tooltip_text(line.name)
-        said = self.tr("{name}\n{kind}, {tokens} tokens; {used} of them used, {made} in all, {unknown} unknown")
+        said = self.tr(
+            "{name}\n{kind}, {tokens} tokens in the vocabulary, {used} of them used; {made} tokens in the text, "
+            "{unknown} of them unknown"
+        )
         numbers = map(number_text, (figures.vocabulary_size, figures.used, figures.tokens, figures.unknown))
         tokens, used, made, unknown = numbers
         return tooltip_text(
@@ -143,19 +147,19 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
 def _titles() -> tuple[tuple[str, str], ...]:
     """Return title and explanation of each of `_FIGURES`."""
     return (
-        (_tr("size"), _tr("How many tokens the vocabulary has")),
-        (_tr("tokens\na word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown. "
+        (_tr("Size"), _tr("How many tokens the vocabulary has")),
+        (_tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown. "
                                       "In brackets: more than 1 % are unknown.")),
-        (_tr("characters\na token"), _tr("Characters of the text, white space included, divided by tokens")),
-        (_tr("bytes\na token"), _tr("Bytes of the text in UTF-8, white space included, divided by tokens")),
-        (_tr("unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),
-        (_tr("whole\nwords"), _tr("The share of the words that the tokenizer itself finds that are one token")),
-        (_tr("tokens\nused"), _tr("The share of the vocabulary that the text uses")),
+        (_tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens")),
+        (_tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens")),
+        (_tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),
+        (_tr("Whole\nwords"), _tr("The share of words, as the tokenizer finds them, that are a single token")),
+        (_tr("Tokens\nused"), _tr("The share of the vocabulary that the text uses")),
         (_tr("Rényi"), _tr("Rényi efficiency of order 2.5: 1 if all tokens used occur equally often")),
-        (_tr("bits a\ncharacter"), _tr("Code length: what the text takes if each token has the best code for its "
-                                       "frequency")),
-        (_tr("parity"), _tr("Tokens for each one that the same tokenizer makes of the first text, if the texts are "
-                            "translations of each other; 1 is fair")),
+        (_tr("Bits per\ncharacter"), _tr("Code length: the bits needed if each token has the optimal code for its "
+        "frequency")),
+        (_tr("Parity"), _tr("Tokens for each token of the first text, if the texts are translations of each other; "
+        "1 means equal treatment")),
     )  # fmt: skip
 
 
@@ -205,7 +209,7 @@ def _step_text(lines: Sequence[FiguresLine], row: int) -> str:
     line, step = lines[row], _step(lines, row)
     if line.row.error is not None:
         return str(line.row.error)
-    return _tr("end") if step is None else number_text(step)
+    return _tr("Final") if step is None else number_text(step)
 
 
 def losing(figures: Sequence[TokenizerFigures]) -> list[TokenizerFigures]:
@@ -238,7 +242,7 @@ class FiguresTable(QuietTable):
         self._figures = model
         self._has_parity = False
         self.setModel(model)
-        self.setAccessibleName(self.tr("Figures of the tokenizers; Ctrl+C copies them"))
+        self.setAccessibleName(self.tr("Tokenizer metrics; press Ctrl+C to copy"))
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
@@ -332,18 +336,16 @@ class FiguresFace(QWidget):
         self._model = FiguresTableModel(self)
         self.table = FiguresTable(self._model, theme, self)
         self.texts = QComboBox(self.controls)
-        self.texts.setAccessibleName(self.tr("Text to measure on"))
+        self.texts.setAccessibleName(self.tr("Text to measure"))
         self.parts = QComboBox(self.controls)
         self.parts.setAccessibleName(self.tr("Part of the text"))
         for combo in (self.texts, self.parts):
             combo.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.parallel = QCheckBox(self.tr("translations"), self.controls)
-        set_plain_tooltip(self.parallel, self.tr("The files say the same in different languages: show parity"))
-        self.add = tool_button(self.tr("Add…"), self.tr("Measure tokenizers in files too"), self)
-        self.remove = tool_button(
-            self.tr("Remove"), self.tr("Leave out the opened tokenizer whose row is selected"), self
-        )
-        self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table, with all digits, for a spreadsheet"), self)
+        self.parallel = QCheckBox(self.tr("Translations"), self.controls)
+        set_plain_tooltip(self.parallel, self.tr("The files are translations of each other; show parity"))
+        self.add = tool_button(self.tr("Add…"), self.tr("Add tokenizer files to the table"), self)
+        self.remove = tool_button(self.tr("Remove"), self.tr("Remove the selected tokenizer file from the table"), self)
+        self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table with full precision, for a spreadsheet"), self)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
         self.heading = WholeLabel(self, role="hint")
         """Which words tokens are counted per."""
@@ -415,7 +417,7 @@ class FiguresFace(QWidget):
         self.table.set_parity_shown(figures.where.is_parallel and bool(part))
         self.table.setVisible(bool(rows))
         self.empty.setVisible(not rows)
-        self.empty.show_text(self.tr("Train, or add a tokenizer, to see what it makes of a text."))
+        self.empty.show_text(self.tr("Train a run or add a tokenizer to see its metrics."))
         self._enable()
         measured = [line.row.figures for line in self.lines if line.row.figures is not None]
         self.heading.show_text(self._words_text(measured))
@@ -424,14 +426,14 @@ class FiguresFace(QWidget):
 
     def _fill_texts(self) -> None:
         where = self._figures.where
-        items = [(self.tr("On the training text"), "training")]
+        items = [(self.tr("Training corpus"), "training")]
         if self._figures.can_hold_out or where.place == "held-out":
-            items.append((self.tr("On held-out text"), "held-out"))
-        items.append((self.tr("On the live text"), "live"))
+            items.append((self.tr("Held-out text"), "held-out"))
+        items.append((self.tr("Live text"), "live"))
         if where.place == "files":
-            items.append((self.tr("On {files}").format(files=", ".join(where.names())), "files"))
+            items.append((self.tr("Files: {files}").format(files=", ".join(where.names())), "files"))
         self.texts.clear()
-        for text, place in (*items, (self.tr("On another text…"), "")):
+        for text, place in (*items, (self.tr("Other text…"), "")):
             self.texts.addItem(shown(text, 100), place)
         self.texts.setCurrentIndex(self.texts.findData(where.place))
         self.parallel.setChecked(where.is_parallel)
@@ -452,7 +454,7 @@ class FiguresFace(QWidget):
         if figures.is_running:
             return _progress_text(figures.progress)
         if figures.where.place == "held-out" and not figures.can_hold_out:
-            return self.tr("The corpus of the run shown has no text of which a part could be held out.")
+            return self.tr("No text can be held out from this run’s corpus.")
         if figures.was_stopped:
             return self.tr("Stopped. Choose the text once more to begin again.")
         known = [line.row.figures for line in self.lines if line.row.figures is not None]
@@ -464,14 +466,14 @@ class FiguresFace(QWidget):
             return self.tr("Tokens a word in brackets: an unknown word, however long, is one token.")
         if not names:
             return ""
-        said = self.tr("Text is lost as unknown tokens by {names}: do not compare their other figures.")
+        said = self.tr("Text lost to unknown tokens: {names}. Do not compare their other metrics.")
         return said.format(names=", ".join(names))
 
     def _words_text(self, known: Sequence[TokenizerFigures]) -> str:
         if not known or len(self._figures.words_of) < 2:
             return ""
         normalizer, splitter = self._figures.words_of
-        said = self.tr("{words} words by {normalizer}, {splitter}.")
+        said = self.tr("{words} words ({normalizer}, {splitter}).")
         if self._figures.where.place == "held-out":
             said = self.tr("{words} words by {normalizer}, {splitter}, held out; runs trained anew without them.")
         return said.format(words=number_text(known[0].words), normalizer=normalizer, splitter=splitter)
@@ -479,7 +481,7 @@ class FiguresFace(QWidget):
     def _left_out_text(self) -> str:
         if not self._left_out or not self.lines:
             return ""
-        return self.tr("{count} more columns: F12.").format(count=self._left_out)
+        return self.tr("{count} columns are hidden; press F12 to show them.").format(count=self._left_out)
 
     def _enable(self, *_values: object) -> None:
         self.stop.setVisible(self._figures.is_running)
@@ -552,9 +554,9 @@ def _progress_text(progress: tuple[str, int, int] | None) -> str:
     what, done, total = progress
     percent = 100 * done // max(total, 1)
     for verb, text in (
-        ("Tokenizing by ", _tr("Tokenizing by {name}: {percent} %")),
-        ("Training ", _tr("Training {name} anew: {percent} %")),
+        ("Tokenizing by ", _tr("Tokenizing with {name}: {percent}%")),
+        ("Training ", _tr("Retraining {name}: {percent}%")),
     ):
         if what.startswith(verb):
             return text.format(name=what.removeprefix(verb), percent=percent)
-    return _tr("Reading the text: {percent} %").format(percent=percent)
+    return _tr("Reading text: {percent}%").format(percent=percent)

@@ -90,7 +90,7 @@ class CorpusFiguresView(QWidget):
         self._longest_edit = self._make_longest_edit()
         for caption, box in (
             (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
-            (self.tr("Longest word"), self._longest_edit),
+            (self.tr("Maximum word length"), self._longest_edit),
         ):  # fmt: skip
             self._rows.append((BuddyLabel(caption, box, self), box))
         for row, (label, widget) in enumerate(self._rows, 1):
@@ -201,7 +201,7 @@ class CorpusFiguresView(QWidget):
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
-            parts[0] = self.tr("Corpus now: {parts}").format(parts=parts[0])
+            parts[0] = self.tr("Current corpus: {parts}").format(parts=parts[0])
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
     def _captions(self) -> list[tuple[str, str]]:
@@ -216,12 +216,12 @@ class CorpusFiguresView(QWidget):
             (self.tr("BERT, uncased"), "bert-uncased"),
             (self.tr("BERT, uncased, accents kept"), "bert-uncased:keep-accents"),
             (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
-            (self.tr("Lower case, accents kept"), "language-friendly"),
-            (self.tr("Lower case, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
-            (self.tr("Lower case only"), "lowercase"),
-            (self.tr("Remove , and . · lower case"), "remove:,.+lowercase"),
+            (self.tr("Lowercase, accents kept"), "language-friendly"),
+            (self.tr("Lowercase, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
+            (self.tr("Lowercase only"), "lowercase"),
+            (self.tr("Remove , and . · lowercase"), "remove:,.+lowercase"),
             (
-                self.tr("Corpus only: lower case · no , or . · BERT, cased"),
+                self.tr("Corpus only: lowercase · no , or . · BERT, cased"),
                 "corpus:lowercase+corpus:remove:,.+bert-cased",
             ),
             (self.tr("Unicode form NFC"), "nfc"),
@@ -237,12 +237,12 @@ class CorpusFiguresView(QWidget):
     def _make_pre_tokenizer_box(self) -> QComboBox:
         items = [
             (self.tr("BERT"), "bert"),
-            (self.tr("BERT, digits singly"), "bert+digits-single"),
-            (self.tr("White space and runs of punctuation"), "whitespace"),
-            (self.tr("White space only"), "whitespace-split"),
+            (self.tr("BERT, individual digits"), "bert+digits-single"),
+            (self.tr("Whitespace and runs of punctuation"), "whitespace"),
+            (self.tr("Whitespace only"), "whitespace-split"),
             (self.tr("Unicode punctuation"), "unicode-punctuation"),
             (self.tr("Byte level"), "byte-level"),
-            (self.tr("White space, then byte level"), "whitespace-split+byte-level"),
+            (self.tr("Whitespace, then byte level"), "whitespace-split+byte-level"),
             (self.tr("Other…"), ""),
         ]
         box = self._make_box(self.tr("Pre-tokenizer"), items)
@@ -259,7 +259,7 @@ class CorpusFiguresView(QWidget):
         edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         edit.setMinimumWidth(_LEAST_FIELD)
         edit.setSuffix(self.tr(" characters"))
-        edit.setAccessibleName(self.tr("Longest word"))
+        edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
         edit.valueChanged.connect(self._longest_timer.start)
         return edit

@@ -64,12 +64,12 @@ class FaceBar(QTabBar):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        for name in (self.tr("Text"), self.tr("Words and their splits"), self.tr("Files")):
+        for name in (self.tr("Text"), self.tr("Words and splits"), self.tr("Files")):
             self.addTab(name)
         self.setExpanding(False)
         self.setDrawBase(False)
         self.setUsesScrollButtons(False)
-        self.setAccessibleName(self.tr("Faces of the corpus"))
+        self.setAccessibleName(self.tr("Corpus views"))
 
     def show_kind(self, is_files: bool) -> None:
         """Offer the text or the files; the words stay in front if they are."""
@@ -91,7 +91,7 @@ class FaceBar(QTabBar):
 
     def _fit(self) -> None:
         """Name the words in one word where there is no room for more."""
-        self.setTabText(Face.WORDS, self.tr("Words and their splits"))
+        self.setTabText(Face.WORDS, self.tr("Words and splits"))
         if self.sizeHint().width() > self.width():
             self.setTabText(Face.WORDS, self.tr("Words"))
 
@@ -118,7 +118,7 @@ class PageBar(QWidget):
         """Show the number of the current page, where the text is shown."""
         document = self._document
         self.setVisible(is_text_shown and document.page_count > 1)
-        words = self.tr("page {page} of {pages}")
+        words = self.tr("Page {page} of {pages}")
         set_plain_text(
             self._label, words.format(page=number_text(document.page + 1), pages=number_text(document.page_count))
         )
@@ -202,7 +202,7 @@ class CorpusPane(QWidget):
         name = self._session.corpus_name
         if encoding := reading_words(self._document):
             name = f"{name} · {encoding}"
-        return self.tr("edited · {name}").format(name=name) if self._document.is_modified else name
+        return self.tr("{name} · edited").format(name=name) if self._document.is_modified else name
 
     @property
     def note(self) -> str:
@@ -387,8 +387,8 @@ class CorpusPane(QWidget):
 
     def _lines_left_out(self, number: int) -> str:
         if number == 1:
-            return self.tr("1 line is left out: it is no word with a count.")
-        words = self.tr("{number} lines are left out: they are no words with counts.")
+            return self.tr("1 line is left out: it is not a word with a count.")
+        words = self.tr("{number} lines are left out: they are not words with counts.")
         return words.format(number=number_text(number))
 
     def _words_left_out(self, counts: WordCounts) -> str:

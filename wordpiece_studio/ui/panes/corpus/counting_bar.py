@@ -205,7 +205,7 @@ def progress_words(progress: CountingProgress) -> str:
     if progress.seconds_left is not None:
         parts.append(_tr("{time} left").format(time=duration(progress.seconds_left)))
     if progress.memory_bytes is not None:
-        parts.append(_tr("{size} memory").format(size=data_size(progress.memory_bytes)))
+        parts.append(_tr("{size} of memory").format(size=data_size(progress.memory_bytes)))
     return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
 

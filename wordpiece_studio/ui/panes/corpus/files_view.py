@@ -297,9 +297,9 @@ class FilesView(QWidget):
             return self.tr("{number} files selected").format(number=number_text(selected))
         parts = []
         if row.statistics is not None and row.statistics.replaced:
-            parts.append(self.tr("{count:,} places replaced").format(count=row.statistics.replaced))
+            parts.append(self.tr("{count:,} invalid sequences replaced").format(count=row.statistics.replaced))
         if row.statistics is not None and row.statistics.skipped_lines:
-            parts.append(self.tr("{count:,} lines left out").format(count=row.statistics.skipped_lines))
+            parts.append(self.tr("{count:,} lines skipped").format(count=row.statistics.skipped_lines))
         return " · ".join(parts)
 
     def _on_list_selection_changed(self) -> None:

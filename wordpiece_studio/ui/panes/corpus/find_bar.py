@@ -154,7 +154,7 @@ class FindBar(QFrame):
         if not self.sought:
             text = ""
         elif places == 0:
-            text = self.tr("no matches")
+            text = self.tr("No matches")
         else:
             text = self.tr("{place} of {places}").format(place=number_text(place), places=number_text(places))
         set_plain_text(self._count_label, text)

@@ -104,8 +104,8 @@ class LineView(QWidget):
 
     def _captions(self) -> list[tuple[str, str]]:
         return [
-            ("raw", self.tr("raw")), ("normalized", self.tr("normalized")),
-            ("words", self.tr("words")), ("symbols", self.tr("symbols")),
+            ("raw", self.tr("Raw")), ("normalized", self.tr("Normalized")),
+            ("words", self.tr("Words")), ("symbols", self.tr("Symbols")),
         ]  # fmt: skip
 
     def _add_row(self, row: int, name: str, caption: str) -> None:

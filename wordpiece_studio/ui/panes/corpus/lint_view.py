@@ -97,7 +97,7 @@ class LintRow(QFrame):
         self.fix_button.setAccessibleName(f"{fix}: {title}")
         self.fix_button.setAccessibleDescription(details)
         set_plain_tooltip(self, f"{title}\n{details}")
-        name = self.tr("Numbers and examples")
+        name = self.tr("Details and examples")
         self.unfold_button.setAccessibleName(f"{name}: {title}")
         set_plain_tooltip(self.unfold_button, name)
 
@@ -241,7 +241,7 @@ class LintView(QWidget):
         shows_all = self._more_button.isChecked() or number == 0
         for place, row in enumerate(self._rows):
             row.setVisible(shows_all or place < self._shown_at_first)
-        text = self.tr("Fewer") if shows_all else self.tr("{number} more").format(number=number_text(number))
+        text = self.tr("Show fewer") if shows_all else self.tr("Show {number} more").format(number=number_text(number))
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)
         self.setVisible(bool(self._rows))

@@ -161,8 +161,8 @@ class PreviewView(QWidget):
         self._part = part
         self._show_text(part.part.text)
         if not part.part.text.strip():
-            self._text.setPlaceholderText(self.tr("This part of the file has no text.") if part.part.total else
-                                          self.tr("The file is empty."))  # fmt: skip
+            self._text.setPlaceholderText(self.tr("This part of the file has no text") if part.part.total else
+                                          self.tr("The file is empty"))  # fmt: skip
         if is_new and part.order.at == 0:
             self.text_shown.emit(part.part.text)
         self._ask_now()
@@ -191,9 +191,9 @@ class PreviewView(QWidget):
                 self._slider.blockSignals(True)
                 self._slider.setValue(round(_STEPS * part.start / max(part.total, 1)))
                 self._slider.blockSignals(False)
-            share = f"{100 * part.start / max(part.total, 1):.0f} %"
+            share = f"{100 * part.start / max(part.total, 1):.0f}%"
             line = part.first_line
-            words = share if line is None else self.tr("line {line}").format(line=number_text(line))
+            words = share if line is None else self.tr("Line {line}").format(line=number_text(line))
         set_plain_text(self._place_label, words)
 
     def _button(self, text: str, name: str, slot: object) -> QToolButton:

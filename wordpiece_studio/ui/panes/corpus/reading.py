@@ -73,9 +73,13 @@ def reading_words(document: Document) -> str:
     """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
     replaced, skipped = document.losses
     if skipped:
-        return _tr("1 line left out") if skipped == 1 else _tr("{count:,} lines left out").format(count=skipped)
+        return _tr("1 line skipped") if skipped == 1 else _tr("{count:,} lines skipped").format(count=skipped)
     if replaced:
-        return _tr("1 place replaced") if replaced == 1 else _tr("{count:,} places replaced").format(count=replaced)
+        return (
+            _tr("1 invalid sequence replaced")
+            if replaced == 1
+            else _tr("{count:,} invalid sequences replaced").format(count=replaced)
+        )
     return "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
 
 
@@ -122,7 +126,7 @@ class EncodingDialog(ScreenDialog):
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Read the file in another way?"))
+        self.setWindowTitle(self.tr("Choose how to read the file"))
         self._tried = tried
         self.message = error.what if error.what.endswith(".") else f"{error.what}."
         self._read_button = QRadioButton(self.tr("&Read it as"), self)
@@ -133,8 +137,8 @@ class EncodingDialog(ScreenDialog):
             self._encoding_box.addItem(title, codec)
         self._encoding_box.setAccessibleName(self.tr("Encoding"))
         self._encoding_box.activated.connect(self._on_encoding_box_activated)
-        self._replace_button = QRadioButton(self.tr("Re&place bad bytes with \ufffd"), self)
-        self._skip_button = QRadioButton(self.tr("&Skip bad lines"), self)
+        self._replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
+        self._skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
         self._read_button.setChecked(True)
         self._all_box = QCheckBox(self.tr("Apply to &all {number:,} files").format(number=files), self)
         self._all_box.setVisible(files > 1)
@@ -210,7 +214,7 @@ class ReadingForm(QWidget):
         self._kind_box = self._box(self.tr("Kind"))
         self._encoding_box = self._box(self.tr("Encoding"))
         self._column_box = self._box(self.tr("Column"))
-        self._errors_box = self._box(self.tr("Bad lines"))
+        self._errors_box = self._box(self.tr("Invalid lines"))
         set_plain_tooltip(
             self._column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
         )
@@ -226,7 +230,7 @@ class ReadingForm(QWidget):
             ),
         )
         for words, errors in (
-            (self.tr("stop"), "strict"), (self.tr("replace"), "replace"), (self.tr("skip"), "skip-line"),
+            (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line"),
         ):  # fmt: skip
             self._errors_box.addItem(words, errors)
         self._grid = QGridLayout(self)
@@ -237,7 +241,7 @@ class ReadingForm(QWidget):
             (self._label(caption, box), box)
             for caption, box in (
                 (self.tr("Kind"), self._kind_box), (self.tr("Encoding"), self._encoding_box),
-                (self.tr("Column"), self._column_box), (self.tr("Bad lines"), self._errors_box),
+                (self.tr("Column"), self._column_box), (self.tr("Invalid lines"), self._errors_box),
             )
         ]  # fmt: skip
         self._is_narrow = False
@@ -294,7 +298,7 @@ class ReadingForm(QWidget):
             self._kind_box.setItemText(index, self.tr("{kind} (guess)").format(kind=title))
         self._kind_box.setCurrentIndex(index)
         words = self.tr("The kind of file, if its name is misleading")
-        guess = self.tr("Read as words and counts: two columns, the second with a whole number in every row")
+        guess = self.tr("Read as word counts: two columns, the second with a whole number in every row")
         set_plain_tooltip(self._kind_box, guess if is_guess else words)
 
     def _show_encodings(self, present: set[tuple[str, bool]]) -> None:
@@ -374,7 +378,7 @@ class CountsOffer(QFrame):
         self.accept.setProperty("role", "link")
         self.accept.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.accept.clicked.connect(self._on_accept_clicked)
-        self.decline = tool_button(self.tr("No"), self.tr("Read it as text"), self)
+        self.decline = tool_button(self.tr("Keep as text"), self.tr("Read it as text"), self)
         self.decline.setProperty("role", "link")
         self.decline.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.decline.clicked.connect(self._on_decline_clicked)
@@ -413,9 +417,9 @@ class CountsOffer(QFrame):
             self._label.show_text(text.format(tables=tables, number=number))
             self.accept.setText(self.tr("Read as text"))
         elif self._offered is not None:
-            self._label.show_text(self.tr("Word counts?"))
-            self.accept.setText(self.tr("Yes"))
-        tip = self.tr("Every line is a word with how often it occurs") if not is_read else ""
+            self._label.show_text(self.tr("This looks like word counts"))
+            self.accept.setText(self.tr("Read as word counts"))
+        tip = self.tr("Every line is a word and its count") if not is_read else ""
         set_plain_tooltip(self.accept, tip)
         self.accept.setAccessibleName(tip or self.accept.text())
         self.decline.setVisible(not is_read)

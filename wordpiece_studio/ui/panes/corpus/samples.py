@@ -66,7 +66,7 @@ def sample(name: str) -> SampleCorpus:
         "hug.txt": ("hug, pug, pun, bun, hugs", "hugs pug puns mug", 0),
         "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
         "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
-        "korean.txt": (_tr("Korean: the grandmother's stories"), "할머니는 꽃에 물을 주셨다.", 110),
+        "korean.txt": (_tr("Korean: the grandmother’s stories"), "할머니는 꽃에 물을 주셨다.", 110),
     }
     title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
     # BERT makes every Chinese character a word, which leaves no pair to learn.

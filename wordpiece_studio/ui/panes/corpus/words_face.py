@@ -122,7 +122,7 @@ class RunWordsView(SortedTable):
         self._delegate = _WordDelegate(table, theme, self._chips_at, self)
         self.setItemDelegate(self._delegate)
         self.setColumnHidden(WordColumn.OTHER, True)
-        self.setAccessibleName(self.tr("Words and their splits"))
+        self.setAccessibleName(self.tr("Words and splits"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.doubleClicked.connect(self._on_self_double_clicked)
         header = self.horizontalHeader()
@@ -227,13 +227,13 @@ class WordsFace(Pane):
         self.table = RunWordsModel(session.model, self)
         self.view = RunWordsView(self.table, theme, self)
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("search, or type: hug 10"))
+        self._field.setPlaceholderText(self.tr("Search, or type: hug 10"))
         self._field.setAccessibleName(self.tr("Search the words, or type a word and its count"))
         set_plain_tooltip(
             self._field,
             self.tr(
-                "Search the words. Or type a word and how often it occurs, and press Enter: the corpus becomes words "
-                "with their counts. With 0, the word is left out."
+                "Search words, or type a word and its count and press Enter: the corpus becomes words with counts. A "
+                "count of 0 removes the word."
             ),
         )
         self._field.setClearButtonEnabled(True)
@@ -256,7 +256,7 @@ class WordsFace(Pane):
         self._lay_out()
         self._connect()
         self._show_token("")
-        self.set_heading(self.tr("Words and their splits"))
+        self.set_heading(self.tr("Words and splits"))
 
     def _lay_out(self) -> None:
         controls = QHBoxLayout()
@@ -372,8 +372,8 @@ class WordsFace(Pane):
             is_shown_now = self._other == (run, None) and (self._shown_before, None) in keys
             self._other = (self._shown_before, None) if is_shown_now and self._shown_before is not None else None
         self._shown_before = run
-        texts = [self.tr("every word")]
-        texts += [self.tr("cut differently by {run}").format(run=other.label) for other in others]
+        texts = [self.tr("All words")]
+        texts += [self.tr("Split differently by {run}").format(run=other.label) for other in others]
         if texts != [self._choice.itemText(place) for place in range(self._choice.count())]:
             self._choice.clear()
             self._choice.addItems(texts)
@@ -405,8 +405,8 @@ class WordsFace(Pane):
 
     def _apart_text(self, found: WordDifferences, first: str, second: str) -> str:
         if not found.words:
-            return self.tr("{first} and {second} cut every word alike.").format(first=first, second=second)
-        text = self.tr("{first} and {second} cut {number} of {all} words differently: {share} % of all in the text.")
+            return self.tr("{first} and {second} split all words the same way.").format(first=first, second=second)
+        text = self.tr("{first} and {second} split {number} of {all} distinct words differently: {share}% of the text.")
         return text.format(
             first=first,
             second=second,
@@ -419,7 +419,7 @@ class WordsFace(Pane):
         """Say how much of the text is cut differently, and how far the search for another step is."""
         text = self._said if self.table.is_apart else ""
         if text and self._search.percent is not None:
-            text = self.tr("{found} Comparing: {percent} %").format(found=text, percent=self._search.percent)
+            text = self.tr("{found} Comparing: {percent}%").format(found=text, percent=self._search.percent)
         set_plain_text(self._share, text)
         self._share.setVisible(bool(text) and not self._is_alike)
 
@@ -438,10 +438,12 @@ class WordsFace(Pane):
     def _show_token(self, token: str) -> None:
         self._only.setEnabled(bool(token) or self._only.isChecked())
         name = token_text(token, _LONGEST_SHOWN) if token else self.tr("token")
-        self._only.setText(menu_text(self.tr("with {token}").format(token=name)))
+        self._only.setText(menu_text(self.tr("Contains {token}").format(token=name)))
         tip = self.tr("Only words that contain the selected token")
         if not token:
-            tip = self.tr("Only words that contain a token: select one first, for example with a click on a chip")
+            tip = self.tr(
+                "Show only words that contain a token; select a token first, for example in Live tokenization"
+            )
         set_plain_tooltip(self._only, tip)
         self._only.setAccessibleName(tip)
 
@@ -492,7 +494,11 @@ class WordsFace(Pane):
         entry = self._entry()
         if entry is not None:
             self._set_button.setText(self.tr("Set") if entry[1] else self.tr("Remove"))
-            tip = self.tr("Let {word} occur {count:,} times (Enter)") if entry[1] else self.tr("Remove {word} (Enter)")
+            tip = (
+                self.tr("Set the count of {word} to {count:,} (Enter)")
+                if entry[1]
+                else self.tr("Remove {word} (Enter)")
+            )
             tip = tip.format(word=token_text(entry[0], _LONGEST_SHOWN), count=entry[1])
             set_plain_tooltip(self._set_button, tip)
             self._set_button.setAccessibleName(tip)

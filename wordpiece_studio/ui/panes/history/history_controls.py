@@ -124,7 +124,7 @@ class HistoryControls(QWidget):
         self._columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._columns.setMenu(columns)
         self._export = self._button(
-            self.tr("Export the merge history"), self.tr("Save the merges as csv, jsonl or parquet (Ctrl+E)")
+            self.tr("Export the merge history"), self.tr("Save the merges as CSV, JSONL or Parquet (Ctrl+E)")
         )
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -142,9 +142,9 @@ class HistoryControls(QWidget):
 
     def show_filter(self, filter_name: str, *, is_open: bool | None = None) -> None:
         """Show the name of the filter ("" if all merges are shown), and whether the filter row is open."""
-        self._filter_name = filter_name or self.tr("all")
+        self._filter_name = filter_name or self.tr("All")
         self._filter.setText(
-            self.tr("filter: {name}").format(name=self._filter_name) if self._is_wide else self._filter_name
+            self.tr("Filter: {name}").format(name=self._filter_name) if self._is_wide else self._filter_name
         )
         if is_open is not None:
             self._filter.setChecked(is_open)
@@ -196,20 +196,20 @@ class HistoryFilterRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._text = line_field(self)
-        self._text.setPlaceholderText(self.tr("left, right or new token"))
+        self._text.setPlaceholderText(self.tr("Left, right or new token"))
         self._text.setAccessibleName(self.tr("Show only merges whose left, right or new token contains this"))
         self._text.setClearButtonEnabled(True)
         self._text.setMinimumWidth(60)
         self._is_pattern = self._toggle(".*", self.tr("Regular expression"), self.tr("Use a regular expression"))
         self._only_ties = self._toggle(
-            self.tr("ties"), self.tr("Only ties"), self.tr("Show only merges where another pair had the same value")
+            self.tr("Ties"), self.tr("Only ties"), self.tr("Show only merges in which another pair had the same score")
         )
         self._only_live = self._toggle(
-            self.tr("changes"), self.tr("Only changes of the live text"),
+            self.tr("Changes"), self.tr("Only changes to the live text"),
             self.tr("Show only merges that changed the tokenization of the live text"),
         )  # fmt: skip
         self._step = line_field(self)
-        self._step.setPlaceholderText(self.tr("step"))
+        self._step.setPlaceholderText(self.tr("Step"))
         self._step.setAccessibleName(self.tr("Go to step"))
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
@@ -251,9 +251,9 @@ class HistoryFilterRow(QWidget):
         """Return the filter in a few words; empty if it hides nothing."""
         wanted = self.filter
         parts = [
-            self.tr("text") if wanted.text else "",
-            self.tr("ties") if wanted.only_ties else "",
-            self.tr("changes") if wanted.only_live else "",
+            self.tr("Text") if wanted.text else "",
+            self.tr("Ties") if wanted.only_ties else "",
+            self.tr("Changes") if wanted.only_live else "",
         ]
         return " + ".join(filter(None, parts))
 

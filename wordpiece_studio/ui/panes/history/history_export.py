@@ -91,7 +91,7 @@ class HistoryCopying(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(_work, self.tr("The copying"), self)
+        self._job = BackgroundJob(_work, self.tr("Copying"), self)
         self._job.finished.connect(self._on_job_finished)
 
     @property
@@ -138,7 +138,7 @@ class ExportBar(QWidget):
         self._bar = QProgressBar(self)
         self._bar.setTextVisible(False)
         self._bar.setAccessibleName(self.tr("Export progress"))
-        tip = self.tr("Write no file; an existing file stays unchanged")
+        tip = self.tr("Cancel without writing; an existing file stays unchanged")
         self._stop = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
         self._stop.clicked.connect(self.stop_requested)
         layout = QHBoxLayout(self)
@@ -199,15 +199,15 @@ class HistoryExportDialog(ScreenDialog):
         self.setWindowTitle(self.tr("Export merge history"))
         self._rows = None
         if rows is not None:
-            shown = self.tr("The {rows} shown, as filtered and sorted").format(rows=number_text(rows))
-            every = self.tr("All {merges}, in step order").format(merges=number_text(merges))
-            self._rows = self._ask(self.tr("Which merges?"), [(shown, 0), (every, 1)])
+            shown = self.tr("{rows} merges shown, as filtered and sorted").format(rows=number_text(rows))
+            every = self.tr("All {merges} merges, in step order").format(merges=number_text(merges))
+            self._rows = self._ask(self.tr("Merges"), [(shown, 0), (every, 1)])
         kinds = (
-            self.tr("csv: for spreadsheets; tokens are never read as formulas"),
-            self.tr("jsonl: one JSON object per merge, for programs"),
-            self.tr("parquet: small and fast to read, for programs; needs pyarrow"),
+            self.tr("CSV: for spreadsheets; tokens are never read as formulas"),
+            self.tr("JSONL: one JSON object per merge, for programs"),
+            self.tr("Parquet: small and fast to read, for programs; needs pyarrow"),
         )
-        self._kinds = self._ask(self.tr("Which format?"), [(text, index) for index, text in enumerate(kinds)])
+        self._kinds = self._ask(self.tr("Format"), [(text, index) for index, text in enumerate(kinds)])
         self._end()
 
     def choice(self) -> HistoryExportChoice:
@@ -229,7 +229,7 @@ class HistoryExportDialog(ScreenDialog):
     def _end(self) -> None:
         """Add the buttons; the accept button has the keyboard focus."""
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        go_on = buttons.addButton(self.tr("Choose &where…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        go_on = buttons.addButton(self.tr("Choose &location…"), QDialogButtonBox.ButtonRole.AcceptRole)
         set_role(go_on, "primary")
         go_on.setDefault(True)
         buttons.accepted.connect(self.accept)

@@ -126,7 +126,7 @@ class HistoryPane(Pane):
         full = self.tr("{merges} merges, {ties} tie") if ties == 1 else self.tr("{merges} merges, {ties} ties")
         hints = (full, self.tr("{merges} merges"), "{merges}")
         if self._rows.is_busy:
-            hints = (self.tr("searching {merges} merges…"), self.tr("searching…"), "…")
+            hints = (self.tr("Searching {merges} merges…"), self.tr("Searching…"), "…")
         elif self._rows.hidden_count:
             hints = (self.tr("{shown} of {merges} merges shown"), self.tr("{shown} of {merges}"), "{shown}")
         texts = {"merges": number_text(count), "ties": number_text(ties), "shown": number_text(self._rows.rowCount())}
@@ -146,7 +146,7 @@ class HistoryPane(Pane):
         elif not self._rows.rowCount() and self._rows.hidden_count:
             text = self.tr("No merge matches the filter.")
             if self._rows.filter.only_live and not self._changes.is_known:
-                text = self.tr("The steps that change the live text are not known yet.")
+                text = self.tr("Still finding the steps that change the live text.")
         self._empty.show_text(text, offers=self._model.history is None)
         self._empty.setVisible(bool(text))
         self._view.setVisible(not text)
@@ -156,16 +156,19 @@ class HistoryPane(Pane):
         config = self._model.config
         reasons = {
             "no_pair": self.tr("No merges: no pair is left. Every word in the training corpus is a single symbol."),
-            "min_frequency": self.tr("No merges: no pair occurs {count} times, the minimum frequency.").format(
+            "min_frequency": self.tr("No merges: no pair reaches the minimum frequency of {count}.").format(
                 count=number_text(config.min_frequency if config is not None else 0)
             ),
-            "vocab_size": self.tr("No merges: special tokens and alphabet fill the size. “Train further” learns some."),
-            "min_value": self.tr("No merges: no pair reaches the minimum value."),
-            "max_merges": self.tr("No merges were requested. “Train further” learns some."),
-            "peer": self.tr("The library that trained this run does not say how it came to its tokens."),
-            "max_seconds": self.tr("No merges: time ran out before the first one. “Train further” learns some."),
+            "vocab_size": self.tr(
+                "No merges: special tokens and alphabet already fill the vocabulary size. Use “Train further” to "
+                "learn merges."
+            ),
+            "min_value": self.tr("No merges: no pair reaches the minimum merge score."),
+            "max_merges": self.tr("No merges were requested. Use “Train further” to learn some."),
+            "peer": self.tr("This run was trained with another library, which does not record merges."),
+            "max_seconds": self.tr("No merges: time ran out before the first one. Use “Train further” to learn some."),
         }
-        first = self.tr("No merges yet. “Next merge” learns the first one.")
+        first = self.tr("No merges yet. Use “Next merge” to learn the first one.")
         return reasons.get(self._model.stop_reason or "", first)
 
     def show_tools(self, is_wanted: bool) -> None:
@@ -222,12 +225,12 @@ class HistoryPane(Pane):
         history, steps = self._model.history, self._view.selected_steps()
         if len(steps) > _MOST_COPIED:
             count = number_text(len(steps))
-            hints = (self.tr("{count} rows are too many to copy: export them"), self.tr("too many rows to copy"))
+            hints = (self.tr("{count} rows are too many to copy: export them"), self.tr("Too many rows to copy"))
             self._set_hint(*(hint.format(count=count) for hint in hints))
         elif history is not None and len(steps):
             self._copying.copy(history, steps)
             if self._copying.is_running:
-                self._set_hint(self.tr("copying {count} rows…").format(count=number_text(len(steps))))
+                self._set_hint(self.tr("Copying {count} rows…").format(count=number_text(len(steps))))
 
     def _on_copying_copied(self, rows: int) -> None:
         text = self.tr("1 row copied") if rows == 1 else self.tr("{count} rows copied")

@@ -53,7 +53,7 @@ class TabControls(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.compare = QCheckBox(self.tr("compare"), self)
+        self.compare = QCheckBox(self.tr("Compare"), self)
         self.close_button = QToolButton(self)
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
@@ -62,7 +62,9 @@ class TabControls(QWidget):
         layout.setSpacing(2)
         layout.addWidget(self.compare)
         layout.addWidget(self.close_button)
-        set_plain_tooltip(self.compare, self.tr("Show beside the other runs with this mark how it tokenizes the text"))
+        set_plain_tooltip(
+            self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
+        )
         set_plain_tooltip(self.close_button, self.tr("Close this run; Undo brings it back"))
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
@@ -264,7 +266,7 @@ class RunTabs(QTabBar):
 
     def _color_names(self) -> tuple[str, ...]:
         lines = (self.tr("solid"), self.tr("dashed"), self.tr("dotted"), self.tr("dash and dot"))
-        words = self.tr("{number}: {line}")
+        words = self.tr("Color {number} ({line})")
         return tuple(words.format(number=n + 1, line=lines[n % len(lines)]) for n in range(COLORS))
 
     # -- the tabs
@@ -279,7 +281,7 @@ class RunTabs(QTabBar):
     def _describe(self, index: int, run: Run, name: str, merges: str) -> None:
         words = self.tr("Run {letter}: {name}, {merges}").format(letter=run.letter, name=name, merges=merges)
         if not run.is_kept:
-            words = self.tr("{words}, a preview").format(words=words)
+            words = self.tr("{words} (preview)").format(words=words)
         self.setAccessibleTabName(index, words)
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
         lines = (words, run.origin.corpus_name, repetition_text(run), hint)
@@ -367,11 +369,11 @@ class RunStrip(QFrame):
         self._is_other = is_other
         later(self, 0, self._place_button)  # it lays out panes that may not know the run yet
         self._action.setEnabled(is_other and run is not None and run.origin.corpus is not None)
-        words = self.tr("&Bring back its text")
+        words = self.tr("Re&store this run’s corpus")
         if run is not None and is_other:
             name = shown(run.origin.corpus_name, _LONGEST_CORPUS)
-            other = self.tr("trained on “{name}”").format(name=menu_text(name))
-            here = self.tr("trained on an earlier text") if changes.is_edited else self.tr("trained on another text")
+            other = self.tr("Restore corpus “{name}”").format(name=menu_text(name))
+            here = self.tr("Restore the earlier corpus") if changes.is_edited else self.tr("Restore this run’s corpus")
             words = other if changes.is_other_corpus else here
         self._action.setText(words)
 
@@ -394,7 +396,7 @@ class RenameDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Rename run {letter}").format(letter=letter))
         self._field = line_field(self, name)
-        self._field.setAccessibleName(self.tr("Name of the run"))
+        self._field.setAccessibleName(self.tr("Run name"))
         self._field.selectAll()
         standard = QDialogButtonBox.StandardButton
         buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
@@ -402,7 +404,7 @@ class RenameDialog(ScreenDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("Without a name, it is called by what is different in it."), self))
+        layout.addWidget(plain_label(self.tr("Leave empty to name the run after what sets it apart."), self))
         layout.addWidget(self._field)
         layout.addWidget(buttons)
         self.resize(380, self.sizeHint().height())

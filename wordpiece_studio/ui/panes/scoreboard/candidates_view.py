@@ -63,10 +63,10 @@ class CandidatesModel(RecordTableModel["Candidate"]):
     def _describe(self, value_name: str) -> None:
         self._value_name = value_name
         self.rule = "" if self._objective == "count" else RULES[self._objective]
-        rule_title = self.tr("formula") if self._is_rule_named else self.rule
+        rule_title = self.tr("Formula") if self._is_rule_named else self.rule
         self._columns = (
-            TableColumn(self.tr("rank"), lambda _pairs, row: number_text(row + 1)),
-            TableColumn(self.tr("pair"), self._pair_text, align=LEFT, spoken=self._spoken),
+            TableColumn(self.tr("Rank"), lambda _pairs, row: number_text(row + 1)),
+            TableColumn(self.tr("Pair"), self._pair_text, align=LEFT, spoken=self._spoken),
             TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers),
             TableColumn("", lambda _pairs, row: next(iter(self.formula(row).reduced[-1:]), "")),
             TableColumn(value_name, lambda _pairs, row: self.formula(row).value),
@@ -217,7 +217,7 @@ class CandidatesView(ChoosingTable):
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header.setSectionResizeMode(BAR, QHeaderView.ResizeMode.Stretch)
         tip = self.tr("Show more candidates. Scrolling to the last one does the same.")
-        self._more = tool_button(self.tr("More"), tip, self, name=self.tr("More candidates"))
+        self._more = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
         self._more.hide()
         self.restyle()
         theme.changed.connect(self.on_theme_changed)

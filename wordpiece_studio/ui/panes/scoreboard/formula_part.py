@@ -37,37 +37,37 @@ def _tr(text: str) -> str:
 
 def value_name(objective: str) -> str:
     """Return the name of the value of an objective."""
-    return {"score": _tr("score"), "likelihood": _tr("gain"), "count": _tr("count")}[objective]
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 
 def tie_rule_names(tie: str) -> tuple[str, str]:
     """Return the name of a tie rule, and a shorter form."""
     if tie == "ids":
-        return _tr("ties go to the smallest ids"), _tr("ties: smallest ids")
-    return _tr("ties go to the pair that occurs first"), _tr("ties: first in the corpus")
+        return _tr("Ties: lowest IDs first"), _tr("Ties: lowest IDs")
+    return _tr("Ties: first occurrence in the corpus"), _tr("Ties: first occurrence")
 
 
 def tie_rule_sentence(tie: str, count: int) -> str:
     """Return the tie rule explained in one sentence, for a tie of `count` pairs."""
     if tie == "ids":
         text = _tr(
-            "Tie of {count}: the pair with the smallest left id is merged; if these are equal, the smallest right id."
+            "Tie of {count}: the pair with the lowest left ID is merged; if those are equal, the lowest right ID."
         )
     else:
-        text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost in it).")
+        text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
     return text.format(count=number_text(count))
 
 
 def tie_text(count: int, *, or_more: bool) -> str:
     """Return the text of a tie box."""
-    text = _tr("tie of {count} or more") if or_more else _tr("tie of {count}")
+    text = _tr("Tie of {count} or more") if or_more else _tr("Tie of {count}")
     return text.format(count=number_text(count))
 
 
 def ratio_line(pair: Merge | Candidate, symbols: int) -> str:
     """Return the ratio of a pair in one plain sentence, with what it is normalized by."""
     text = _tr(
-        "The pair occurs {ratio} times as often as chance would have it: p(ab) / (p(a) × p(b)), where N = {symbols}."
+        "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
     )
     return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
 
@@ -87,13 +87,14 @@ def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     lines = [
         "p(ab) / (p(a) × p(b)) = n(ab) × N / (n(a) × n(b)) = {} × {} / ({} × {}) = ".format(*numbers) + equal,
         _tr(
-            "All three p are counts over N = {symbols}, the symbols in the corpus, so the ratio is the score times N. "
-            "By chance, p(ab) would be p(a) × p(b): as often as if the symbols were drawn independently."
+            "All three probabilities are counts divided by N = {symbols}, the number of symbols in the corpus, so the "
+            "ratio is the score times N. If symbols were drawn independently, p(ab) would be p(a) × p(b)."
         ).format(symbols=numbers[1]),
     ]
     if other is not None:
         text = _tr(
-            "With p(ab) taken over the P = {pairs} adjacent pairs (N minus the {words} words), it would be {other}."
+            "If n(ab) is divided by the P = {pairs} adjacent pairs instead (N minus the {words} words), the ratio is "
+            "{other}."
         )
         counts = (number_text(symbols - words), number_text(words), value_text(float(other)))
         lines.append(text.format(**dict(zip(("pairs", "words", "other"), counts, strict=True))))

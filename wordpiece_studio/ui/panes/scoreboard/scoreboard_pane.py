@@ -161,7 +161,7 @@ class ScoreboardPane(Pane):
         self._words = WordsPanel(theme, self)
         self._lay_out()
         self._connect(theme)
-        self.set_heading(self.tr("Scoreboard"))
+        self.set_heading(self.tr("Merge candidates"))
 
     # -- set-up
 
@@ -267,12 +267,12 @@ class ScoreboardPane(Pane):
         ended_empty = not count and self._model.state is TrainerState.FINISHED
         config = self._model.config
         if config is None or self._model.history is None or ended_empty:
-            self.set_heading(self.tr("Scoreboard"))
+            self.set_heading(self.tr("Merge candidates"))
             return
         if step:
-            title = self.tr("Scoreboard: merge {step} of {count}")
+            title = self.tr("Candidates for merge {step} of {count}")
         else:
-            title = self.tr("Scoreboard: next merge")
+            title = self.tr("Candidates for the next merge")
         title = title.format(step=number_text(step), count=number_text(count))
         self.set_heading(title, self.fitting_hint(title, *tie_rule_names(config.tie)))
 
@@ -315,12 +315,12 @@ class ScoreboardPane(Pane):
     def _show_message(self) -> None:
         candidates, can_pause = self._candidates, False
         if self._model.history is None:
-            self._middle.show_nothing(self.tr("Nothing has been trained yet. Train to see here why each pair won."))
+            self._middle.show_nothing(self.tr("Nothing has been trained yet. Train to see why each pair is merged."))
             return
         if not self._model.history.has_steps:
-            text = self.tr("The library that trained this run does not say how it came to its tokens.")
+            text = self.tr("This run was trained with another library, which does not record merges.")
         elif self._is_learning_at_head():
-            text = self.tr("Merges are being learned. Pause, or go back to an earlier step, to see the candidates.")
+            text = self.tr("Training is running. Pause, or go back to an earlier step, to see the candidates.")
             can_pause = True
         elif candidates is not None and not candidates.available and self._model.state is TrainerState.TRAINING:
             text = self.tr(

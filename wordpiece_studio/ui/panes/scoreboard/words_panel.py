@@ -344,22 +344,22 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
     )
     count, shown = number_text(found.total), number_text(len(found.words))
     if found.total == 1:
-        text = _tr("In one word: {name}")
+        text = _tr("{name} in one word")
     elif found.total == len(found.words) > 0:
-        text = _tr("In {count} words, most frequent first: {name}")
+        text = _tr("{name} in {count} words, most frequent first")
     elif found.total:
-        text = _tr("In {count} words, of which the {shown} most frequent: {name}")
+        text = _tr("{name} in {count} words, the {shown} most frequent shown")
     elif selection.kind == "token":
         return _absent_title(selection.text, name, history, wish.step)
     else:
-        text = _tr("In no word at this step: {name}")
+        text = _tr("{name} is in no word at this step")
     return text.format(count=count, shown=shown, name=name)
 
 
 def short_words_title(wish: WordsWish, found: PairWords) -> str:
     """Return, as briefly as possible, how many words there are, or what happens to the only one."""
     if wish.selection.kind == "word":
-        return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changes")
+        return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changed")
     if found.total == 1:
         return _tr("In 1 word")
     return _tr("In {count} words").format(count=number_text(found.total))
@@ -382,8 +382,8 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
         return _tr("{name} is not a token of this run").format(name=name)
     birth = history.birth_step(token_id)
     if birth > step:
-        return _tr("{name} is not learned until step {step}").format(name=name, step=number_text(birth))
-    return _tr("In no word at this step: {name}").format(name=name)
+        return _tr("{name} is not created until step {step}").format(name=name, step=number_text(birth))
+    return _tr("{name} is in no word at this step").format(name=name)
 
 
 def _tr(text: str) -> str:

@@ -54,11 +54,11 @@ class KeepDialog(ScreenDialog):
         self._field.selectAll()
         standard = QDialogButtonBox.StandardButton
         buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
-        buttons.button(standard.Ok).setText(self.tr("&Keep"))
+        buttons.button(standard.Ok).setText(self.tr("&Add bookmark"))
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("{where}: what is worth noting here?").format(where=where), self))
+        layout.addWidget(plain_label(self.tr("Note for {where}").format(where=where), self))
         layout.addWidget(self._field)
         layout.addWidget(buttons)
         self.resize(420, self.sizeHint().height())
@@ -204,8 +204,8 @@ class BookmarksDialog(ScreenDialog):
 
     def _enable(self) -> None:
         notes = self._bookmarks.notes
-        text = self.tr("Click or press Enter to go to a step, tick it to compare it with the one shown. Faint "
-                       "bookmarks belong to another run.")  # fmt: skip
+        text = self.tr("Click a bookmark or press Enter to go to its step; select its checkbox to compare it with the "
+                       "current step. Dimmed bookmarks belong to another run.")  # fmt: skip
         if not notes:
             text = self.tr("No bookmarks yet. Go to a step worth coming back to, and bookmark it.")
         set_plain_text(self._empty, text)

@@ -96,14 +96,14 @@ class BreakpointEditor(ScreenDialog):
     def _set_up_form(self) -> None:
         for kind in KINDS:
             self._kind.addItem(self._table_model.kind_text(kind), kind)
-        self._kind.setAccessibleName(self.tr("Halt when"))
+        self._kind.setAccessibleName(self.tr("Stop when"))
         self._field.setAccessibleName(self.tr("Token, word or number"))
         self._add.setDefault(True)
         for button in (self._change, self._remove, self._close):
             button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
-        intro = self.tr("Playing and running halt at the first step that meets one of these conditions.")
+        intro = self.tr("Playing and running stop at the first step that meets one of these conditions.")
         form = QHBoxLayout()
         for widget, stretch in ((self._kind, 0), (self._field, 1), (self._add, 0)):
             form.addWidget(widget, stretch)
@@ -162,12 +162,12 @@ class BreakpointEditor(ScreenDialog):
 
     def _on_kind_changed(self, _index: int) -> None:
         hints = {
-            "token": self.tr("the whole token, such as ##ing"),
-            "pattern": self.tr("a pattern found in the token, such as ^##.*ing$"),
-            "word": self.tr("a word as the trainer reads it"),
+            "token": self.tr("The whole token, such as ##ing"),
+            "pattern": self.tr("A pattern found in the token, such as ^##.*ing$"),
+            "word": self.tr("A word as the trainer reads it"),
         }
         kind = self._kind.currentData()
-        self._field.setPlaceholderText(hints.get(kind) or self.tr("a number, such as {example}").format(
+        self._field.setPlaceholderText(hints.get(kind) or self.tr("A number, such as {example}").format(
             example=self._examples().get(kind, "")
         ))  # fmt: skip
         self._on_field_changed()
@@ -230,7 +230,11 @@ class BreakpointEditor(ScreenDialog):
     def _show_found(self) -> None:
         watch = self._marks.watch
         if not watch.is_set:
-            text = self.tr("No breakpoint is set.") if not self._table_model.all else self.tr("None is switched on.")
+            text = (
+                self.tr("No breakpoint is set.")
+                if not self._table_model.all
+                else self.tr("All breakpoints are switched off.")
+            )
         elif watch.is_searching:
             text = self.tr("Searching…")
         else:

@@ -177,13 +177,13 @@ def _tr(text: str) -> str:
 def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
     """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
 
-    ``"▼ A and B part at step 7: ##u + ##g here, h + ##ug there (a tie)"``, or, of several,
-    ``"▼ A parts from B at step 7, from C at step 9"``.
+    ``"▼ A and B diverge at step 7 (tie): A merges ##u + ##g, B merges h + ##ug"``, or, of several,
+    ``"▼ A diverges from B at step 7, from C at step 9"``.
     """
     parted = [each for each in found if each.step is not None]
     if len(found) == 1:
         said = _parting_sentence(found[0])
-        short = _tr("{mark} part at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
+        short = _tr("{mark} Divergence at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
         return (said, short) if parted else (said,)
     if not parted:
         return ("; ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
@@ -191,7 +191,7 @@ def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
         _tr("from {other} at step {step}").format(other=each.other.letter, step=number_text(each.step or 0))
         for each in parted
     ]
-    said = _tr("{mark} {shown} parts {places}")
+    said = _tr("{mark} {shown} diverges {places}")
     return tuple(
         said.format(mark=_PARTING_MARK, shown=found[0].shown.letter, places=each)
         for each in (", ".join(places), f"{places[0]}, …")
@@ -203,22 +203,24 @@ def _parting_sentence(parting: Parting) -> str:
     names = {"mark": _PARTING_MARK, "shown": shown.letter, "other": other.letter}
     if not parting.is_known:
         unknown = other if shown.history.has_steps else shown
-        return _tr("the merges of {run} are unknown").format(run=unknown.letter)
+        return _tr("Merges of {run} not available").format(run=unknown.letter)
     if parted is None:
         return _tr("{shown} and {other} make the same merges").format(**names)
     if parted.first is None or parted.second is None:
         ends = shown if parted.first is None else other
         text = _tr("{mark} {shown} and {other} are the same up to step {step}, where {ends} ends")
         return text.format(**names, step=number_text(parted.step - 1), ends=ends.letter)
-    text = _tr("{mark} {shown} and {other} part at step {step}: {here} here, {there} there")
+    text = _tr("{mark} {shown} and {other} diverge at step {step}: {shown} merges {here}, {other} merges {there}")
     if parted.is_tie:
-        text = _tr("{mark} {shown} and {other} part at step {step}: {here} here, {there} there (a tie)")
+        text = _tr(
+            "{mark} {shown} and {other} diverge at step {step} (tie): {shown} merges {here}, {other} merges {there}"
+        )
     here, there = (" + ".join(token_text(each, 20) for each in pair) for pair in (parted.first, parted.second))
     return text.format(**names, step=number_text(parted.step), here=here, there=there)
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
-    """Return why a step halts: ``"breakpoint: token ##ing is born; tie of 3 pairs"``."""
+    """Return why a step halts: ``"breakpoint: token ##ing is created; tie of 3 pairs"``."""
     return _tr("breakpoint: {reason}").format(reason=_reasons(hit, history))
 
 
@@ -231,19 +233,19 @@ def _reason(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
     if each.kind == "word":
         return _tr("word {word} is one token").format(word=token_text(each.text, 30))
     if each.kind == "value":
-        return _tr("value {value} < {limit}").format(value=value_text(merge.value), limit=value_text(each.number))
+        return _tr("merge score {value} < {limit}").format(value=value_text(merge.value), limit=value_text(each.number))
     if each.kind == "tie":
         return _tr("tie of {count} pairs").format(count=number_text(merge.ties))
     if each.kind == "size":
         size = number_text(history.vocabulary_size(merge.step))
-        return _tr("the vocabulary has {size} tokens").format(size=size)
-    return _tr("token {token} is born").format(token=token_text(merge.token, 30))
+        return _tr("vocabulary reaches {size} tokens").format(size=size)
+    return _tr("token {token} is created").format(token=token_text(merge.token, 30))
 
 
 def merge_words(step: int, history: MergeHistory | None) -> str:
     """Return the merge of a step: ``"12: ch + ##a → cha"``."""
     if history is None or not step:
-        return _tr("before the first merge")
+        return _tr("Before the first merge")
     merge = history[step - 1]
     left, right, token = (token_text(each, 30) for each in (merge.left, merge.right, merge.token))
     return f"{left} + {right} → {token}"

@@ -290,18 +290,20 @@ class TimelinePane(Pane):
     # -- set-up
 
     def _make_header(self) -> None:
-        self._stretch = QCheckBox(self.tr("each to its own end"), self)
-        set_plain_tooltip(self._stretch, self.tr("Draw every compared run from edge to edge, however long it is"))
+        self._stretch = QCheckBox(self.tr("Stretch lanes to full width"), self)
+        set_plain_tooltip(
+            self._stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
+        )
         self._stretch.hide()
-        self._parting = tool_button("", self.tr("Where other runs part from the one shown"), self)
+        self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self)
         self._parting.setProperty("role", "link")
         self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._parting.hide()
         self._held_out = plain_label("", self, role="hint")
         self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
         self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
-        tip = self.tr("A tenth of the corpus, and how vocabularies split it that were trained on the rest, one by each "
-                      "objective. The fewer tokens a word, the better.")  # fmt: skip
+        tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
+                      "it into this many tokens per word; fewer is better.")  # fmt: skip
         set_plain_tooltip(self._held_out, tip)
         self._held_out.hide()
         self._header = QWidget(self)
@@ -442,7 +444,7 @@ class TimelinePane(Pane):
         return self.tr("{size} of {last} tokens").format(size=number_text(size), last=number_text(last))
 
     def _end_words(self, last: int) -> str:
-        return self.tr("end, {last} tokens").format(last=number_text(last))
+        return self.tr("final, {last} tokens").format(last=number_text(last))
 
     def _lane_words(self, lane: ComparedStep) -> str:
         """Return how large the vocabulary of a run is at its step."""
@@ -482,9 +484,9 @@ class TimelinePane(Pane):
         self._plot.set_callout(self._said or self._why_empty())
         compared = self._show_lane_steps()
         step, count = number_text(model.step), number_text(model.merge_count)
-        where = self.tr("step {step} of {count}").format(step=step, count=count)
+        where = self.tr("Step {step} of {count}").format(step=step, count=count)
         if self._model.history is not None and not self._model.history.has_steps:
-            where = self.tr("end")
+            where = self.tr("Final vocabulary")
         said = " · ".join((where, *compared[:1]))
         self._show_parting(said)
         self._show_held_out(said)
@@ -502,7 +504,7 @@ class TimelinePane(Pane):
             self._parting.setText(text)
             said = "\n".join(parting_words((each,))[0] for each in found)
             self._parting.setAccessibleName(said)
-            tip = self.tr("Go to the step at which they part") if any(each.step for each in found) else ""
+            tip = self.tr("Go to the step where they diverge") if any(each.step for each in found) else ""
             set_plain_tooltip(self._parting, "\n".join(filter(None, (said, tip))))
 
     @staticmethod
@@ -525,7 +527,7 @@ class TimelinePane(Pane):
         if judging is None or (judging.figures is None and judging.progress is None):
             return ()
         if judging.figures is None:
-            return (self.tr("held-out text: {percent} %").format(percent=int(100 * (judging.progress or 0))),)
+            return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
         own, *others = judging.figures.items()
         words = self.tr("{rate} tokens a word on held-out text").format(rate=f"{own[1]:.2f}")
         named = ", ".join(f"{objective} {rate:.2f}" for objective, rate in others)
@@ -535,16 +537,18 @@ class TimelinePane(Pane):
         if self._model.merge_count:
             return ""
         if self._model.history is None:
-            return self.tr("Nothing has been trained yet. Train to see the value of every merge here.")
+            return self.tr("Nothing has been trained yet. Train to see the score of every merge here.")
         if not self._model.history.has_steps:
             is_alone = self._comparison is None or not self._comparison.lanes()
-            return self.tr("The library that trained this run tells no steps.") if is_alone else ""
+            return (
+                self.tr("This run was trained with another library, which does not record merges.") if is_alone else ""
+            )
         return self.tr("No merges yet. The curve appears here after the first one.")
 
     def _hint_text(self, where: str) -> str:
         model = self._model
         if model.history is None:
-            return self.tr("nothing trained yet")
+            return self.tr("Nothing trained yet")
         if self._said:
             return f"{where} · {self._said}"
         if self._marks.run.is_waiting:
@@ -553,7 +557,7 @@ class TimelinePane(Pane):
             return self.tr("{where} · training").format(where=where)
         if not model.history.has_steps:
             return where
-        keys = self.tr("← → step · {change} next change of the text · {compare} compare with this step")
+        keys = self.tr("← → step · {change} next change to the text · {compare} compare with this step")
         if self._has_tools:
             keys = self.tr(
                 "← → step · {change} next change · {breakpoints} breakpoints · {compare} compare with this step"
@@ -563,31 +567,31 @@ class TimelinePane(Pane):
             breakpoints=self._actions.breakpoints.shortcut().toString(),
             compare=self._actions.compare_step.shortcut().toString(),
         )
-        short = self.tr("← → step · drag, click or turn the wheel")
+        short = self.tr("← → step · drag, click or scroll")
         taken = sum(map(self._width_of, (self._held_out, self._parting, self._stretch)))
         return self.fitting_hint(self.title, f"{where} · {named}", f"{where} · {short}", where, taken=taken)
 
     def _curve_text(self) -> str:
         config = self._model.config
         names = {
-            "score": self.tr("curve: score of each merge, logarithmic"),
-            "likelihood": self.tr("curve: gain of each merge, logarithmic"),
-            "count": self.tr("curve: count of each merge, logarithmic"),
+            "score": self.tr("Curve: score of each merge (log scale)"),
+            "likelihood": self.tr("Curve: gain of each merge (log scale)"),
+            "count": self.tr("Curve: count of each merge (log scale)"),
         }
         return names[config.objective] if config is not None else ""
 
     def _show_legend(self) -> None:
         marks, entries = self._plot.marks, list[tuple["MarkKind | None", str]]()
         if curve := self._curve_text():
-            entries.append(("tie", self.tr("tie")))
+            entries.append(("tie", self.tr("Tie")))
             if len(marks.changes):
                 entries.append(("change", self.tr("changes the live text")))
             if len(marks.breakpoints):
-                entries.append(("breakpoint", self.tr("breakpoint")))
+                entries.append(("breakpoint", self.tr("Breakpoint")))
             if len(marks.notes):
-                entries.append(("note", self.tr("bookmark")))
+                entries.append(("note", self.tr("Bookmark")))
             if any(lane.parting for lane in self._plot.lanes):
-                entries.append(("parting", self.tr("parts from the run shown")))
+                entries.append(("parting", self.tr("Diverges from the current run")))
             if marks.birth is not None:
                 entries.append(("birth", self._birth_text()))
             entries.append((None, curve))
@@ -598,16 +602,16 @@ class TimelinePane(Pane):
         if selection is None:
             return ""
         if selection.kind == "pair":
-            return self.tr("pair merged")
-        text = self.tr("{token} is born") if selection.kind == "token" else self.tr("{token} is one token")
+            return self.tr("Pair merged")
+        text = self.tr("{token} is created") if selection.kind == "token" else self.tr("{token} becomes one token")
         if not self._birth:
-            text = self.tr("{token} is there from the start")
+            text = self.tr("{token} exists from the start")
         return text.format(token=token_text(selection.text, 20))
 
     def _describe_step(self, step: int) -> str:
         history = self._history  # the run whose curve is shown
         if history is None or not step:
-            return self.tr("before the first merge")
+            return self.tr("Before the first merge")
         merge = history[step - 1]
         parts = [number_text(step), token_text(merge.token, 30), value_text(merge.value)]
         if merge.ties > 1:

@@ -70,7 +70,7 @@ class DetailsBody(QScrollArea):
         self.head = ChipFlow(theme, points=_HEAD_POINTS)
         self.summary = WholeLabel(role="hint")
         self.birth = QPushButton()
-        self.birth.setAccessibleName(self.tr("Go to the step that made the token"))
+        self.birth.setAccessibleName(self.tr("Go to the step that created the token"))
         self.formula = ChipFlow(theme)
         self.facts = WholeLabel()
         self.tree = MergeTreeView(theme)
@@ -167,7 +167,7 @@ class DetailsFiller:
         formula = f"{self._state.value_name()} {self._state.formula(merge, merge.symbols_before)}".strip()
         items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
         items.append(FlowItem(formula, faded=faded))
-        name = _tr("Parts of {token} and the value of their merge").format(token=token_text(subject.text))
+        name = _tr("The pair merged into {token} and its merge score").format(token=token_text(subject.text))
         self._body.formula.show_items(items, name)
 
     def _fill_children(self, history: MergeHistory, subject: Subject) -> None:
@@ -252,7 +252,7 @@ class DetailsLine(QWidget):
             name = self.tr("Tokens of the word")
         else:
             items = self._token_items(history, subject, room)
-            name = self.tr("How {token} came to be").format(token=token_text(subject.text))
+            name = self.tr("How {token} was built").format(token=token_text(subject.text))
         self.chain.show_items(items, name)
         self._show_note(self._note(history, subject), room[1] - self.chain.height_of(items, room[0]))
 

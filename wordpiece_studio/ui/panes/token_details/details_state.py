@@ -93,15 +93,15 @@ def birth_text(subject: Subject, special: int, step: int, history: MergeHistory)
     elif history.scores is not None:
         kind = _tr("score {score}").format(score=score_text(history.scores[subject.token_id]))
     elif not history.has_steps:
-        kind = _tr("learned by another library")
+        kind = _tr("trained with another library")
     elif not subject.birth:
         kind = _tr("in the alphabet from the start")
     elif subject.birth > step:
-        kind = _tr("not yet born at step {step}; born at {birth}")
+        kind = _tr("not created until step {birth}; now at step {step}")
     else:
-        kind = _tr("born at step {birth}")
+        kind = _tr("created at step {birth}")
     numbers = {"step": number_text(step), "birth": number_text(subject.birth)}
-    return _tr("id {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
+    return _tr("ID {id}").format(id=number_text(subject.token_id)) + " · " + kind.format(**numbers)
 
 
 def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> str:
@@ -109,13 +109,13 @@ def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> st
     if not frequency:
         return _tr("No word of the corpus contains it.") if is_as_trained else ""
     if is_as_trained:
-        text = _tr("It stands {count} times in the corpus, in {words} distinct words.")
+        text = _tr("It occurs {count} times in the corpus, in {words} distinct words.")
         return text.format(count=number_text(frequency), words=number_text(words))
     if frequency == 1:
-        return _tr("It is used once on the corpus.")
+        return _tr("It is used once in the corpus.")
     if words == 1:
-        return _tr("It is used {count} times on the corpus, in one word.").format(count=number_text(frequency))
-    text = _tr("It is used {count} times on the corpus, in {words} distinct words.")
+        return _tr("It is used {count} times in the corpus, in one word.").format(count=number_text(frequency))
+    text = _tr("It is used {count} times in the corpus, in {words} distinct words.")
     return text.format(count=number_text(frequency), words=number_text(words))
 
 
@@ -137,9 +137,9 @@ def other_origin(subject: Subject) -> str:
         return ""
     left, right = map(token_text, subject.pair)
     if subject.pair_step:
-        text = _tr("The pair {left} + {right} made it again at step {step}.")
+        text = _tr("The pair {left} + {right} created it again at step {step}.")
     else:
-        text = _tr("The pair {left} + {right} was not merged; another pair made the token.")
+        text = _tr("The pair {left} + {right} was not merged; another pair created the token.")
     return text.format(left=left, right=right, step=number_text(subject.pair_step))
 
 
@@ -215,7 +215,7 @@ def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[F
         group = [] if merge.left.token_id == made else [chip(left, faded=faded)]
         if group and groups:
             group.insert(0, FlowItem("·"))
-        tip = _tr("{token}, born at step {step}").format(token=token_text(token), step=number_text(merge.step))
+        tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(merge.step))
         group += [FlowItem("+"), chip(right, faded=faded), FlowItem("→")]
         group.append(chip(token, faded=faded, selected=merge is tree, tip=tip))
         groups.append(group)
@@ -236,7 +236,7 @@ def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> lis
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
-        tip = _tr("{token}, made at step {step}").format(token=token_text(token), step=number_text(step))
+        tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(step))
         items.setdefault(token, chip(token, faded=step > now, tip=tip))
     return list(items.values())
 
@@ -274,7 +274,7 @@ class DetailsState:
         if isinstance(found, str):
             return found
         lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in found]
-        return "\n".join([_tr("The most probable ways to cut it, with the logarithms of their probabilities:"), *lines])
+        return "\n".join([_tr("Most probable splits, with log probabilities:"), *lines])
 
     @property
     def number_of_special(self) -> int:

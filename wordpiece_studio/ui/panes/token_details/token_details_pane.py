@@ -128,18 +128,18 @@ class TokenDetailsPane(Pane):
     def _show_nothing(self, history: MergeHistory | None) -> None:
         self._stack.setCurrentWidget(self._empty)
         self.set_heading(self.tr("Token details"))
-        text = self.tr("Click a token anywhere to see here how it came to be and where it occurs.")
+        text = self.tr("Click any token to see how it was built and where it occurs.")
         if history is None:
-            text = self.tr("Nothing has been trained yet. Train to see here how each token came to be.")
+            text = self.tr("Nothing has been trained yet. Train to see how each token was built.")
         elif self.is_low:
-            text = self.tr("Click a token anywhere.")
+            text = self.tr("Click any token.")
         self._empty_text.show_text(text)
         self._show_merge.setVisible(history is not None and self._model.step > 0)
 
     def _show_heading(self, subject: Subject) -> None:
         hint = token_text(subject.text, 40)
         if subject.birth > self._model.step:
-            hint = self.tr("{token} · born at {step}").format(token=hint, step=number_text(subject.birth))
+            hint = self.tr("{token} · created at step {step}").format(token=hint, step=number_text(subject.birth))
         self.set_heading(self.tr("Token details"), hint)
 
     # -- requests

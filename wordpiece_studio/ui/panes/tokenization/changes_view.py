@@ -44,14 +44,14 @@ class ChangesModel(RecordTableModel["TextChange"]):
         self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
         self._columns = (
             TableColumn(
-                self.tr("step"),
+                self.tr("Step"),
                 lambda rows, row: number_text(rows[row].step),
                 spoken=lambda rows, row: self._spoken(row),
             ),
-            TableColumn(self.tr("token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
-            TableColumn(self.tr("change"), lambda rows, row: signed_text(rows[row].change)),
-            TableColumn(self.tr("tokens"), lambda rows, row: self._count(rows[row])),
-            TableColumn(self.tr("run"), lambda _rows, row: self._letter(row)),
+            TableColumn(self.tr("Token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
+            TableColumn(self.tr("Change"), lambda rows, row: signed_text(rows[row].change)),
+            TableColumn(self.tr("Tokens"), lambda rows, row: self._count(rows[row])),
+            TableColumn(self.tr("Run"), lambda _rows, row: self._letter(row)),
         )
 
     def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> None:

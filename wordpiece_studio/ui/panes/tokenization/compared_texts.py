@@ -192,7 +192,7 @@ class ComparedTexts(QWidget):
         self._lines: list[_Line] = []
         self.heading = RunHeading(theme, parent)
         self._rest = plain_label("", self, role="hint", wrap=True)
-        self._legend = plain_label(self.tr("Framed: this word is cut differently."), self, role="hint")
+        self._legend = plain_label(self.tr("Framed words are split differently."), self, role="hint")
         self._legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
         self.changes = ComparedChanges(self)
@@ -222,7 +222,7 @@ class ComparedTexts(QWidget):
             self._show_lines(others[: MOST_SHOWN - 1], names, live.text)
             rest = [f"{each.run.letter} {step_name(each, names)}" for each in others[MOST_SHOWN - 1 :]]
             self._rest.setVisible(bool(rest))
-            set_plain_text(self._rest, self.tr("also compared: {runs}").format(runs=", ".join(rest)))
+            set_plain_text(self._rest, self.tr("Also compared: {runs}").format(runs=", ".join(rest)))
         self._show_differing(live if others else None)
         lines = zip(others, self._lines, strict=False)
         aligned = {each.run: line.live for each, line in lines if each.bookmark is None and not each.is_longest_first}
@@ -249,7 +249,7 @@ class ComparedTexts(QWidget):
 
     def _step_text(self, run: Run, step: int) -> str:
         if not run.history.has_steps:
-            return self.tr("end")
+            return self.tr("final")
         return self.tr("at step {step}").format(step=number_text(step))
 
     def _show_differing(self, live: LiveText | None) -> None:
@@ -280,7 +280,7 @@ class ComparedTexts(QWidget):
             line.live.set_tokenizer(each.tokenizer)
             if line.chips.lines is not line.live.lines:
                 line.chips.set_lines(line.live.lines)
-            where = self.tr("end") if each.is_at_end else self._step_text(each.run, each.step)
+            where = self.tr("final") if each.is_at_end else self._step_text(each.run, each.step)
             line.heading.show_run(each.run, step_name(each, names), where, figures_text(line.live))
             line.chips.setAccessibleName(self.tr("Tokens of run {letter}").format(letter=each.label))
         if len(self._lines) != before:
@@ -328,4 +328,4 @@ def figures_text(live: LiveText) -> str:
     if lost > MUCH_UNKNOWN * tokens:  # an unknown word, however long, is one token
         much = _tr("{tokens} · ({rate}) a word · {unknown} unknown")
         return much.format(tokens=said, rate=f"{tokens / number:.2f}", unknown=number_text(lost))
-    return _tr("{tokens} · {rate} a word").format(tokens=said, rate=f"{tokens / number:.2f}")
+    return _tr("{tokens} · {rate} per word").format(tokens=said, rate=f"{tokens / number:.2f}")

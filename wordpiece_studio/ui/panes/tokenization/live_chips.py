@@ -357,7 +357,10 @@ class LiveChips(ChipArea[ChipPlace]):
         return self._describe(self._current) if self._current is not None else ""
 
     def _tip(self, place: ChipPlace) -> str:
-        hint = self.tr("Click: this token. Double-click: the whole word. Between two chips: why here?")
+        hint = self.tr(
+            "Click to select the token. Double-click to select the whole word. Click a gap to see why the text is "
+            "split there."
+        )
         return f"{self._describe(place)}\n{hint}"
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

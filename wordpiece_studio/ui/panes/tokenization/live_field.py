@@ -71,22 +71,22 @@ class TokenOptions(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.is_small = False
-        self._ids = self._switch(self.tr("ids"), self.tr("Show the id of each token"), checked=True)
+        self._ids = self._switch(self.tr("IDs"), self.tr("Show the ID of each token"), checked=True)
         self._offsets = self._switch(
-            self.tr("offsets"), self.tr("Show the position of each token in the text, counted from 0")
+            self.tr("Offsets"), self.tr("Show the position of each token in the text, counted from 0")
         )
         self._units = QActionGroup(self)
         self._unit = self._unit_button()
         self._births = self._switch(
-            self.tr("born"), self.tr("Show the step at which each token was born; 0 is the alphabet")
+            self.tr("Created"), self.tr("Show the step at which each token was created; 0 is the alphabet")
         )
-        self._table = self._switch(self.tr("table"), self.tr("Show the tokens as a table"))
-        self._decode = QAction(self.tr("&Decode ids"), self)
-        self._longest_first = QAction(self.tr("Also cut by the &longest token first"), self)
+        self._table = self._switch(self.tr("Table"), self.tr("Show the tokens as a table"))
+        self._decode = QAction(self.tr("&Decode IDs"), self)
+        self._longest_first = QAction(self.tr("Also split by &longest token first"), self)
         self._more = self._more_button()
         self._in_menu = {
             self._table: self._entry(self._table, self.tr("Show as &table")),
-            self._births: self._entry(self._births, self.tr("Show &birth steps")),
+            self._births: self._entry(self._births, self.tr("Show &creation steps")),
         }
         self._row = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -190,7 +190,7 @@ class TokenOptions(QWidget):
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = tool_button("", self.tr("Unit of the offsets"), self)
+        button = tool_button("", self.tr("Offset unit"), self)
         menu = QMenu(button)
         names: dict[TextUnit, str] = {
             "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
@@ -209,10 +209,10 @@ class TokenOptions(QWidget):
         return button
 
     def _more_button(self) -> QToolButton:
-        button = tool_button(self.tr("more ▾"), self.tr("Copy tokens or ids, decode ids"), self)
+        button = tool_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
-        self._add(menu, self.tr("Copy &ids"), self.copy_ids_requested.emit)
+        self._add(menu, self.tr("Copy &IDs"), self.copy_ids_requested.emit)
         for action, toggled in (
             (self._longest_first, self.longest_first_toggled), (self._decode, self.decode_toggled),
         ):  # fmt: skip
@@ -325,8 +325,8 @@ class DecodeBox(QWidget):
         super().__init__(parent)
         self._decode = decode
         self.field = line_field(self, most=LONGEST_LIST)
-        self.field.setPlaceholderText(self.tr("Ids to decode, such as 53 13 21"))
-        self.field.setAccessibleName(self.tr("Ids to decode"))
+        self.field.setPlaceholderText(self.tr("IDs to decode, such as 53 13 21"))
+        self.field.setAccessibleName(self.tr("IDs to decode"))
         self.result = plain_label("", self, wrap=True)
         self.result.setAccessibleName(self.tr("Decoded text"))
         self.result.setTextInteractionFlags(self.result.textInteractionFlags().TextSelectableByMouse)
@@ -352,7 +352,7 @@ class DecodeBox(QWidget):
         parts = [part for part in _IDS.split(self.field.text()) if part]
         wrong = next((part for part in parts if not (part.isdecimal() and len(part) <= _LONGEST_NUMBER)), None)
         if wrong is not None:
-            return self.tr("“{part}” is not an id: ids are whole numbers.").format(part=line_text(wrong[:40])), True
+            return self.tr("“{part}” is not an ID: IDs are whole numbers.").format(part=line_text(wrong[:40])), True
         try:
             text = self._decode([int(part) for part in parts]) if parts else ""
         except StudioError as error:
@@ -375,7 +375,7 @@ class LiveField(QFrame):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.edit = LiveEdit(*_LINES, self)
         self.edit.setAccessibleName(self.tr("Text to tokenize"))
-        self.edit.setPlaceholderText(self.tr("Type a text to see its tokens at this step"))
+        self.edit.setPlaceholderText(self.tr("Type text to see its tokens at this step"))
         self._limit = plain_label("", self, role="hint", wrap=True)
         self._limit.hide()
         self.offer = ChipFlow(theme, self, points=-1)
@@ -412,7 +412,7 @@ class LiveField(QFrame):
         """Offer a text in place of the present one; with an empty one, or the present one, offer nothing."""
         items = []
         if text not in ("", self.edit.text):
-            tip = self.tr("Tokenize this text, which suits the corpus, in place of your own; Undo brings yours back")
+            tip = self.tr("Replace your text with this one, which suits the corpus; Undo brings yours back")
             items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
         self.offer.show_items(items, self.tr("Suggested text"))
         self.height_changed.emit()

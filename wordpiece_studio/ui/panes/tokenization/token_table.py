@@ -110,7 +110,7 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
-        said = self.tr("token {token}, id {id}, {unit} {offsets}, born at step {born}, in the word {word}")
+        said = self.tr("token {token}, ID {id}, {unit} {offsets}, created: {born}, in the word {word}")
         return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
 
     def _born_text(self, piece: Piece) -> str:
@@ -179,11 +179,11 @@ class TokenModel(TableModel["PieceTexts"]):
 
     def _describe(self) -> None:
         self._columns = (
-            TableColumn(self.tr("token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
-            TableColumn(self.tr("id"), self._text_of(_ID)),
+            TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
+            TableColumn(self.tr("ID"), self._text_of(_ID)),
             TableColumn(self._texts.unit_name, self._text_of(_OFFSETS)),
-            TableColumn(self.tr("born"), self._text_of(_BORN)),
-            TableColumn(self.tr("word"), self._text_of(_WORD), align=LEFT),
+            TableColumn(self.tr("Created"), self._text_of(_BORN)),
+            TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT),
         )
 
     def set_lines(self, lines: Sequence[LiveLine]) -> None:

@@ -99,7 +99,7 @@ class TokenizationPane(Pane):
         self._table = LiveTokenTable(self._texts, theme, self)
         self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)
-        ask = self.tr("Why here? Click a chip, or the gap between two.")
+        ask = self.tr("Click a token or a gap to see why the text is split there.")
         self._ask = plain_label(ask, self, role="hint", wrap=True)
         self._unknown_box = UnknownBox(self)
         self._unknown_label = self._unknown_box.label
@@ -219,14 +219,14 @@ class TokenizationPane(Pane):
     def _show_heading(self) -> None:
         model = self._model
         if model.history is None:
-            self.set_heading(self.tr("Live tokenization"), self.tr("nothing trained yet"))
+            self.set_heading(self.tr("Live tokenization"), self.tr("Nothing trained yet"))
             return
         if not model.history.has_steps:
-            by_library = self.tr("by the library that trained this run")
-            cannot = self.tr("its library cannot cut words here")
+            by_library = self.tr("Split by the library that trained this run")
+            cannot = self.tr("The library that trained this run is not available")
             self.set_heading(self.tr("Live tokenization"), cannot if model.history.is_damaged else by_library)
             return
-        title, where = self.tr("Live tokenization"), self.tr("at merge {step} of {count}")
+        title, where = self.tr("Live tokenization"), self.tr("Merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
         whole = self.tr("{where} · follows the timeline").format(where=where)
         self.set_heading(title, self.fitting_hint(title, whole, where, ""))

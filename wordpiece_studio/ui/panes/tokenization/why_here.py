@@ -65,13 +65,13 @@ class LadderModel(RecordTableModel["Rung"]):
         self._theme = theme
         self._columns = (
             TableColumn(
-                self.tr("tried piece"),
+                self.tr("Piece tried"),
                 lambda rungs, row: rungs[row].texts[0],
                 align=LEFT,
                 spoken=lambda rungs, row: rungs[row].spoken,
             ),
-            TableColumn(self.tr("matches"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
-            TableColumn(self.tr("born"), lambda rungs, row: rungs[row].texts[2], align=LEFT),
+            TableColumn(self.tr("Match"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
+            TableColumn(self.tr("Created"), lambda rungs, row: rungs[row].texts[2], align=LEFT),
         )
 
     def tooltip(self, item: int) -> str:
@@ -121,9 +121,9 @@ class WhyHere(QWidget):
 
     def show_library(self, has_scores: bool) -> None:
         """Show that another library has cut the word, and where its scores are if it goes by probabilities."""
-        text = self.tr("Why here? The library that trained this run cuts the words, and says no more.")
+        text = self.tr("This word was split by the library that trained this run, which gives no reason.")
         if has_scores:
-            text = self.tr("Why here? It is the most probable cut. Double-click: Token details has the best ones.")
+            text = self.tr("This is the most probable split. Double-click to see the best ones in Token details.")
         set_plain_text(self._title, text)
         self._show_rungs(())
 
@@ -137,14 +137,14 @@ class WhyHere(QWidget):
         """
         rest, order = "", ""
         if found is None:
-            text = self.tr("Why here? {word} was trained on, and stays as the training cut it.")
+            text = self.tr("“{word}” is in the training corpus and keeps its split from training.")
         elif isinstance(token, UnknownToken):
-            text = self.tr("Why here? No token is found in {rest}, which is what is left of {word}.")
+            text = self.tr("No token matches “{rest}”, the rest of “{word}”.")
             rest = token_text(token.reason.symbol, 30)
         else:
             text = self.tr(
-                "Why here? The longest token found anywhere in what is left of {word} comes first, of equally long "
-                "ones the most frequent: {order}."
+                "The longest token anywhere in the rest of “{word}” is taken first; of equally long ones, the most "
+                "frequent. Order: {order}"
             )
             before = found[: found.index(token) + 1]
             order = ("… " if len(before) > _MOST_FOUND else "") + ", ".join(map(token_text, before[-_MOST_FOUND:]))
@@ -153,7 +153,7 @@ class WhyHere(QWidget):
 
     def show_special(self, token: str) -> None:
         """Show that a special token written out in the text is not matched at all."""
-        text = self.tr("Why here? {token} is a special token: it is found before the text is split into words.")
+        text = self.tr("{token} is a special token: it is matched before the text is split into words.")
         set_plain_text(self._title, text.format(token=token_text(token)))
         self._show_rungs(())
 
@@ -172,14 +172,14 @@ class WhyHere(QWidget):
             title = self.tr("Why here? {word}: nothing matches from character {position} (from 0) on")
             place = trace.positions[-1] if trace.positions else None
             if place is None:
-                title = self.tr("Why here? {word} has too many characters: nothing was tried")
+                title = self.tr("Why “{word}” is unknown: it has too many characters, so nothing was tried")
             position = place.start if place is not None else 0
             title = title.format(word=word, position=number_text(position))
         else:
             place = trace.positions[chip] if chip < len(trace.positions) else None
             if boundary:
                 end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
-                title = self.tr("Why here? {word}, boundary at character {position} (from 0)").format(
+                title = self.tr("Why “{word}” is split after character {position}").format(
                     word=word, position=number_text(end)
                 )
             else:
@@ -204,14 +204,14 @@ class WhyHere(QWidget):
             spoken = self.tr("{candidate} matches: {when}").format(candidate=candidate, when=when)
             colors = ("text", "success", "success")
             return Rung((candidate, "✓", when), spoken, colors, trial.candidate)
-        when = self.tr("not before step {step}").format(step=number_text(born)) if born else ""
+        when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
         spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
         colors = ("faint", "error", "faint")
         return Rung((candidate, "✗", when), spoken, colors, trial.candidate)
 
     def _when_matched(self, born: int | None) -> str:
         if born:
-            return self.tr("born at step {step}").format(step=number_text(born))
+            return self.tr("created at step {step}").format(step=number_text(born))
         return self.tr("in the alphabet")
 
     def _on_table_row_chosen(self, row: int) -> None:
@@ -260,7 +260,7 @@ class UnknownNote:
     def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
         """Return one sentence on which symbol, at which position, made the word unknown."""
         if unknown.kind == "too-long":
-            text = _tr("“{word}” is {unk}: it has {length} characters, and words of more than {limit} are not split.")
+            text = _tr("“{word}” is {unk}: it has {length} characters, and words longer than {limit} are not split.")
             return text.format(
                 word=token_text(word, 30),
                 unk=unk_token,
@@ -290,7 +290,7 @@ class UnknownNote:
                 " occurs in no word of the training corpus."
             )
         if not first + later:
-            return _tr("“{word}” is {unk}: the symbol {symbol} occurs in no word of the training corpus.")
+            return _tr("“{word}” is {unk}: the symbol {symbol} does not occur in the training corpus.")
         if unknown.position and not later:
             return _tr(
                 "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word of the"
@@ -298,8 +298,8 @@ class UnknownNote:
             )
         if not unknown.position and not first:
             return _tr(
-                "“{word}” is {unk}: no word of the training corpus begins with {symbol},"
-                " which occurs there only inside words ({count} of them)."
+                "“{word}” is {unk}: no word in the training corpus starts with {symbol}, which occurs only inside "
+                "words ({count} words)."
             )
         return _tr(
             "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"

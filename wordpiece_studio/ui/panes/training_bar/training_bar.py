@@ -58,8 +58,8 @@ class SpecialTokensDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Special tokens"))
         intro = plain_label(
-            self.tr("One token per line. They take the first ids, in this order, and are never learned or split. "
-                    "Without [UNK], there is no token for unknown words."),
+            self.tr("One token per line. They take the first IDs, in this order, and are never learned or split. "
+            "Without [UNK], there is no token for unknown words."),
             self, role="caption", wrap=True,
         )  # fmt: skip
         text = "\n".join(tokens)
@@ -118,16 +118,17 @@ class TrainingSettings(QWidget):
         self._layout.setSpacing(6)
         self._objective_box = self._make_objective_box()
         self._size_box = self._make_spin_box(
-            self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("no limit"),
+            self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("No limit"),
             self.tr("Stop at this many tokens, including special tokens and alphabet; 0 means no limit"),
         )  # fmt: skip
         self._frequency_box = self._make_spin_box(
-            self.tr("Minimum pair frequency"), _LARGEST_COUNT, "",
-            self.tr("Pairs that occur less often are not merged. Without a floor, the score favors pairs seen once"),
+            self.tr("Minimum frequency"), _LARGEST_COUNT, "",
+            self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
+            "only once."),
         )  # fmt: skip
         self._add(self.tr("Objective"), self._objective_box)
         self._add(self.tr("Size"), self._size_box)
-        self._add(self.tr("Min. pairs"), self._frequency_box)
+        self._add(self.tr("Min. frequency"), self._frequency_box)
         self._token_choices = QActionGroup(self)
         self.more = self._make_more_menu()
         self._more_button = self._make_more_button()
@@ -187,15 +188,16 @@ class TrainingSettings(QWidget):
         box = QComboBox(self)
         for text, value, tip in (
             (self.tr("Likelihood"), "likelihood", "n(ab) × ln(n(ab) × N / (n(a) × n(b)))"),
-            (self.tr("WordPiece score"), "score", "n(ab) / (n(a) × n(b))"),
+            (self.tr("Score"), "score", "n(ab) / (n(a) × n(b))"),
             (self.tr("Count (BPE)"), "count", "n(ab)"),
         ):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(self.tr("Objective"))
         tip = self.tr(
-            "How the best pair to merge is chosen. Likelihood merges what makes the corpus most probable, which gives "
-            "good vocabularies; the score is the formula of the Hugging Face course; the count is byte pair encoding"
+            "How the best pair to merge is chosen. Likelihood merges the pair that makes the corpus most probable and "
+            "gives good vocabularies. Score is the formula of the Hugging Face course. Count is byte pair encoding "
+            "(BPE)."
         )
         box.setProperty("tip", tip)
         set_plain_tooltip(box, tip)
@@ -219,7 +221,7 @@ class TrainingSettings(QWidget):
     def _make_more_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.addSection(self.tr("Special tokens"))
-        for text in (self.tr("&BERT’s five"), self.tr("&None"), ""):
+        for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
             action = self._token_choices.addAction(text)
             action.setCheckable(True)
             menu.addAction(action)
@@ -229,7 +231,7 @@ class TrainingSettings(QWidget):
     def _make_more_button(self) -> QToolButton:
         button = QToolButton(self)
         button.setProperty("role", "button")
-        button.setText(self.tr("More ▾"))
+        button.setText(self.tr("Options ▾"))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self.more)
@@ -274,7 +276,7 @@ class TrainingSettings(QWidget):
         custom.setText(words)
         (custom if is_custom else usual if tokens else none).setChecked(True)
         said = self.tr("Special tokens: {names}").format(names=" ".join(tokens) or self.tr("none"))
-        self._more_button.setAccessibleName(self.tr("More settings. {tokens}").format(tokens=shown(said, 200)))
+        self._more_button.setAccessibleName(self.tr("Options. {tokens}").format(tokens=shown(said, 200)))
         set_plain_tooltip(self._more_button, said)
 
 
@@ -511,7 +513,7 @@ class TrainingBar(QFrame):
         button = QToolButton(self)
         button.setProperty("role", "search")
         button.setText(self._search_texts[0])
-        button.setAccessibleName(self.tr("Find or do anything"))
+        button.setAccessibleName(self.tr("Command palette"))
         set_plain_tooltip(
             button, self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         )

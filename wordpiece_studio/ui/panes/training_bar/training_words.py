@@ -43,7 +43,7 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     progress = model.progress
     library_run = None if model.run is None else model.run.library_run
     wanted = None if library_run is None else library_run.config.vocab_size
-    words = _tr("{size:,} tokens of {wanted:,}") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
+    words = _tr("{size:,} of {wanted:,} tokens") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
     size = words.format(size=progress.vocabulary_size, wanted=wanted)
     both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
     return _joined(both, _reason_words(model)), both, size
@@ -63,7 +63,7 @@ def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
     said = _joined(changed, suggested)
     if not needs or (model.history is not None and not said):
         return (said,) if said else _outcome_forms(model)
-    short = _joined(changed, _tr("suggested") if suggested else "")
+    short = _joined(changed, _tr("suggested settings") if suggested else "")
     *longer, brief, briefest = needs
     forms = (
         *(_joined(need, said) for need in longer), *(_joined(need, short) for need in (*longer, brief)),
@@ -84,14 +84,16 @@ def _merges_words(merges: int) -> str:
 def _reason_words(model: TrainerModel) -> str:
     config = model.config
     reasons = {
-        "vocab_size": _tr("size reached"),
+        "vocab_size": _tr("vocabulary size reached"),
         "no_pair": _tr("no pair left to merge"),
-        "min_frequency": _tr("no pair occurs {count:,} times").format(count=config.min_frequency if config else 0),
-        "min_value": _tr("no pair reaches the minimum value"),
+        "min_frequency": _tr("no pair reaches the minimum frequency of {count:,}").format(
+            count=config.min_frequency if config else 0
+        ),
+        "min_value": _tr("no pair reaches the minimum merge score"),
         "max_merges": _tr("all requested merges done"),
         "max_seconds": _tr("time limit reached"),
-        "user": _tr("stopped and kept"),
-        "peer": _tr("trained by another library"),
+        "user": _tr("stopped"),
+        "peer": _tr("trained with another library"),
     }
     return reasons.get(model.stop_reason or "", "")
 
@@ -101,11 +103,13 @@ def why_not_further(model: TrainerModel) -> str:
     if model.config is None:
         return ""
     if model.run is not None and model.run.library_run is not None:
-        return _tr("This run was trained by another library, which cannot continue it.")
+        return _tr("This run was trained with another library and cannot be continued here.")
     reasons = {
         "no_pair": _tr("No pair is left to merge: every word is already a single token."),
-        "min_frequency": _tr("No remaining pair occurs {count:,} times. Lower “Min. pairs” and train again."),
-        "min_value": _tr("No remaining pair reaches the minimum value."),
+        "min_frequency": _tr(
+            "No remaining pair reaches the minimum frequency of {count:,}. Lower “Min. frequency” and train again."
+        ),
+        "min_value": _tr("No remaining pair reaches the minimum merge score."),
     }
     return reasons.get(model.stop_reason or "", "").format(count=model.config.min_frequency)
 
@@ -115,14 +119,14 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
     if model.merge_count or model.history is None or model.config is None or model.counts is None:
         return ""
     if model.stop_reason == "min_frequency":
-        words = _tr("No merges: no pair occurs {count:,} times. Lower “Min. pairs”.")
+        words = _tr("No merges: no pair reaches the minimum frequency of {count:,}. Lower “Min. frequency”.")
         return words.format(count=model.config.min_frequency)
     if model.stop_reason != "no_pair" or not model.history.is_whole:  # the words are still being read
         return ""
     chinese = bert_tables().chinese
     if any(ord(word[0]) in chinese for word in model.counts.words):
         return _tr("No merges: every word is a single character. BERT’s normalizer makes each Chinese character a "
-                   "word of its own; try the normalizer “BERT, cased, Chinese kept together”.")  # fmt: skip
+                   "separate word; try the normalizer “BERT, cased, Chinese kept together”.")  # fmt: skip
     return _tr("No merges: every word is a single character, so there is no pair to merge.")
 
 
@@ -156,15 +160,19 @@ def _changed_words(changes: Changes, corpus_name: str) -> str:
     """
     settings = changes.pipeline or changes.settings
     if changes.is_other_corpus:
-        return _tr("the merges are from “{name}”").format(name=corpus_name)
+        return _tr("Merges are from “{name}”").format(name=corpus_name)
     if changes.corpus and not changes.is_edited:
-        return _tr("trained on another text, with other settings") if settings else _tr("trained on another text")
+        return (
+            _tr("Trained on a different text with different settings")
+            if settings
+            else _tr("Trained on a different text")
+        )
     if changes.corpus and settings:
-        return _tr("corpus and settings changed since this run")
+        return _tr("Corpus and settings changed since this run")
     if changes.corpus:
-        return _tr("corpus changed since this run")
+        return _tr("Corpus changed since this run")
     if settings:
-        return _tr("settings changed since this run")
+        return _tr("Settings changed since this run")
     return ""
 
 

@@ -60,7 +60,7 @@ class VocabularyControls(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("search"))
+        self._field.setPlaceholderText(self.tr("Search"))
         self._field.setAccessibleName(self.tr("Search tokens in the vocabulary"))
         self._field.setClearButtonEnabled(True)
         self._field.setMinimumWidth(_NARROWEST)
@@ -158,8 +158,8 @@ class VocabularyControls(QWidget):
         return super().eventFilter(watched, event)
 
     def _kind_names(self) -> tuple[str, ...]:
-        kinds = self.tr("all"), self.tr("special"), self.tr("alphabet"), self.tr("learned"), self.tr("dead")
-        return *kinds, self.tr("only here")
+        kinds = self.tr("All"), self.tr("Special"), self.tr("Alphabet"), self.tr("Learned"), self.tr("Unused")
+        return *kinds, self.tr("Only in this run")
 
     def _report_filter(self) -> None:
         self._timer.stop()
@@ -321,7 +321,7 @@ class VocabularyPane(Pane):
             change = f" ({signed_text(int(in_use[step] - in_use[step - 1]))})" if step else ""
             parts.append(self.tr("{count} in use").format(count=number_text(int(in_use[step]))) + change)
         if numbers.dead is not None:
-            parts.append(self.tr("{count} dead").format(count=number_text(numbers.dead)))
+            parts.append(self.tr("{count} unused").format(count=number_text(numbers.dead)))
         elif self._usage.is_counting:
             parts.append(self.tr("counting…"))
         whole = f"{tokens}: {' · '.join(parts)}"
@@ -349,7 +349,7 @@ class VocabularyPane(Pane):
             return self.tr("No token at this step matches the search.")
         if self._table.filter.kind == "dead":
             if self._usage.is_current:
-                return self.tr("No token is dead: every one is used on the corpus.")
+                return self.tr("No unused tokens: every token is used in the corpus.")
             return self.tr("Counting how often each token is used…")
         if self._table.filter.kind == _ONLY:
             return self.tr("Every token at this step is in another compared run or step too.")
