@@ -451,13 +451,8 @@ def whole_number(name: str, value: object, least: int) -> int:
     except TypeError:
         number = least - 1
     if number < least or isinstance(value, bool):
-        raise StudioError(
-            "Invalid {name}: {value}",
-            "Use a whole number of at least {least}.",
-            name=name,
-            value=_shown(value),
-            least=least,
-        )
+        advice = "Use a whole number of at least {least}."
+        raise StudioError("Invalid {name}: {value}", advice, name=name, value=_shown(value), least=least)
     return number
 
 

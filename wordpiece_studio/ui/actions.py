@@ -152,13 +152,10 @@ class Actions(QObject):
         self.objectives = QActionGroup(self)
         for objective, text, tip in (
             ("likelihood", self.tr("&Likelihood"), self.tr("Merge the pair that makes the corpus most probable")),
-            (
-                "score",
-                self.tr("&Score"),
-                self.tr("Merge the pair with the highest score, as in the Hugging Face course"),
-            ),
+            ("score", self.tr("&Score"),
+             self.tr("Merge the pair with the highest score, as in the Hugging Face course")),
             ("count", self.tr("&Count (BPE)"), self.tr("Merge the most frequent pair, as in byte pair encoding (BPE)")),
-        ):
+        ):  # fmt: skip
             self._choice(self.objectives, objective, text, tip=tip)
         self.special_tokens = self._action(
             self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")

@@ -390,8 +390,8 @@ class TrainingController(QObject):
         elif training or paused:
             bar.show_progress(self._model.progress, paused)
         else:
-            words = idle_words(self._session, self._needs.words)
-            bar.show_text(*self.engine.beside(*words))
+            words, more = idle_words(self._session, self._needs.words)
+            bar.show_text(*self.engine.beside(*words), more=more)
 
     def _check_size(self) -> None:
         """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""

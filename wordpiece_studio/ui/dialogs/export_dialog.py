@@ -398,7 +398,9 @@ class ExportDialog(ScreenDialog):
                 names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
             if inspection.left_out is not None and VOCABULARY_FILE in names:
                 names.remove(VOCABULARY_FILE)
-                left_out = self.tr("No vocab.txt will be written: {reason}.").format(reason=inspection.left_out.what)
+                reason = inspection.left_out.what
+                reason = reason[:1].lower() + reason[1:]
+                left_out = self.tr("No vocab.txt will be written: {reason}.").format(reason=reason)
         self.preview.show_files(names)
         self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
         self._place_note.show_text(note)

@@ -45,6 +45,11 @@ def run_names(runs: Sequence[Run]) -> list[str]:
     return [run.name or _made_name(run, features) for run in runs]
 
 
+def objective_name(objective: str) -> str:
+    """Return what the window calls an objective in a few letters: ``"Count"``."""
+    return {"likelihood": _tr("Likelihood"), "score": _tr("Score"), "count": _tr("Count")}[objective]
+
+
 def library_trainer_name(trainer: str) -> str:
     """Return what another library's training is called: ``"BPE (SentencePiece)"``."""
     library, kind = trainer.split("-")
@@ -117,7 +122,7 @@ def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
 
 def _learned_by(run: Run) -> str:
     if run.library_run is None:
-        return _tr(run.config.objective)
+        return objective_name(run.config.objective)
     name = library_trainer_name(run.library_run.trainer)
     return _tr("{name}, trained on words").format(name=name) if run.library_run.is_of_words else name
 

@@ -451,8 +451,10 @@ class WordsFace(Pane):
         error = self._error or self._search.error
         text = "" if error is None else str(error)
         if not text and self._other is not None and self.table.words is None:
-            percent = f" {self._search.percent} %" if self._search.percent is not None else ""
-            text = self.tr("The words are being compared.") + percent
+            percent = self._search.percent
+            text = self.tr("Comparing words…")
+            if percent is not None:
+                text = self.tr("Comparing words… {percent}%").format(percent=percent)
         elif not text and self._is_alike:
             text = self._said
         elif not text and self.table.words is None:

@@ -142,10 +142,10 @@ class HistoryControls(QWidget):
 
     def show_filter(self, filter_name: str, *, is_open: bool | None = None) -> None:
         """Show the name of the filter ("" if all merges are shown), and whether the filter row is open."""
-        self._filter_name = filter_name or self.tr("All")
-        self._filter.setText(
-            self.tr("Filter: {name}").format(name=self._filter_name) if self._is_wide else self._filter_name
-        )
+        self._filter_name = filter_name or self.tr("all")
+        name = self._filter_name
+        alone = name[:1].upper() + name[1:]
+        self._filter.setText(self.tr("Filter: {name}").format(name=name) if self._is_wide else alone)
         if is_open is not None:
             self._filter.setChecked(is_open)
 
@@ -251,9 +251,9 @@ class HistoryFilterRow(QWidget):
         """Return the filter in a few words; empty if it hides nothing."""
         wanted = self.filter
         parts = [
-            self.tr("Text") if wanted.text else "",
-            self.tr("Ties") if wanted.only_ties else "",
-            self.tr("Changes") if wanted.only_live else "",
+            self.tr("text") if wanted.text else "",
+            self.tr("ties") if wanted.only_ties else "",
+            self.tr("changes") if wanted.only_live else "",
         ]
         return " + ".join(filter(None, parts))
 

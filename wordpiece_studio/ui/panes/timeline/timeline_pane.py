@@ -26,7 +26,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
-from wordpiece_studio.ui.widgets.run_names import run_names, step_name
+from wordpiece_studio.ui.widgets.run_names import objective_name, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
@@ -529,9 +529,12 @@ class TimelinePane(Pane):
         if judging.figures is None:
             return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
         own, *others = judging.figures.items()
-        words = self.tr("{rate} tokens a word on held-out text").format(rate=f"{own[1]:.2f}")
-        named = ", ".join(f"{objective} {rate:.2f}" for objective, rate in others)
-        return f"{words} ({named})", words
+        rate = f"{own[1]:.2f}"
+        named = ", ".join(f"{objective_name(objective)} {value:.2f}" for objective, value in others)
+        return (
+            self.tr("Held-out: {rate} tokens per word ({others})").format(rate=rate, others=named),
+            self.tr("Held-out: {rate} tokens per word").format(rate=rate),
+        )
 
     def _why_empty(self) -> str:
         if self._model.merge_count:
@@ -585,7 +588,7 @@ class TimelinePane(Pane):
         if curve := self._curve_text():
             entries.append(("tie", self.tr("Tie")))
             if len(marks.changes):
-                entries.append(("change", self.tr("changes the live text")))
+                entries.append(("change", self.tr("Changes the live text")))
             if len(marks.breakpoints):
                 entries.append(("breakpoint", self.tr("Breakpoint")))
             if len(marks.notes):

@@ -210,6 +210,7 @@ class TokenOptions(QWidget):
 
     def _more_button(self) -> QToolButton:
         button = tool_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
+        button.setAccessibleName(self.tr("More options"))
         menu = QMenu(button)
         self._add(menu, self.tr("Copy &tokens"), self.copy_tokens_requested.emit)
         self._add(menu, self.tr("Copy &IDs"), self.copy_ids_requested.emit)

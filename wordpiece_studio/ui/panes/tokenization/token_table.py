@@ -110,6 +110,10 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
+        if born not in (_NOTHING, "0"):
+            born = self.tr("step {step}").format(step=born)
+        elif born == "0":
+            born = self.tr("alphabet")
         said = self.tr("token {token}, ID {id}, {unit} {offsets}, created: {born}, in the word {word}")
         return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
 

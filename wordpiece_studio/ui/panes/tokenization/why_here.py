@@ -169,12 +169,12 @@ class WhyHere(QWidget):
         """
         word = token_text(trace.word, 30)
         if trace.unknown is not None:
-            title = self.tr("Why here? {word}: nothing matches from character {position} (from 0) on")
+            title = self.tr("Why “{word}” is unknown: nothing matches from character {position}")
             place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why “{word}” is unknown: it has too many characters, so nothing was tried")
             position = place.start if place is not None else 0
-            title = title.format(word=word, position=number_text(position))
+            title = title.format(word=word, position=number_text(position + 1))
         else:
             place = trace.positions[chip] if chip < len(trace.positions) else None
             if boundary:
@@ -183,8 +183,10 @@ class WhyHere(QWidget):
                     word=word, position=number_text(end)
                 )
             else:
-                title = self.tr("Why here? {word}, from character {position} (from 0) on").format(
-                    word=word, position=number_text(place.start if place is not None else 0)
+                title = self.tr("Why “{token}” in “{word}” (from character {position})").format(
+                    token=token_text(trace.tokens[chip], 30),
+                    word=word,
+                    position=number_text(1 + (place.start if place is not None else 0)),
                 )
         set_plain_text(self._title, title)
         self._show_rungs(self._rows(place, birth_step) if place is not None else ())
@@ -268,9 +270,9 @@ class UnknownNote:
                 limit=number_text(self._max_word_length),
             )
         if self._history is not None and not self._history.is_whole:  # the words are still being read
-            text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position} (from 0) on.")
+            text = _tr("“{word}” is {unk}: nothing in the vocabulary matches from character {position}.")
             return text.format(
-                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position)
+                word=token_text(word, 40), unk=unk_token, position=number_text(unknown.position + 1)
             )  # fmt: skip
         character = word[unknown.position] if unknown.position < len(word) else unknown.symbol
         return self._template(character, unknown).format(
@@ -278,23 +280,20 @@ class UnknownNote:
             unk=unk_token,
             symbol=token_text(unknown.symbol),
             character=token_text(character),
-            position=number_text(unknown.position),
+            position=number_text(unknown.position + 1),
             count=number_text(sum(self._words_with(character))),
         )
 
     def _template(self, character: str, unknown: UnknownReason) -> str:
         first, later = self._words_with(character)
         if not first + later and unknown.position:
-            return _tr(
-                "“{word}” is {unk}: {character}, at character {position} (from 0),"
-                " occurs in no word of the training corpus."
-            )
+            return _tr("“{word}” is {unk}: {character} (character {position}) does not occur in the training corpus.")
         if not first + later:
             return _tr("“{word}” is {unk}: the symbol {symbol} does not occur in the training corpus.")
         if unknown.position and not later:
             return _tr(
-                "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), occurs in no word of the"
-                " training corpus, where {character} occurs only at the start of words ({count} of them)."
+                "“{word}” is {unk}: the symbol {symbol} (character {position}) does not occur in the training corpus; "
+                "{character} occurs there only at the start of words ({count} words)."
             )
         if not unknown.position and not first:
             return _tr(
@@ -302,8 +301,8 @@ class UnknownNote:
                 "words ({count} words)."
             )
         return _tr(
-            "“{word}” is {unk}: the symbol {symbol}, at character {position} (from 0), is in {count} words of the"
-            " corpus, but was left out of the alphabet."
+            "“{word}” is {unk}: the symbol {symbol} (character {position}) occurs in {count} words of the corpus but "
+            "was left out of the alphabet."
         )
 
     def _words_with(self, character: str) -> tuple[int, int]:

@@ -423,13 +423,13 @@ class TrainingBar(QFrame):
         """Move the keyboard focus to the first button."""
         self.buttons.train.setFocus()
 
-    def show_text(self, *forms: str) -> None:
+    def show_text(self, *forms: str, more: str = "") -> None:
         """Show a text in place of the progress, and hide the progress bar.
 
-        The first of its `forms` that fits is shown; the first one is the full text.
+        The first of its `forms` that fits is shown; the tooltip has the first one, the full text, and `more`.
         """
         self._progress_bar.hide()
-        self._set_text(*forms)
+        self._set_text(*forms, more=more)
 
     def show_busy(self, text: str) -> None:
         """Show `text` beside a busy indicator."""
@@ -521,9 +521,9 @@ class TrainingBar(QFrame):
         button.clicked.connect(action.trigger)
         return button
 
-    def _set_text(self, *forms: str) -> None:
+    def _set_text(self, *forms: str, more: str = "") -> None:
         self._progress_forms = forms
-        set_plain_tooltip(self._progress_label, forms[0])
+        set_plain_tooltip(self._progress_label, "\n".join(filter(None, (forms[0], more))))
         self._progress_label.setAccessibleName(forms[0])
         self._cut_text()
 

@@ -49,27 +49,20 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     return _joined(both, _reason_words(model)), both, size
 
 
-def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the message while no training is in progress: the full text, then shorter forms.
+def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+    """Return the message while no training is in progress, the full text and shorter forms; and more for its tooltip.
 
-    `needs`: what the next run needs, and shorter forms, or nothing; it comes first, because without it no one knows
-    whether to start.
+    `needs`: what the next run needs, and shorter forms, or nothing; if anything, it stands alone, because without it no
+    one knows whether to start.
     """
     model, suggested = session.model, session.settings.suggestion.words
     changes = session.changes_since_run()
     if suggested:  # the user knows about those settings
         changes = dataclasses.replace(changes, settings=False)
-    changed = _changed_words(changes, model.origin.corpus_name)
-    said = _joined(changed, suggested)
-    if not needs or (model.history is not None and not said):
-        return (said,) if said else _outcome_forms(model)
-    short = _joined(changed, _tr("suggested settings") if suggested else "")
-    *longer, brief, briefest = needs
-    forms = (
-        *(_joined(need, said) for need in longer), *(_joined(need, short) for need in (*longer, brief)),
-        _joined(brief, changed), *longer, brief, briefest,
-    )  # fmt: skip
-    return tuple(dict.fromkeys(forms))
+    said = tuple(filter(None, (_changed_words(changes, model.origin.corpus_name), suggested)))
+    if needs and (model.history is None or said):
+        return needs, "\n".join(said)
+    return (said[:1], "\n".join(said[1:])) if said else (_outcome_forms(model), "")
 
 
 def _joined(*words: str) -> str:
