@@ -62,13 +62,13 @@ def test_every_compared_run_has_a_lane(two: Studio) -> None:
     window, (score, likelihood) = two.window, compared(two)
     plot = settled_plot(two)
     assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
-        (score, "score", 25), (likelihood, "likelihood", 15),
+        (score, "Score", 25), (likelihood, "Likelihood", 15),
     ]  # fmt: skip
     assert plot._lane_steps == ((10, "55 of 70 tokens"), (10, "55 of 60 tokens"))
-    assert window.timeline_pane.hint.startswith("step 10 of 25 · compared at the same step, 55 tokens")
-    assert "B likelihood: 55 of 60 tokens" in plot.accessibleDescription()
+    assert window.timeline_pane.hint.startswith("Step 10 of 25 · compared at the same step, 55 tokens")
+    assert "B Likelihood: 55 of 60 tokens" in plot.accessibleDescription()
     window.model.last()
-    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "end, 60 tokens"))
+    assert settled_plot(two)._lane_steps == ((25, "70 of 70 tokens"), (15, "final, 60 tokens"))
     assert "compared at 70 tokens" in window.timeline_pane.hint
 
 
@@ -175,7 +175,7 @@ def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltes
             born = likelihood.history.birth_step(theirs.id_of(token)) if token in theirs else NEVER
             assert table.value(row, VocabularyColumn.RUNS) == [born]
             text = f"B {born}" if born <= step else f"(B {born})"
-            text = "only here" if born == NEVER else text if born else "B"
+            text = "Only in this run" if born == NEVER else text if born else "B"
             assert table.text(row, VocabularyColumn.RUNS) == text
             said.add(text.split()[0])
     assert said >= {"B", "only"}
@@ -196,7 +196,7 @@ def test_tokens_of_one_run_only_are_found_at_every_step(vocabulary: Studio) -> N
         expected = [token for token in score.history.vocabulary(step).tokens if token not in other]
         shown = [pane.table.text(pane.table.item_of_row(row), 0) for row in range(pane.table.rowCount())]
         assert shown == expected
-        assert kinds.currentText() == f"only here  {len(expected)}"
+        assert kinds.currentText() == f"Only in this run  {len(expected)}"
     assert pane._empty.text == "Every token at this step is in another compared run or step too."
     window.session.runs.set_compared(likelihood, False)
     vocabulary.wait(lambda: pane.table.filter == VocabularyFilter())
@@ -347,7 +347,7 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
         expected = []
         for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
             words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
-            rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) a word · {words.count('[UNK]')} unknown"
+            rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) per word · {words.count('[UNK]')} unknown"
             expected.append(f"{name} at step {at} {rate}")
         assert lines.texts[1:] == expected
         cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
@@ -371,7 +371,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
         plot = settled_plot(fixed)
         size = 45 + step
         assert [(lane.run, lane.name, len(lane.curve)) for lane in plot.lanes] == [
-            (score, "score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
+            (score, "Score", 25), (score, "@3 a tie", 25), (likelihood, "@12 late", 15),
         ]  # fmt: skip
         assert plot._own == 0
         assert plot._lane_steps == (
@@ -380,7 +380,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
         assert f"compared at {size} tokens" in window.timeline_pane.hint
     assert "A @3 a tie: 48 of 70 tokens; B @12 late: 57 of 60 tokens" in plot.accessibleDescription()
     window.session.runs.show(likelihood)
-    fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "likelihood", "@12 late"])
+    fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "Likelihood", "@12 late"])
     assert plot._own == 1
 
 
@@ -397,7 +397,7 @@ def test_tokens_say_whether_a_bookmarked_step_has_them(fixed: Studio) -> None:
     window.docks.bring("vocabulary")
     fixed.wait(lambda: pane.isVisible() and not pane.is_stale)
     said = [pane.table.text(row, VocabularyColumn.RUNS) for row in range(pane.table.rowCount())]
-    assert said == ["A@3"] * 48 + ["only here"] * 7
+    assert said == ["A@3"] * 48 + ["Only in this run"] * 7
     kinds = pane.controls.findChild(QComboBox)
     kinds.setCurrentIndex(kinds.findData("only"))
     kinds.activated.emit(kinds.currentIndex())

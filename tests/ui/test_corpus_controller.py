@@ -42,7 +42,7 @@ def test_a_text_file_is_opened_counted_and_remembered(studio: Studio, tmp_path: 
     studio.wait(lambda: studio.window.corpus_pane.figures.value_of("words") == "3")
     assert studio.window.corpus_pane.hint == path.name
     assert studio.window.settings.values.recent_files == ((str(path),),)
-    assert "suggested for this corpus" in studio.window.bar.progress_text
+    assert "Suggested for this corpus" in studio.window.bar.progress_text
 
 
 def test_a_file_that_is_not_there_is_reported_and_changes_nothing(studio: Studio, tmp_path: Path) -> None:

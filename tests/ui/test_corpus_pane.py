@@ -188,7 +188,7 @@ def test_find_goes_from_place_to_place(studio: Studio) -> None:
     assert pane.editor.textCursor().selectionStart() == first
     assert pane.find_bar._count_label.text() == "1 of 3"
     pane.find_bar._field.setText("nowhere")
-    assert pane.find_bar._count_label.text() == "no matches"
+    assert pane.find_bar._count_label.text() == "No matches"
 
 
 def test_places_are_in_units_of_the_editor() -> None:
@@ -218,7 +218,7 @@ def test_find_next_goes_by_the_text_as_it_is_now(studio: Studio, text: str) -> N
         assert selected(studio)[1] == "hug"
     studio.window.session.document.set_text("none")
     studio.window.actions_.find_next.trigger()
-    assert pane.find_bar._count_label.text() == "no matches"
+    assert pane.find_bar._count_label.text() == "No matches"
 
 
 def test_find_next_on_another_page(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_where_runs_part(two: Studio) -> None:
     two.wait(lambda: link.text().startswith("▼ B diverges from A at step 1, from C at "), 30_000)
     for run in (first, second):
         window.session.runs.set_compared(run, False)
-    two.wait(lambda: "B and C part" in link.text(), 30_000)
+    two.wait(lambda: "B and C diverge" in link.text(), 30_000)
     window.session.runs.set_compared(window.session.runs.all[2], False)
     two.wait(lambda: not link.isVisible())
     assert not window.actions_.go_to_parting.isEnabled()

@@ -84,7 +84,7 @@ def test_panes_change_once_and_the_bar_does_not_blink(studio: Studio) -> None:
     window.model.state_changed.connect(states.append)
     window.session.counting.counts_changed.connect(figures.append)
     show_text = window.bar.show_text
-    window.bar.show_text = lambda *forms: (texts.append(forms[0]), show_text(*forms))
+    window.bar.show_text = lambda *forms, **_more: (texts.append(forms[0]), show_text(*forms))
     type_text(studio, "yz")
     studio.qtbot.wait(50)
     assert set(states) == {FINISHED}

@@ -414,10 +414,10 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     why, merged = window.tokenization_pane._why, window.tokenization_pane._chips
     for chips, place, said in (
         (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
-        (merged, ChipPlace(0, 1, 2), "Why here? Ilikeeatingapples!, from character 2 (from 0) on"),
+        (merged, ChipPlace(0, 1, 2), "Why “ke” in “Ilikeeatingapples!” (from character 3)"),
         (rows._lines[0].chips, ChipPlace(0, 1, 0), "No token matches “Il"),
         (rows._lines[0].chips, ChipPlace(0, 0, 0), "“newest” is in the training corpus"),
-        (rows._lines[1].chips, ChipPlace(0, 0, 0), "Why here? newest, from character 0"),
+        (rows._lines[1].chips, ChipPlace(0, 0, 0), "Why “newe” in “newest” (from character 1)"),
     ):
         chips._choose(place)
         assert why.title.startswith(said)

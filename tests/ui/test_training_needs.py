@@ -57,7 +57,7 @@ def needed(studio: Studio) -> int:
 def test_nothing_is_said_about_a_small_text(studio: Studio, machine: Machine) -> None:
     machine.free = 1
     studio.set_text("hug pug " * 10_000)
-    assert "needs" not in studio.window.bar.progress_text
+    assert "About" not in studio.window.bar.progress_text
     assert studio.window.banner.text == ""
 
 
@@ -66,22 +66,22 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     bar = large.window.bar
     megabytes = round(needed(large) / 1e6)
     figures = f"About {megabytes} MB of 18 GB free, under 1 s"
-    whole = f"{figures} · likelihood, size 16,000, min. pairs 2: suggested for this corpus"
-    assert bar.progress_text == whole
-    short = f"{figures} · suggested", f"needs about {megabytes} MB · under 1 s · suggested"
-    assert bar._progress_label.text() in (whole, *short)
+    assert bar.progress_text == figures
+    suggested = "Suggested for this corpus: likelihood, size 16,000, min. frequency 2"
+    assert bar._progress_label.toolTip() == f"{figures}\n{suggested}"
+    assert bar._progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
     assert "…" not in bar._progress_label.text()
     large.window.session.settings.set_target_size(0)  # no longer what was suggested
-    assert bar.progress_text.startswith("needs about")
+    assert bar.progress_text.startswith("About")
     assert round(needed(large) / 1e6) > megabytes
     machine.free = None
     large.window.session.settings.set_target_size(16_000)
-    assert bar.progress_text == f"needs about {megabytes} MB · under 1 s"
+    assert bar.progress_text == f"About {megabytes} MB, under 1 s"
     large.window.session.settings.set_target_size(17_000)
     large.set_text("hug")
-    large.wait(lambda: "needs" not in bar.progress_text)
+    large.wait(lambda: "About" not in bar.progress_text)
 
 
 @pytest.mark.slow
@@ -90,11 +90,11 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.actions_.train.trigger()
     large.wait_finished()
     assert large.window.bar.progress_text.startswith("100 tokens")
-    assert "needs" not in large.window.bar.progress_text
+    assert "About" not in large.window.bar.progress_text
     large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
-    assert text.startswith("needs about")
-    assert text.endswith("Settings changed since this run")
+    assert text.startswith("About")
+    assert large.window.bar._progress_label.toolTip().endswith("\nSettings changed since this run")
 
 
 @pytest.mark.slow
@@ -106,13 +106,13 @@ def test_it_is_said_beside_the_merges_of_another_corpus(studio: Studio, machine:
     studio.wait_finished()
     open_large(studio, tmp_path)
     bar = studio.window.bar
-    assert bar.progress_text.startswith("needs about")
-    assert "the merges are from “" in bar.progress_text
+    assert bar.progress_text.startswith("About")
+    assert "\nMerges are from “" in bar._progress_label.toolTip()
     for width in (2400, 1440, studio.window.minimumWidth()):
         studio.window.resize(width, 900)
-        assert bar._progress_label.text().startswith(("needs about", f"{round(needed(studio) / 1e6)} MB, under 1 s"))
+        assert bar._progress_label.text().startswith(("About", f"{round(needed(studio) / 1e6)} MB, under 1 s"))
     studio.window.resize(2400, 900)
-    assert "18 GB free · under 1 s · the merges are from “" in bar._progress_label.text()
+    assert bar._progress_label.text().endswith("of 18 GB free, under 1 s")
 
 
 @pytest.mark.slow

@@ -124,7 +124,7 @@ def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     assert chart.readout == "Merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
     assert chart.accessibleName() == "Merge score"
-    assert chart.accessibleDescription().startswith("Value per step, 25 merges, at step 12: Merge 12: score 0.1667")
+    assert chart.accessibleDescription().startswith("Merge score, 25 merges, at step 12: Merge 12: score 0.1667")
     assert charts.pane.hint == "After merge 12 of 25"
 
 
@@ -184,7 +184,7 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     charts.bench.wait(lambda: chart.is_drawn)
     best = int(np.argmax(frequencies))
     token = charts.model.history.token(best)
-    assert chart.readout.startswith(f"After merge 12: {token} is rank 1 of ")
+    assert chart.readout.startswith(f"After merge 12: {token} has rank 1 of ")
     charts.model.seek(13)
     charts.bench.wait(lambda: chart.readout.endswith("counting…"))
     charts.choose(VALUE)
@@ -249,13 +249,13 @@ def test_the_marks_follow_the_step_in_the_same_frame(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.model.seek(20)
     assert chart._step_line.value() == 20
-    assert chart.readout.startswith("merge 20: ")
+    assert chart.readout.startswith("Merge 20: ")
 
 
 def test_pointing_shows_the_figures_there_and_leaves_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     charts.hover(chart, 4)
-    assert chart.readout.startswith("merge 4: score 0.5")
+    assert chart.readout.startswith("Merge 4: score 0.5")
     assert charts.model.step == 12
     assert "at step 12" in chart.accessibleDescription()
 
@@ -283,7 +283,7 @@ def test_the_birth_of_the_selected_token_is_marked_at_once(charts: Charts) -> No
         charts.model.set_selection(selection)
         assert chart._birth_line.isVisible()
         assert chart._birth_line.value() == 9
-        assert "Th was born at step 9" in chart.accessibleDescription()
+        assert "Th was created at step 9" in chart.accessibleDescription()
 
 
 def test_a_token_of_the_alphabet_has_no_birth(charts: Charts) -> None:
@@ -298,7 +298,7 @@ def test_zipf_marks_the_selection_and_sets_it(charts: Charts) -> None:
     charts.press(chart, np.log10(2), 0.5)
     second = charts.model.history.token(int(chart._ids[1]))
     assert charts.model.selection == Selection("token", text=second)
-    assert chart.readout.startswith(f"After merge 12: {second} is rank 2")
+    assert chart.readout.startswith(f"After merge 12: {second} has rank 2")
     charts.bench.qtbot.keyClick(chart, Qt.Key.Key_Right)
     assert charts.model.selection == Selection("token", text=charts.model.history.token(int(chart._ids[2])))
 
@@ -322,7 +322,7 @@ def test_a_pane_behind_a_tab_makes_no_charts(bench: Bench) -> None:
     bench.seek(3)
     assert not pane.charts
     tabs.setCurrentIndex(1)
-    bench.wait(lambda: bool(pane.charts) and pane.charts[0].readout.startswith("merge 3: "))
+    bench.wait(lambda: bool(pane.charts) and pane.charts[0].readout.startswith("Merge 3: "))
 
 
 def test_a_hidden_pane_requests_no_figures(bench: Bench) -> None:
@@ -419,7 +419,7 @@ def test_pictures_are_white_and_have_title_and_axes(bench: Bench, index: int) ->
     drawing = charts.pane.picture("svg")
     renderer = QSvgRenderer(drawing)
     assert renderer.isValid()
-    for text in (b">Value per step</text>", b">merge</text>", b">0.2</text>", b">20</text>"):
+    for text in (b">Merge score</text>", b">Merge</text>", b">0.2</text>", b">20</text>"):
         assert text in drawing
     assert LOOKS["light"].muted.name().encode() in drawing
     assert LOOKS["dark"].muted.name().encode() not in drawing

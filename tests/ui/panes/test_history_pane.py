@@ -203,7 +203,7 @@ def test_getting_the_keyboard_focus_moves_nothing(bench: Bench) -> None:
     assert bench.model.step == 0
 
 
-@pytest.mark.parametrize(("objective", "name"), [("score", "score"), ("likelihood", "gain"), ("count", "count")])
+@pytest.mark.parametrize(("objective", "name"), [("score", "Score"), ("likelihood", "Gain"), ("count", "Count")])
 def test_the_value_column_is_named_after_the_objective(empty_bench: Bench, objective: str, name: str) -> None:
     pane = empty_bench.show(HistoryPane)
     empty_bench.train(objective=objective)

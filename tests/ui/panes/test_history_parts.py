@@ -106,7 +106,7 @@ def test_only_the_changes_of_the_live_text(bench: Bench) -> None:
     pane.show()
     pane._filter_row._only_live.setChecked(True)
     bench.settle()
-    assert "not known yet" in pane._empty.text
+    assert "Still finding" in pane._empty.text
     changes.set_rows((), is_known=True, steps=np.array([4, 9]))
     assert (pane.rows.shown_items() + 1).tolist() == [4, 9]
 
@@ -161,7 +161,7 @@ def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None
 def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPane) -> None:
     pane.resize(420, 300)
     with bench.qtbot.waitSignal(pane.columns_chosen) as caught:
-        action(menu_of(pane), "symbols").trigger()
+        action(menu_of(pane), "Symbols").trigger()
     bench.settle()
     assert HistoryColumn.SYMBOLS in pane.view.columns.shown()
     assert pane.view.horizontalScrollBar().maximum() > 0
@@ -188,7 +188,7 @@ def test_sorting_changes_no_column(bench: Bench, pane: HistoryPane) -> None:
 def test_the_last_column_cannot_be_hidden(pane: HistoryPane) -> None:
     pane.view.columns.choose(frozenset({HistoryColumn.TOKEN}))
     assert not action(menu_of(pane), "New token").isEnabled()
-    assert action(menu_of(pane), "step").isEnabled()
+    assert action(menu_of(pane), "Step").isEnabled()
 
 
 def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
@@ -206,7 +206,7 @@ def test_choice_and_order_are_restored(bench: Bench, pane: HistoryPane) -> None:
 
 
 def test_rows_are_sorted_by_the_menu(bench: Bench, pane: HistoryPane) -> None:
-    action(menu_of(pane)._sorting, "score").trigger()
+    action(menu_of(pane)._sorting, "Score").trigger()
     action(menu_of(pane)._sorting, "Largest first").trigger()
     values = bench.model.history.column("value")[pane.rows.shown_items()]
     assert values.tolist() == sorted(values, reverse=True)

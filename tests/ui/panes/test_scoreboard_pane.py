@@ -50,7 +50,7 @@ def test_merge_12_of_the_course_is_a_tie_of_two(bench: Bench) -> None:
     assert pane._candidates_view.candidates.tied_rows == 2
     assert pane._candidates_view._tie_text == "Tie of 2"
     spoken = pane._formula.accessibleName()
-    assert spoken == "score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
+    assert spoken == "Score: ch + ##a → cha, n(ab) / (n(a) × n(b)) = 1 / (1 × 6) = 1/6 = 0.1667"
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 11, 24, 25])
@@ -136,7 +136,7 @@ def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, obje
     seek(empty_bench, pane, 5)
     merge = empty_bench.model.history[4]
     spoken = pane._formula.accessibleName()
-    assert spoken.startswith(("gain", "count"))
+    assert spoken.startswith(("Gain", "Count"))
     assert str(merge.pair_frequency) in spoken
     assert (" × ln(" in spoken) == (objective == "likelihood")
 
@@ -144,7 +144,7 @@ def test_the_other_objectives_fill_in_their_own_formula(empty_bench: Bench, obje
 def test_the_tie_rule_by_ids_is_named(empty_bench: Bench) -> None:
     empty_bench.train(objective="count", tie="ids")
     pane = empty_bench.show(ScoreboardPane)
-    assert "smallest ids" in pane.hint
+    assert "lowest IDs" in pane.hint
 
 
 def test_a_corpus_without_pairs_says_so(empty_bench: Bench) -> None:
@@ -288,7 +288,7 @@ def test_an_arrow_key_chooses_a_candidate_and_its_formula_is_shown(bench: Bench)
     view.setCurrentIndex(view.candidates.index(1, 0))
     bench.qtbot.keyClick(view, Qt.Key.Key_Down)
     assert bench.model.selection == Selection("pair", left="H", right="##u")
-    assert pane._formula.accessibleName() == "score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
+    assert pane._formula.accessibleName() == "Score: H + ##u → Hu, n(ab) / (n(a) × n(b)) = 1 / (2 × 4) = 1/8 = 0.1250"
     assert "Tie" not in pane._top.tie.text()
 
 

@@ -113,7 +113,7 @@ def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPan
 
 def test_not_yet_born(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, FULLY, 5)
-    assert pane.body.summary.text() == "ID 52 · not yet born at step 5; born at 8"
+    assert pane.body.summary.text() == "ID 52 · not created until step 8; now at step 5"
     assert pane.hint == "##fully · created at step 8"
     assert pane.body.head.items[0].faded
     assert pane.body.facts.text() == ""

@@ -71,13 +71,13 @@ def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
     ("text", "reason"),
     [
         ("cqt", "q (character 2) does not occur in the training corpus"),
-        ("xab", "the symbol x occurs in no word"),
+        ("xab", "the symbol x does not occur in"),
         ("zab", "no word in the training corpus starts with z"),
         (
             "aH",
             "##H (character 2) does not occur in the training corpus; H occurs there only at the start",
         ),
-        ("a" * 101, "it has 101 characters, and words of more than 100 are not split"),
+        ("a" * 101, "it has 101 characters, and words longer than 100 are not split"),
     ],
 )
 def test_each_kind_of_unknown_word_has_its_reason(bench: Bench, pane: TokenizationPane, text: str, reason: str) -> None:
@@ -191,7 +191,7 @@ def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> 
 
 def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    assert pane._chips.accessibleDescription() == ("token Th, ID 53, characters 0–2, created: 9, in the word This")
+    assert pane._chips.accessibleDescription() == ("token Th, ID 53, characters 0–2, created: step 9, in the word This")
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
@@ -536,7 +536,7 @@ def test_ids_are_decoded(bench: Bench, pane: TokenizationPane) -> None:
     bench.seek(25)
     assert box.result.text() == bench.model.vocabulary_at(25)[69]
     box.field.setText("²")
-    assert "is not an id" in box.result.text()
+    assert "is not an ID" in box.result.text()
 
 
 @pytest.mark.slow
@@ -556,7 +556,7 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
     headings = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
     assert headings == ["token", "id", "characters", "born", "word"]
     spoken = model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "token Th, ID 53, characters 0–2, created: 9, in the word This"
+    assert spoken == "token Th, ID 53, characters 0–2, created: step 9, in the word This"
 
 
 def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:

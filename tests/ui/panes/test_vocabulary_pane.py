@@ -181,7 +181,7 @@ def test_kinds(looking: Looking) -> None:
     pane, qtbot = looking.show(VocabularyPane), looking.bench.qtbot
     kinds = pane.findChild(QComboBox)
     assert [kinds.itemText(index) for index in range(5)] == [
-        "all  70", "special  5", "alphabet  40", "learned  25", "dead  21",
+        "All  70", "Special  5", "Alphabet  40", "Learned  25", "Unused  21",
     ]  # fmt: skip
     kinds.setFocus()
     qtbot.keyClick(kinds, Qt.Key.Key_End)
@@ -238,7 +238,7 @@ def test_the_reason_is_shown_in_a_column_and_a_tooltip(looking: Looking, monkeyp
     monkeypatch.setattr(QToolTip, "showText", lambda _place, text: shown.append(text))
     event = QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(1, 1), QPoint(1, 1))
     pane.view.itemDelegate().helpEvent(event, pane.view, QStyleOptionViewItem(), index)
-    assert "All of it became ##fully at step 8, as in “Hopefully”" in shown[0]
+    assert "Every occurrence was merged into ##fully at step 8, as in “Hopefully”" in shown[0]
 
 
 def test_a_narrow_pane_hides_columns(looking: Looking) -> None:
