@@ -178,7 +178,7 @@ def test_tokens_say_when_the_other_runs_made_them(vocabulary: Studio, qtmodeltes
             text = "Only in this run" if born == NEVER else text if born else "B"
             assert table.text(row, VocabularyColumn.RUNS) == text
             said.add(text.split()[0])
-    assert said >= {"B", "only"}
+    assert said >= {"B", "Only"}
     qtmodeltester.check(table)
 
 

@@ -283,7 +283,7 @@ def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 4)
     assert compared._rest.text() == "Also compared: E Score, size 55, F Score, size 60"
-    three.wait(lambda: "end" in compared.texts[3])
+    three.wait(lambda: "final" in compared.texts[3])
 
 
 def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: Studio) -> None:
@@ -315,7 +315,7 @@ def test_a_training_that_is_left_says_that_it_is_paused(three: Studio) -> None:
     assert f"run {left.letter} is paused" in window.banner.text
     runs.show(left)
     assert window.model.state is TrainerState.PAUSED
-    assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: count")
+    assert texts(three)[runs.all.index(left)].startswith(f"Run {left.letter}: Count")
 
 
 def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
