@@ -50,7 +50,10 @@ def test_typing_leaves_the_size_alone_and_a_large_paste_does_not(studio: Studio)
 def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_path: Path) -> None:
     open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
     assert studio.window.session.settings.limits == (500, 2)
-    assert "Suggested for this corpus: likelihood, size 500, min. frequency 2" in studio.window.bar.progress_text
+    assert (
+        "Suggested for this corpus: likelihood, size 500, min. frequency 2"
+        in studio.window.bar._progress_label.toolTip()
+    )
     studio.window.corpus_controller.load_sample("hug.txt")
     assert studio.window.session.settings.limits == (0, 0)
     open_text(studio, tmp_path / "small.txt", "hug hug pug bun\n")

@@ -68,7 +68,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     figures = f"About {megabytes} MB of 18 GB free, under 1 s"
     assert bar.progress_text == figures
     suggested = "Suggested for this corpus: likelihood, size 16,000, min. frequency 2"
-    assert bar._progress_label.toolTip() == f"{figures}\n{suggested}"
+    assert f"{figures}\n{suggested}" in bar._progress_label.toolTip()
     assert bar._progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
     large.window.resize(large.window.minimumSize())
     assert str(megabytes) in bar._progress_label.text()
@@ -94,7 +94,7 @@ def test_nothing_is_said_once_it_is_trained(large: Studio) -> None:
     large.window.session.settings.set_target_size(200)
     text = large.window.bar.progress_text
     assert text.startswith("About")
-    assert large.window.bar._progress_label.toolTip().endswith("\nSettings changed since this run")
+    assert "\nSettings changed since this run" in large.window.bar._progress_label.toolTip()
 
 
 @pytest.mark.slow

@@ -236,7 +236,7 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     path.write_bytes(b"someone else's")
     window.model.seek(3)
     window.actions_.save_project.trigger()
-    assert "has been changed since" in projects.studio.box().text()
+    assert "has changed on disk" in projects.studio.box().text()
     projects.studio.answer(_CANCEL)
     assert path.read_bytes() == b"someone else's"
     window.actions_.save_project.trigger()
@@ -408,7 +408,7 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.project_controller._save_to(projects.path(), None)
-    projects.studio.wait(lambda: "40 %" in window.project_banner.text)
+    projects.studio.wait(lambda: "40%" in window.project_banner.text)
     window.session.document.edit(0, 0, "x")
     window.actions_.save_project.trigger()  # under its name, which it has not yet: it is asked for
     projects.choose(projects.path("second"))
