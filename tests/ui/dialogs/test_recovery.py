@@ -262,7 +262,7 @@ def test_a_project_saved_by_another_since_is_not_written_over(start: Callable[..
     again = start()
     press(again, "Restore")
     again.wait(lambda: again.window.session.document.text.startswith("Unsaved hugs. "))
-    again.wait(lambda: "has been changed since" in again.window.banner.text)
+    again.wait(lambda: "has been changed by another program" in again.window.banner.text)
     assert "mine.wpstudio" in again.window.banner.text
     assert again.window.project.path is None
 
