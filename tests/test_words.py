@@ -62,6 +62,7 @@ EXCEPTIONS = {
 }
 """Strings that may break a rule, and why."""
 QUESTIONS = {
+    "Read files outside the project’s folder?",
     "Replace files in “{name}”?",
     "Replace “{name}”?",
     "Replace “{name}” with the text that could be read?",

@@ -56,7 +56,7 @@ def rows(monkeypatch: pytest.MonkeyPatch) -> list[Row]:
 def test_every_bar_is_in_the_table_and_judged(rows: list[Row]) -> None:
     missed = {(row.name, row.bar.limit) for row in rows if row.bar is not None and not row.is_met}
     assert missed == {
-        ("Filter: abc", 200), ("gaps of the event loop: longest", 100), ("memory of the process afterwards", 600),
+        ("filter: abc", 200), ("gaps of the event loop: longest", 100), ("memory of the process afterwards", 600),
         ("29,792 merges", 16), ("memory of a further run, resident", 40),
     }  # fmt: skip
     assert {row.bar.limit for row in rows if row.bar is not None} == {0, 1.2, 16, 40, 50, 100, 200, 600}

@@ -95,7 +95,7 @@ def test_unknown_words_do_not_look_good(tmp_path: Path, course: Path, capsys: py
     assert row.split()[2:] == ["(1.000)", "3.000", "5.000", "100.00%", "0.0%", "1.4%", "–", "0.000"]
     assert explained.startswith("In brackets: more than 1% of the tokens are unknown")
     options = ["--vocab-size", 70, "--held-out-file", text, "-o", tmp_path / "out"]
-    said = "1.00 tokens a word on held-out text with 100.0% of them unknown (count 1.00 with 100.0% of them unknown, "
+    said = "Held-out: 1.00 tokens per word with 100.0% unknown (Count 1.00 with 100.0% unknown, "
     assert said in run(capsys, "train", COURSE, *options)[1]
 
 

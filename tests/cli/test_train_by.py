@@ -146,7 +146,7 @@ def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
         assert json.loads(printed)["held_out"] == expected
         by_other = run(capsys, "train", rest, *options, "--held-out-file", other, "-o", alone)[1]
         value = wps.evaluate(wps.load_tokenizer(alone), other).figures[0].tokens_per_word
-        assert by_other.endswith(f"\n{value:.2f} tokens a word on held-out text\n")
+        assert by_other.endswith(f"\nHeld-out: {value:.2f} tokens per word\n")
         assert (judged / file).read_bytes() == (alone / file).read_bytes() != (out / file).read_bytes()
         record = read_manifest(judged / f"{file}.card.json").corpus
         assert record is not None
@@ -177,7 +177,7 @@ def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("needs a text that can be read twice", "-", "--by", "sentencepiece-bpe", "--vocab-size", 90),
         ("--byte-fallback needs --by", "--byte-fallback"),
         (
-            "--character-coverage must be left out",
+            "--character-coverage is not available",
             "--by",
             "tokenizers-bpe",
             "--vocab-size",

@@ -80,7 +80,7 @@ def _read_headings(window: MainWindow, found: Shown) -> None:
                        ("charts", window.charts_pane), ("timeline", window.timeline_pane)):  # fmt: skip
         if not pane.isVisible():
             continue
-        said = re.search(rf"(?:step|merge) {_NUMBER} of {_NUMBER}", f"{pane.title} {pane.hint}")
+        said = re.search(rf"(?:[Ss]tep|[Mm]erge) {_NUMBER} of {_NUMBER}", f"{pane.title} {pane.hint}")
         if said:
             found.steps[f"{name} heading"] = _number(said[1])
             found.counts[f"{name} heading"] = _number(said[2])

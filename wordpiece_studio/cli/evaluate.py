@@ -60,7 +60,7 @@ def evaluate_command(
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
 ) -> None:
-    """Compare tokenizers by what they make of a text: tokens a word, unknown ones, words kept whole and more."""
+    """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole and more."""
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
     named = {
@@ -149,7 +149,7 @@ class Origins:
             name, text, is_divided = display_name(path), display_name(known.path), corpus.sha256_missing == HELD_OUT
             if is_held_out and not is_divided:
                 yield (
-                    f"{name} was trained on all of {text}, also on what is held out of it: give the tokenizer that "
+                    f"{name} was trained on all of {text}, also on what is held out of it: specify the tokenizer that "
                     "train --held-out-model writes."
                 )
             elif not is_held_out:

@@ -247,19 +247,21 @@ def held_out_words(figures: HeldOutFigures) -> str:
     """Return how the vocabulary splits text that it was not trained on, and how those of other objectives would."""
     judged, *others = figures.tokens_per_word
     rates, unknown = figures.tokens_per_word, figures.unknown
-    named = ", ".join(f"{each} {rates[each]:.2f}{_unknown_words(unknown[each])}" for each in sorted(others))
+    named = ", ".join(
+        f"{each.capitalize()} {rates[each]:.2f}{_unknown_words(unknown[each])}" for each in sorted(others)
+    )
     return f"{judged_words(rates[judged], unknown[judged])} ({named})"
 
 
 def judged_words(tokens_per_word: float, unknown: float) -> str:
     """Return how a tokenizer splits text that it was not trained on; `unknown`: the share of unknown tokens."""
-    return f"{tokens_per_word:.2f} tokens a word on held-out text{_unknown_words(unknown)}"
+    return f"Held-out: {tokens_per_word:.2f} tokens per word{_unknown_words(unknown)}"
 
 
 def _unknown_words(share: float) -> str:
     from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN  # with it comes NumPy
 
-    return f" with {share:.1%} of them unknown" if share > MUCH_UNKNOWN else ""
+    return f" with {share:.1%} unknown" if share > MUCH_UNKNOWN else ""
 
 
 def loss_warnings(counts: WordCounts) -> list[str]:

@@ -491,7 +491,7 @@ def _order(
     unk_token = unk_token if unk_token in config.special_tokens else ""
     is_sentencepiece = reads_text(trainer)
     if is_rest and isinstance(corpus, WordCounts):
-        raise StudioError("Words with their counts have no lines and cannot be held out", "Give files or texts.")
+        raise StudioError("Words with their counts have no lines and cannot be held out", "Pass files or texts.")
     if isinstance(corpus, WordCounts) and not (any(map(str.strip, corpus.words)) if is_sentencepiece else corpus):
         raise StudioError("There are no words to train on", "Choose another text.")
     if is_sentencepiece:

@@ -20,7 +20,7 @@ def test_why_here_on_a_boundary_shows_the_ladder(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _HUGGING, 1), boundary=True)
     why = driver.window.tokenization_pane._why
     assert "Hugging" in why.title
-    assert "boundary at character 2" in why.title
+    assert "split after character 2" in why.title
     assert [row[1] for row in why.rows][-1] == "✓"
     assert {row[1] for row in why.rows[:-1]} == {"✗"}
     assert driver.model.selection == Selection("token", text="##u")

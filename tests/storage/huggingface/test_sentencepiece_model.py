@@ -47,5 +47,5 @@ def test_tokenizers_splits_as_sentencepiece_does(trainer: LibraryTrainer) -> Non
 
 @pytest.mark.parametrize("content", [b"", b"\x0a", b"\x0a\xff", b"\x0b", b"\x0a\x03\x0a\x01a" * 3, b"\x80" * 99])
 def test_what_is_no_model(content: bytes) -> None:
-    with pytest.raises(StudioError, match="sent an invalid response"):
+    with pytest.raises(StudioError, match="SentencePiece model cannot be read"):
         SentencePieceModel(content)

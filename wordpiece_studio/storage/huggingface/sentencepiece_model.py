@@ -57,7 +57,7 @@ class SentencePieceModel:
             (self._unknown,) = (number for number, piece in enumerate(self.pieces) if piece.type == _UNKNOWN)
         except (ValueError, IndexError, TypeError, struct.error) as error:
             raise StudioError(
-                "The model of SentencePiece cannot be understood: {reason}", "Train again.", reason=repr(error)
+                "The SentencePiece model cannot be read: {reason}", "Train again.", reason=repr(error)
             ) from None
 
     @property
