@@ -1,0 +1,23 @@
+"""Sentences about a number of things, in the language of the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+
+CONTEXT = "plural"
+"""Under what a translation has the forms of a sentence: as many as its language has."""
+
+
+def plural(number: int, one: str, many: str) -> str:
+    """Return the template for `number` things: whole sentences, whose fields the caller fills in.
+
+    English has two forms, Chinese has one, and Polish three: a translation has all of them under the text of `many`, and
+    Qt chooses by the language's rule. `one` is for English alone.
+
+    >>> plural(1, "1 row copied", "{count} rows copied")
+    '1 row copied'
+    >>> plural(1200, "1 row copied", "{count} rows copied").format(count="1,200")
+    '1,200 rows copied'
+    """
+    text = QCoreApplication.translate(CONTEXT, many, None, number)
+    return one if number == 1 and text == many else text
