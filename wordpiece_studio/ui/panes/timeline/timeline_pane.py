@@ -27,7 +27,7 @@ from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
 from wordpiece_studio.ui.widgets.run_names import run_names, step_name
-from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import number_text, token_text, unknown_words, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -527,8 +527,9 @@ class TimelinePane(Pane):
         if judging.figures is None:
             return (self.tr("held-out text: {percent} %").format(percent=int(100 * (judging.progress or 0))),)
         own, *others = judging.figures.items()
-        words = self.tr("{rate} tokens a word on held-out text").format(rate=f"{own[1]:.2f}")
-        named = ", ".join(f"{objective} {rate:.2f}" for objective, rate in others)
+        words = self.tr("{rate} tokens a word on held-out text").format(rate=f"{own[1].rate:.2f}")
+        words += unknown_words(own[1])
+        named = ", ".join(f"{objective} {each.rate:.2f}{unknown_words(each)}" for objective, each in others)
         return f"{words} ({named})", words
 
     def _why_empty(self) -> str:
