@@ -260,9 +260,9 @@ def evaluate(
     -------
     Evaluation
         The words that tokens are counted per are those that the tokenizers find, if all of which that is known find the
-        same; otherwise those of ``"bert-cased"`` and ``"bert"``. Where only libraries find the words, they are those of
-        the pipeline that the trainings or the manifests name; for SentencePiece else what white space separates. Of
-        words with their counts, these.
+        same; otherwise those of ``"bert-cased"`` and ``"bert"``. Where only libraries can find them, they are what
+        found the words that these were trained on; for SentencePiece, if it was trained on lines, what white space
+        separates. Of words with their counts, these.
 
     Raises
     ------

@@ -106,8 +106,8 @@ class LibraryTokenizer(LibraryEncoder):
     reading
         As given, or as the content says.
     words_of
-        For a model of SentencePiece, which begins words at blanks, what white space separates, unless a training or a
-        manifest names something else.
+        For a model of SentencePiece, which begins words at blanks, what white space separates, unless it is known that
+        it was trained on words, and what found them.
 
     Raises
     ------

@@ -408,7 +408,7 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     named_words: dict[str, dict[str, Any]] = {}
     for each in order.measured:
         try:
-            if each.run is not None and each.run.is_run_by_library(each.step):
+            if each.run is not None and _is_of_words(each.run, each.step):
                 named_words[each.name] = written_pipeline(each.run.counts)
             contents[each.name] = _content(order, each)
         except StudioError as error:
@@ -442,6 +442,12 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     finally:
         child.end()
     return None if stop.is_set() else FiguresFound(figures, errors, words_of)
+
+
+def _is_of_words(run: Run, step: int) -> bool:
+    """Return whether a library runs the tokenizer and was trained on the words of the run, not on lines of text."""
+    of_library = run.library_run
+    return of_library is not None and run.is_run_by_library(step) and not of_library.learned.is_of_lines
 
 
 def _content(order: FiguresOrder, measured: Measured) -> bytes:

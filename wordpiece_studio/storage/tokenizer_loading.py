@@ -146,12 +146,17 @@ def files_read(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def _named_pipeline(path: Path, tokenizer: LibraryTokenizer) -> Pipeline | None:
-    """Return what finds words, as the manifest of a training by a library says, if there is one of this tokenizer."""
+    """Return what found the words that a library was trained on, as the manifest of this tokenizer says; None if none.
+
+    What a library that reads lines was given is not in words, whatever words its manifest counts.
+    """
     try:
         manifest = manifest_of_tokenizer(path)
     except StudioError:  # what must be read with it has been
         return None
     if manifest is None or manifest.kind != "peer" or manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
+        return None
+    if (manifest.training or {}).get("trained_on") == "lines":
         return None
     found = normalizers.from_spec(manifest.normalizer).kept, pre_tokenizers.from_spec(manifest.pre_tokenizer)
     return Pipeline(*found)
