@@ -81,8 +81,10 @@ def measure(path: Path, size: int, drags: bool = False, by: str = "") -> tuple[f
                 next_drag = time.monotonic() + _DRAG_MS / 1000
                 window.model.seek(int(time.monotonic() * 7919) % window.model.merge_count)
 
-        train = next((each for each in window.actions_.libraries.actions() if each.data() == by), window.actions_.train)
-        libraries, is_done = window.session.libraries, lambda: window.model.state is TrainerState.FINISHED
+        train = next(
+            (each for each in window.actions_.library_trainers.actions() if each.data() == by), window.actions_.train
+        )
+        libraries, is_done = window.session.library_job, lambda: window.model.state is TrainerState.FINISHED
         probe.restart()
         started = time.perf_counter()
         train.trigger()

@@ -82,10 +82,12 @@ def _shown(window: WatchedWindow, pair: Pair, text: str) -> Figures | None:
 
         wait_for(is_trained)
     else:
-        session.libraries.failed.connect(failed.append)
-        next(each for each in window.actions_.libraries.actions() if each.data() == pair.trainer).trigger()
+        session.library_job.failed.connect(failed.append)
+        next(each for each in window.actions_.library_trainers.actions() if each.data() == pair.trainer).trigger()
         wait_for(
-            lambda: bool(failed) or (not session.libraries.is_running and session.runs.current.library is not None)
+            lambda: (
+                bool(failed) or (not session.library_job.is_running and session.runs.current.library_run is not None)
+            )
         )
     for run in session.runs.all:
         if run is not session.runs.current:

@@ -141,7 +141,9 @@ def test_text_held_out_is_judged_by_what_was_trained_on_the_rest(
             capsys, "train", corpus, *options, "--held-out", "--held-out-model", judged, "-o", out, "--json"
         )
         assert (code, err) == (0, "")
-        figures = wps.evaluate(wps.load_tokenizer(judged), corpus, is_held_out=True).figures[0]
+        found = wps.evaluate(wps.load_tokenizer(judged), corpus, is_held_out=True)
+        figures, splitter = found.figures[0], "bert" if by == "tokenizers-bpe" else "whitespace-split"
+        assert found.words_of[1] == splitter
         expected = {"words": figures.words, "tokens_per_word": {by: figures.tokens_per_word}}
         assert json.loads(printed)["held_out"] == expected
         by_other = run(capsys, "train", rest, *options, "--held-out-file", other, "-o", alone)[1]
@@ -189,6 +191,15 @@ def test_wrong_combinations(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
             "--continuing-subword-prefix ## and",
             "--by",
             "tokenizers-bpe",
+            "--vocab-size",
+            90,
+            "--continuing-subword-prefix",
+            "##",
+        ),
+        (
+            "## and --by sentencepiece-bpe cannot be combined: ## is for WordPiece only. Omit it.",
+            "--by",
+            "sentencepiece-bpe",
             "--vocab-size",
             90,
             "--continuing-subword-prefix",

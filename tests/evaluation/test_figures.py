@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 from collections import Counter
 from itertools import count, groupby
 from operator import itemgetter
@@ -237,6 +238,24 @@ def test_one_whose_words_are_unknown_does_not_change_those_of_others(tmp_path: P
     beside = wps.evaluate({"spaces": spaces, "t5": t5}, texts=["hug, (hugs)"])
     assert (beside.words_of, beside.figures[0]) == (("none", "whitespace-split"), alone.figures[0])
     assert wps.evaluate({"spaces": spaces, "hug": HUG, "t5": t5}, texts=["hug, (hugs)"]).words_of[1] == "bert"
+
+
+def test_sentencepiece_alone_is_measured_per_word_of_its_training(tmp_path: Path) -> None:
+    text = ["hug, (hugs)"] * 20
+    config = wps.TrainingConfig(vocab_size=40, special_tokens=["<unk>"])
+    trainings = {
+        ("none", "whitespace-split"): wps.train_library(text, config, "sentencepiece-bpe"),
+        ("none", "whitespace-split+punctuation"): wps.train_library(
+            wps.count_texts(text, "none", "whitespace-split+punctuation"), config, "sentencepiece-bpe"
+        ),
+    }
+    words = {name: wps.evaluate(run, texts=text[:1]).figures[0].words for name, run in trainings.items()}
+    assert [*words.values()] == [2, 6 - 1]
+    for name, run in trainings.items():
+        assert wps.evaluate(run, texts=text).words_of == name
+        assert wps.evaluate(pickle.loads(pickle.dumps(run.tokenizer())), texts=text).words_of == name
+        assert wps.evaluate([run, HUG], texts=text).words_of == ("bert-cased", "bert")
+    assert wps.evaluate([*trainings.values()], texts=text).words_of == ("bert-cased", "bert")
 
 
 def test_texts_of_unequal_length_are_not_parallel() -> None:

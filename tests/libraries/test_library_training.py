@@ -150,16 +150,37 @@ def test_wordpiece_differs_each_time_and_is_replayed_to_the_byte(
 @pytest.mark.parametrize("trainer", ["tokenizers-bpe", "tokenizers-wordpiece", "tokenizers-unigram"])
 def test_all_bytes_are_in_the_alphabet(trainer: LibraryTrainer) -> None:
     counts = wps.count_words([COURSE], "none", "byte-level")
-    config = settings(trainer, vocab_size=400)
+    config = settings(trainer, vocab_size=600)
     run = train_library(counts, config, trainer)
     assert {*wps.ByteLevel.alphabet()} <= {*run.tokens}
     if trainer == "tokenizers-unigram":
         return
     assert wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
+    if trainer == "tokenizers-wordpiece":
+        assert len(run.tokens) == config.vocab_size
     seen = train_library(counts, dataclasses.replace(config, byte_alphabet="seen"), trainer)
     assert not {*wps.ByteLevel.alphabet()} <= {*seen.tokens}
-    if trainer == "tokenizers-bpe":
-        assert "[UNK]" not in run.tokenizer().encode("Hello 日本 \x00").tokens
+    for marks in ({}, {"continuing_subword_prefix": "@@", "end_of_word_suffix": "</w>"}):
+        if trainer == "tokenizers-bpe":
+            run = train_library(counts, dataclasses.replace(config, vocab_size=1500, **marks), trainer)
+            assert wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
+        assert "[UNK]" not in run.tokenizer().encode("Hello 日本 \x00 x\x00 ÿ").tokens
+
+
+def test_symbols_with_the_prefix_may_be_in_the_initial_alphabet(counts: wps.WordCounts) -> None:
+    config = settings("tokenizers-wordpiece", initial_alphabet=["☃", "##☃", "##e"])
+    run = train_library(counts, config, "tokenizers-wordpiece")
+    assert len(run.tokens) == SIZE
+    assert run.tokenizer().encode("e☃e").tokens[:2] == ["e", "##☃"]
+    assert wps.train(counts, run.replay_config()).vocabulary.tokens == list(run.tokens)
+
+
+def test_a_special_token_that_words_spell_out_is_no_piece_of_unigram() -> None:
+    counts = wps.count_texts(["a [MASK] hug pug [MASK]", "bug [MASK] [CLS]"] * 20, "none", "whitespace-split")
+    run = train_library(counts, wps.TrainingConfig(vocab_size=60, special_tokens=SPECIAL), "tokenizers-unigram")
+    assert len({*run.tokens}) == len(run.tokens) == len(run.scores or ())
+    assert run.tokens[:5] == tuple(SPECIAL)
+    assert run.tokenizer().ids("[MASK]") == [SPECIAL.index("[MASK]")]
 
 
 def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:

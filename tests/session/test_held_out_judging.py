@@ -17,7 +17,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
 from wordpiece_studio.session import held_out_judging
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.held_out_judging import HeldOutJudging, JudgingOrder, judged
+from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging, JudgingOrder, judged
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
 from wordpiece_studio.storage.project.contents import ProjectCorpus
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 OBJECTIVES = ("likelihood", "score", "count")
 SMALL = TrainingConfig(vocab_size=150)
-FIGURES = {"likelihood": 1.5, "score": 2.0, "count": 1.25}
+FIGURES = {"likelihood": HeldOutFigure(1.5), "score": HeldOutFigure(2.0, 0.25), "count": HeldOutFigure(1.25)}
 
 
 def text_of(words: int) -> str:
@@ -94,7 +94,7 @@ class Fake:
 
     def judged(
         self, order: JudgingOrder, stop: threading.Event, report: Callable[[object], None]
-    ) -> dict[str, float] | None:
+    ) -> dict[str, HeldOutFigure] | None:
         self.orders.append(order)
         report(0.25)
         while not self.may_end.wait(0.005):
@@ -132,8 +132,9 @@ def test_the_figures_are_those_of_three_trainings_on_the_rest(judge: Judge, tmp_
     reported: list[float] = []
     judge.judging.changed.connect(lambda: reported.append(judge.judging.progress))
     judge.wait(lambda: judge.judging.figures is not None)
-    expected = held_out_figures(divided.rest, divided.held_out, config).tokens_per_word
-    assert judge.judging.figures == expected
+    expected = held_out_figures(divided.rest, divided.held_out, config)
+    assert {name: each.rate for name, each in judge.judging.figures.items()} == expected.tokens_per_word
+    assert {name: each.unknown for name, each in judge.judging.figures.items()} == expected.unknown
     assert list(judge.judging.figures) == ["score", "count", "likelihood"]
     *during, last = reported
     assert last is None

@@ -340,6 +340,10 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
     expected = evaluate(named, [file], is_held_out=True)
     assert list(found.figures[""].values()) == list(expected.figures)
     assert found.words_of == expected.words_of == ("bert-cased", "whitespace-split")
+    alone = measured(replace(order, measured=rows[:1]), never, lambda _progress: None)
+    expected = evaluate({"A": lines}, [file], is_held_out=True)
+    assert list(alone.figures[""].values()) == list(expected.figures)
+    assert alone.words_of == expected.words_of == ("none", "whitespace-split")
     end_libraries()
 
 

@@ -81,11 +81,12 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
     if by is None:
         return
     check_library_settings(by, config)
-    if by == "tokenizers-bpe" and options["continuing_subword_prefix"] == TrainingConfig().continuing_subword_prefix:
+    usual = TrainingConfig().continuing_subword_prefix
+    if by != "tokenizers-wordpiece" and options["continuing_subword_prefix"] == usual:
         raise StudioError(
-            "--continuing-subword-prefix {prefix} and --by {by} cannot be combined",
-            "Omit it, or choose another prefix.",
-            prefix=options["continuing_subword_prefix"],
+            "--continuing-subword-prefix {prefix} and --by {by} cannot be combined: {prefix} is for WordPiece only",
+            "Omit it, or use another prefix." if by == "tokenizers-bpe" else "Omit it.",
+            prefix=usual,
             by=by,
         )
     checked_coverage(by, options["character_coverage"], options["byte_fallback"])

@@ -288,7 +288,7 @@ def _differences(first: Encoder, second: Encoder, on: Text, texts: Iterable[str]
     if len(sources) > 1:
         raise StudioError("Words are compared on one text, and several were given", "Pass the files as one list.")
     reading, other = first.reading, second.reading
-    given = sources[0].begin(common_reading([reading, other]), watch)
+    given = sources[0].begin(common_reading([first, second]), watch)
     is_alike = reading is not None and other is not None and reading.pipeline == other.pipeline
     counts = sources[0].counted(reading, watch).counts if is_alike and reading is not None else given.counts
     found: list[WordDifference] = []

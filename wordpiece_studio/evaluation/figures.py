@@ -260,7 +260,9 @@ def evaluate(
     -------
     Evaluation
         The words that tokens are counted per are those that the tokenizers find, if all of which that is known find the
-        same; otherwise those of ``"bert-cased"`` and ``"bert"``. Of words with their counts, these.
+        same; otherwise those of ``"bert-cased"`` and ``"bert"``. Where only libraries can find them, they are what
+        found the words that these were trained on; for SentencePiece, if it was trained on lines, what white space
+        separates. Of words with their counts, these.
 
     Raises
     ------
@@ -282,7 +284,7 @@ def evaluate(
         raise StudioError("Parity needs at least two texts", "Pass several texts, each with a name.")
     if is_parallel and is_held_out:
         raise StudioError("The parts that are held out of several texts do not say the same", "Measure all of them.")
-    common = common_reading([each.reading for each in named.values()])
+    common = common_reading([*named.values()])
     measured = {
         part: _measured(named, source, common, Watch(progress, should_stop, part)) for part, source in sources.items()
     }
@@ -370,12 +372,14 @@ def _tokenizer_of(given: Any) -> Encoder:
     return tokenizer
 
 
-def common_reading(readings: Sequence[TextReading | None]) -> TextReading:
+def common_reading(tokenizers: Sequence[Encoder]) -> TextReading:
     """Return how all tokenizers find words, without their added tokens if these differ; or how BERT does.
 
-    One whose way is unknown here has no say.
+    One whose way is unknown here has no say beside others; alone, what it is said to be.
     """
-    known = [reading for reading in readings if reading is not None]
+    known = [each.reading for each in tokenizers if each.reading is not None]
+    if not known:
+        known = [TextReading(each.words_of) for each in tokenizers if each.words_of is not None]
     if known:
         if all(reading == known[0] for reading in known):
             return known[0]

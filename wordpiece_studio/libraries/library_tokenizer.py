@@ -26,7 +26,9 @@ from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.memory import memory_of, memory_text
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text.huggingface_steps import read_line_pre_tokenizer, read_normalizer
+from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
 from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
 from wordpiece_studio.tokenizer.template import Template
@@ -103,6 +105,9 @@ class LibraryTokenizer(LibraryEncoder):
         The token for what the model does not know, if it has one.
     reading
         As given, or as the content says.
+    words_of
+        For a model of SentencePiece, which begins words at blanks, what white space separates, unless it is known that
+        it was trained on words, and what found them.
 
     Raises
     ------
@@ -121,6 +126,7 @@ class LibraryTokenizer(LibraryEncoder):
         self._name = display_name(path)
         self._sha256 = sha256
         self._content = content
+        self.words_of = Pipeline(Unchanged(), WhitespaceSplit()) if self._is_model else None
         self.reading = _reading_in(content) if reading is None and content and not self._is_model else reading
         size = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
@@ -145,7 +151,8 @@ class LibraryTokenizer(LibraryEncoder):
 
     def __reduce__(self) -> tuple[type[LibraryTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {
-            name: getattr(self, name) for name in ("_roles", "model_max_length", "padding_side", "truncation_side")
+            name: getattr(self, name)
+            for name in ("_roles", "words_of", "model_max_length", "padding_side", "truncation_side")
         }
         return LibraryTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 

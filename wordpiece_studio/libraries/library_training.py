@@ -38,6 +38,7 @@ from wordpiece_studio.libraries.training_child import (
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
+from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.text.pipeline import PreTokenizer
 
     Files = CorpusFile | Path | Sequence[CorpusFile | Path] | Listing
 
@@ -187,7 +189,10 @@ class LibraryRun:
         StudioError
             If the library cannot load what it trained.
         """
-        return LibraryTokenizer(self.file_name, content=self.content)
+        tokenizer = LibraryTokenizer(self.file_name, content=self.content)
+        if self.counts is not None:
+            tokenizer.words_of = Pipeline(self.counts.normalizer.kept, self.counts.pre_tokenizer)
+        return tokenizer
 
     def replay_config(self) -> TrainingConfig:
         """Return the settings by which our training gives the same vocabulary: merges by count, in their order of ties.
@@ -202,7 +207,11 @@ class LibraryRun:
             If it was not trained by merges of `tokenizers`.
         """
         check_replayable(self.trainer)
-        return self.config.replaying(self.tokens[len(self.config.reserved_tokens) :])
+        config = self.config.replaying(self.tokens[len(self.config.reserved_tokens) :])
+        if self.counts is None:
+            return config
+        marked = [symbol for symbol in _initial_alphabet(self.config, self.counts.pre_tokenizer) if len(symbol) > 1]
+        return dataclasses.replace(config, initial_alphabet=tuple(dict.fromkeys((*config.initial_alphabet, *marked))))
 
 
 def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
@@ -532,12 +541,16 @@ def _tokenizers_settings(
             "Train on a part of the text.",
             n=counts.total,
         )
+    alphabet = _initial_alphabet(config, counts.pre_tokenizer)
     config = dataclasses.replace(config, alphabet="huggingface").for_words_of(counts.pre_tokenizer)
     prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix
+    marked = [] if trainer == "tokenizers-unigram" else [symbol for symbol in alphabet if len(symbol) > 1]
+    seen = _marked_symbols(counts.words, prefix, suffix or "") if marked else set()
+    absent = [symbol for symbol in marked if symbol not in seen]
     settings: dict[str, Any] = {
-        "vocab_size": config.vocab_size,
+        "vocab_size": max((config.vocab_size or 0) - len(absent), 0),
         "special_tokens": list(config.reserved_tokens),
-        "initial_alphabet": list(config.initial_alphabet),
+        "initial_alphabet": [symbol for symbol in alphabet if len(symbol) == 1],
     }
     model = {"unk_token": unk_token} if unk_token else {}
     if trainer == "tokenizers-unigram":
@@ -568,6 +581,25 @@ def _tokenizers_settings(
         "trainer": {name: value for name, value in settings.items() if value is not None},
         "parts": parts,
         "user_tokens": list(config.user_tokens),
+        "absent_symbols": absent,
+    }
+
+
+def _initial_alphabet(config: TrainingConfig, pre_tokenizer: PreTokenizer) -> tuple[str, ...]:
+    """Return the initial alphabet, with all bytes in every form if words are made of them, as in our own training."""
+    config = dataclasses.replace(config, alphabet="seen", end_of_word="attached")
+    return config.for_words_of(pre_tokenizer).initial_alphabet
+
+
+def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
+    """Return the symbols with prefix or suffix that occur in words."""
+    inside: set[str] = set().union(*(word[1:-1] for word in words))
+    alone = {word for word in words if len(word) == 1}
+    last = {word[-1] for word in words if len(word) > 1}
+    return {
+        *(prefix + each for each in inside),
+        *(each + suffix for each in alone),
+        *(prefix + each + suffix for each in last),
     }
 
 

@@ -262,12 +262,46 @@ def _by_tokenizers(
     value = json.loads(made.to_str()) | settings["parts"]
     for token in value["added_tokens"]:
         token["special"] = token["content"] not in settings["user_tokens"]
+    model = value["model"]
+    if kind == "Unigram":
+        model["vocab"] = _without_repeated(model["vocab"])
+        ids = {token: number for number, (token, _) in enumerate(model["vocab"])}
+        for token in value["added_tokens"]:
+            token["id"] = ids[token["content"]]
+    else:
+        _put_in(model["vocab"], settings)
     made = Tokenizer.from_str(json.dumps(value))
-    ids, model = made.get_vocab(), value["model"]
+    ids = made.get_vocab()
     scores = [score for _, score in model["vocab"]] if kind == "Unigram" else None
     merges = [tuple(pair) for pair in model["merges"]] if kind == "BPE" else None
     learned = (tokenizers.__version__, sorted(ids, key=ids.__getitem__), scores, merges, 0, False)
     return made.to_str(pretty=True).encode(), _checked(learned)
+
+
+def _without_repeated(pieces: list[list[Any]]) -> list[list[Any]]:
+    """Return the pieces of a Unigram model without those that are special tokens again.
+
+    The library learns them where words spell them out. No text is tokenized with them, as special tokens are found
+    first, but the special token would have their id.
+    """
+    first: dict[str, list[Any]] = {}
+    for piece in pieces:
+        first.setdefault(piece[0], piece)
+    return list(first.values())
+
+
+def _put_in(vocab: dict[str, int], settings: Mapping[str, Any]) -> None:
+    """Put symbols that do not occur behind those that do, as the library only takes them without prefix and suffix."""
+    absent = [symbol for symbol in settings["absent_symbols"] if symbol not in vocab]
+    if not absent:
+        return
+    prefix, suffix = (settings["trainer"].get(name, "") for name in ("continuing_subword_prefix", "end_of_word_suffix"))
+    tokens = sorted(vocab, key=vocab.__getitem__)
+    place = len(settings["trainer"]["special_tokens"])
+    while place < len(tokens) and len(tokens[place].removeprefix(prefix).removesuffix(suffix) or prefix) == 1:
+        place += 1
+    tokens[place:place] = absent
+    vocab.update((token, number) for number, token in enumerate(tokens))
 
 
 def _by_sentencepiece(

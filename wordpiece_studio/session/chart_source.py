@@ -18,7 +18,7 @@ from wordpiece_studio.session.selection import text_of_token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from wordpiece_studio.session.held_out_judging import HeldOutJudging
+    from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.session.token_usage import TokenUsage
@@ -111,8 +111,8 @@ class ChartSource:
         return self.model.step
 
     @property
-    def held_out(self) -> float | None:
-        """Tokens a word of held-out text at the last step, by a training on the rest; None if not known."""
+    def held_out(self) -> HeldOutFigure | None:
+        """What a training on the rest makes of held-out text at the last step; None if not known."""
         figures = None if self._judging is None else self._judging.figures
         return None if figures is None else next(iter(figures.values()))
 

@@ -185,7 +185,7 @@ def repair_in_child(connection: ParentConnection, repair: str) -> None:
 
 
 FIGURES = b"j"
-"""The kind of the message with tokens a word by objective."""
+"""The kind of the message with figures; for `judge_in_child`: tokens a word, and the unknown share, by objective."""
 _READING_PART, _TRAINING_PART = 0.1, 0.3
 """How much of the progress is reading the corpus, and each of three trainings."""
 
@@ -218,7 +218,8 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     if not corpus.held_out.special_tokens and words != wanted["words"]:
         raise StudioError("The corpus has changed since it was counted")
     figures = held_out_figures(corpus.rest, corpus.held_out, config, progress=report.trained)
-    connection.send_bytes(FIGURES + json.dumps(figures.tokens_per_word).encode())
+    found = {objective: (rate, figures.unknown[objective]) for objective, rate in figures.tokens_per_word.items()}
+    connection.send_bytes(FIGURES + json.dumps(found).encode())
 
 
 def written_judge_order(
@@ -293,6 +294,8 @@ def measure_in_child(connection: ParentConnection, order: str) -> None:
     for name, file_name in wanted["tokenizers"].items():
         with _noting(failures, name):
             named[name] = _read_tokenizer(contents[name], file_name, name, rest)
+            if name in wanted["words_of"]:
+                named[name] = _with_words_of(named[name], wanted["words_of"][name])
     on: dict[str, Any] = {"on": reader.counts()} if reader is not None else {"texts": [text]}
     if wanted["files"]:
         on = {"on": wanted["files"], "is_parallel": wanted["is_parallel"]}
@@ -304,6 +307,20 @@ def measure_in_child(connection: ParentConnection, order: str) -> None:
         parts = {"": found.figures, **found.parts}
         figures = {name: [dataclasses.asdict(each) for each in part] for name, part in parts.items()}
         connection.send_bytes(FIGURES + json.dumps({"figures": figures, "words_of": found.words_of}).encode())
+
+
+def written_pipeline(counts: WordCounts) -> dict[str, Any]:
+    """Return what found words, as data.
+
+    Raises
+    ------
+    StudioError
+        If it is not built in, so that it cannot be described.
+    """
+    return {
+        "normalizer": normalizers.to_spec(counts.normalizer),
+        "pre_tokenizer": pre_tokenizers.to_spec(counts.pre_tokenizer),
+    }
 
 
 def written_tokenizer(run: Run, step: int) -> bytes:
@@ -321,8 +338,7 @@ def written_tokenizer(run: Run, step: int) -> bytes:
     described = {
         "config": history.config.to_dict(),
         "tokens": history.vocabulary(step).tokens,
-        "normalizer": normalizers.to_spec(run.counts.normalizer),
-        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+        **written_pipeline(run.counts),
         "merges": [pair for pair, first in pairs.items() if first <= step],
     }
     return json.dumps(described).encode()
@@ -340,8 +356,7 @@ def written_training(run: Run, config: TrainingConfig) -> bytes:
         "trainer": "" if run.library_run is None else run.library_run.trainer,
         "is_of_lines": run.library_run is not None and run.library_run.learned.is_of_lines,
         "config": config.to_dict(),
-        "normalizer": normalizers.to_spec(run.counts.normalizer),
-        "pre_tokenizer": pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+        **written_pipeline(run.counts),
     }
     return json.dumps(described).encode()
 
@@ -387,6 +402,16 @@ class _Rest:
 
 def _pipeline(described: dict[str, Any]) -> tuple[Normalizer, PreTokenizer]:
     return normalizers.from_spec(described["normalizer"]), pre_tokenizers.from_spec(described["pre_tokenizer"])
+
+
+def _with_words_of(trained: Any, described: dict[str, Any]) -> Measurable:
+    """Return the tokenizer of a library with the words that the run was counted in."""
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+
+    tokenizer: LibraryTokenizer = trained if isinstance(trained, LibraryTokenizer) else trained.tokenizer()
+    normalizer, pre_tokenizer = _pipeline(described)
+    tokenizer.words_of = Pipeline(normalizer.kept, pre_tokenizer)
+    return tokenizer
 
 
 def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> Measurable:

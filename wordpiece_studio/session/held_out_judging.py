@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
+from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.corpus_child import (
     FIGURES,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.training.config import TrainingConfig
 
-    Figures = dict[str, float]
-    """Tokens a word, by objective."""
+    Figures = dict[str, "HeldOutFigure"]
+    """What each objective makes of the text."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,6 +52,18 @@ LEAST_WORDS = 2000
 _REST_MS = 500
 _RULES = ("vocab_size", "no_pair", "min_frequency", "min_value", "max_merges")
 """Reasons why a training ended that end a training on a part of the corpus in the same way."""
+
+
+class HeldOutFigure(NamedTuple):
+    """Tokens a word, and the share of them that is unknown."""
+
+    rate: float
+    unknown: float = 0.0
+
+    @property
+    def loses_text(self) -> bool:
+        """Whether so much is unknown that the rate is better than it should be."""
+        return self.unknown > MUCH_UNKNOWN
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +112,7 @@ class HeldOutJudging(QObject):
 
     @property
     def figures(self) -> Figures | None:
-        """Tokens a word by objective for the run that is shown, its own first; None if there are none yet or at all."""
+        """The figures by objective for the run that is shown, its own first; None if there are none yet or at all."""
         run, order = self._model.run, self._order
         found = next((figures for known, figures in self._known if known.is_like(order)), None)
         if run is None or found is None:
@@ -186,7 +199,7 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
 
 
 def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figures | None:
-    """Return tokens a word by objective; None if canceled."""
+    """Return the figures by objective; None if canceled."""
     files = [each.file for each in order.corpus.files]
     written = written_judge_order(order.counts, order.config, files, order.max_word_length)
     if must_compile_first(order.counts, order.config):
@@ -199,7 +212,7 @@ def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figure
                 for message in messages_of(order.corpus.text or "", None):
                     child.send(message)
             elif kind == FIGURES:
-                figures = json.loads(bytes(content))
+                figures = {name: HeldOutFigure(*figure) for name, figure in json.loads(bytes(content)).items()}
             else:
                 report(json.loads(bytes(content)))
     finally:

@@ -25,6 +25,7 @@ from wordpiece_studio.session.corpus_child import (
     READY,
     measure_in_child,
     messages_of,
+    written_pipeline,
     written_tokenizer,
     written_training,
 )
@@ -38,7 +39,6 @@ from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
 from wordpiece_studio.storage.tokenizer_loading import files_read, manifest_of_tokenizer
 from wordpiece_studio.system.child_process import ChildProcess, read_error
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.text import normalizers, pre_tokenizers
 
 if TYPE_CHECKING:
     import threading
@@ -405,8 +405,11 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     """Return the figures; None if canceled. The work of a `BackgroundJob`, which reports what is being done."""
     errors: dict[Measured, StudioError] = {}
     contents: dict[str, bytes] = {}
+    named_words: dict[str, dict[str, Any]] = {}
     for each in order.measured:
         try:
+            if each.run is not None and _is_of_words(each.run, each.step):
+                named_words[each.name] = written_pipeline(each.run.counts)
             contents[each.name] = _content(order, each)
         except StudioError as error:
             errors[each] = error
@@ -417,7 +420,8 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     trained = [each.run for each in names.values() if each.run is not None and order.is_trained_anew(each)]
     if any(must_compile_first(run.counts, run.config) for run in trained):
         compile_kernels(stop)
-    child = ChildProcess(measure_in_child, _written_order(order, files), name="The measuring of tokenizers")
+    written = _written_order(order, files, named_words)
+    child = ChildProcess(measure_in_child, written, name="The measuring of tokenizers")
     figures: dict[str, Figures] = {}
     words_of: tuple[str, ...] = ()
     try:
@@ -438,6 +442,12 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     finally:
         child.end()
     return None if stop.is_set() else FiguresFound(figures, errors, words_of)
+
+
+def _is_of_words(run: Run, step: int) -> bool:
+    """Return whether a library runs the tokenizer and was trained on the words of the run, not on lines of text."""
+    of_library = run.library_run
+    return of_library is not None and run.is_run_by_library(step) and not of_library.learned.is_of_lines
 
 
 def _content(order: FiguresOrder, measured: Measured) -> bytes:
@@ -492,7 +502,7 @@ def _file_name(order: FiguresOrder, measured: Measured) -> str:
     return run.library_run.file_name
 
 
-def _written_order(order: FiguresOrder, files: dict[str, str]) -> str:
+def _written_order(order: FiguresOrder, files: dict[str, str], words_of: dict[str, dict[str, Any]]) -> str:
     """Return an order for `measure_in_child` as JSON.
 
     Raises
@@ -504,8 +514,8 @@ def _written_order(order: FiguresOrder, files: dict[str, str]) -> str:
     return json.dumps(
         {
             "tokenizers": files,
-            "normalizer": None if counts is None else normalizers.to_spec(counts.normalizer),
-            "pre_tokenizer": None if counts is None else pre_tokenizers.to_spec(counts.pre_tokenizer),
+            "words_of": words_of,
+            **({"normalizer": None, "pre_tokenizer": None} if counts is None else written_pipeline(counts)),
             "files": where.names() if where.place == "files" else None,
             "is_parallel": where.is_parallel,
             "corpus": None if order.corpus is None else [written_file(each.file) for each in order.corpus.files],

@@ -42,7 +42,7 @@ from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
-from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, PreTokenizer
+from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -92,7 +92,14 @@ def load_tokenizer(
     StudioError
         If a file is missing, damaged or requires what cannot be done exactly here, or two files contradict each other.
     """
-    given, steps = checked_path(path), (normalizer, pre_tokenizer)
+    given = checked_path(path)
+    tokenizer = _loaded(given, (normalizer, pre_tokenizer))
+    if isinstance(tokenizer, LibraryTokenizer) and tokenizer.reading is None:
+        tokenizer.words_of = _named_pipeline(given, tokenizer) or tokenizer.words_of
+    return tokenizer
+
+
+def _loaded(given: Path, steps: Steps) -> AnyTokenizer:
     if given.is_dir():
         return _from_folder(given, steps)
     if given.name == MANIFEST_FILE:
@@ -127,7 +134,7 @@ def files_read(path: str | os.PathLike[str]) -> list[Path]:
     """Return the files that `load_tokenizer` reads, and those that it would read if they existed."""
     given = Path(path)
     if given.suffix == MODEL_SUFFIX and not given.is_dir():
-        return [given]
+        return [given, side_manifest(given), given.parent / MANIFEST_FILE]
     folder = given if given.is_dir() else given.parent
     names = (*TOKENIZER_FILES, *KNOWN_FILES, MERGES_FILE, MANIFEST_FILE, CONFIG_FILE, SPECIAL_TOKENS_FILE,
              ADDED_TOKENS_FILE)  # fmt: skip
@@ -136,6 +143,23 @@ def files_read(path: str | os.PathLike[str]) -> list[Path]:
         return list(dict.fromkeys(beside))
     own = [merges_beside(given)] if given.name.endswith(VOCAB_JSON_FILE) else []
     return list(dict.fromkeys((given, *own, side_manifest(given), *beside)))
+
+
+def _named_pipeline(path: Path, tokenizer: LibraryTokenizer) -> Pipeline | None:
+    """Return what found the words that a library was trained on, as the manifest of this tokenizer says; None if none.
+
+    What a library that reads lines was given is not in words, whatever words its manifest counts.
+    """
+    try:
+        manifest = manifest_of_tokenizer(path)
+    except StudioError:  # what must be read with it has been
+        return None
+    if manifest is None or manifest.kind != "peer" or manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
+        return None
+    if (manifest.training or {}).get("trained_on") == "lines":
+        return None
+    found = normalizers.from_spec(manifest.normalizer).kept, pre_tokenizers.from_spec(manifest.pre_tokenizer)
+    return Pipeline(*found)
 
 
 def load_wordpiece_tokenizer(

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QLabel, QTabWidget
 from tests.sampling import some_pairs
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.held_out_judging import HeldOutFigure
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.live_timeline import TextChange, TextSummary
 from wordpiece_studio.session.run import Selection, TrainerState
@@ -155,11 +156,13 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     assert (x[0], y[0], x[-1], y[-1]) == (0, 26 / 8, 25, 20 / 8)
     charts.bench.seek(14)
     assert chart.readout.endswith(", 2.500 in the live text")
-    charts.judging.tell({"score": 5.25, "count": 4.0})
+    charts.judging.tell({"score": HeldOutFigure(5.25), "count": HeldOutFigure(4.0)})
     charts.bench.wait(lambda: [*chart._held_out.getData()[1]] == [5.25])
     assert chart.y_range()[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
+    charts.judging.tell({"score": HeldOutFigure(5.25, 0.5)})
+    charts.bench.wait(lambda: chart.readout.endswith(", 5.250 in held-out text with 50.0% unknown"))
     charts.judging.tell(None)
     charts.bench.wait(lambda: not len(chart._held_out.getData()[1]))
 

@@ -11,6 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QLayout, QToolButton
 
 from tests.ui.panes.timeline_bench import Timeline, at, click
+from wordpiece_studio.session.held_out_judging import HeldOutFigure
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.dialogs.help_window import term_at
@@ -110,9 +111,10 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     judging.progress = 0.437
     judging.changed.emit()
     assert (label.isVisible(), label.text()) == (True, "Measuring held-out text: 43%")
-    judging.figures, judging.progress = {"likelihood": 1.268, "count": 1.25, "score": 2.856}, None
+    rates = {"likelihood": 1.268, "count": 1.25, "score": 2.856}
+    judging.figures, judging.progress = {name: HeldOutFigure(rate, 0.01) for name, rate in rates.items()}, None
     judging.changed.emit()
-    whole = "Held-out: 1.27 tokens per word (Count 1.25, Score 2.86)"
+    whole = "Held-out: 1.27 tokens per word (Count 1.25 · Score 2.86)"
     assert label.text() == whole
     assert label.accessibleName() == f"Held-out text: {whole}"
     assert "tenth of the corpus" in label.toolTip()
@@ -127,6 +129,10 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
         needed = sum(map(pane.fontMetrics().horizontalAdvance, (pane.title, pane.hint, shown[-1])))
         assert needed < pane.width() or not shown[-1]
     assert list(dict.fromkeys(shown)) == [whole, "Held-out: 1.27 tokens per word", ""]
+    pane.resize(1200, 180)
+    judging.figures = {"likelihood": HeldOutFigure(1.05, 0.117), "count": HeldOutFigure(1.06, 0.0251)}
+    judging.changed.emit()
+    assert label.text() == "Held-out: 1.05 tokens per word, 11.7% unknown (Count 1.06, 2.5% unknown)"
     judging.figures = None
     judging.changed.emit()
     assert not label.isVisible()

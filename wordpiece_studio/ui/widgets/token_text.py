@@ -17,6 +17,7 @@ from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:
     from wordpiece_studio.evaluation.usage import DeadReason
+    from wordpiece_studio.session.held_out_judging import HeldOutFigure
 
 __all__ = [
     "DEAD_MARK",
@@ -28,6 +29,7 @@ __all__ = [
     "number_text",
     "signed_text",
     "token_text",
+    "unknown_words",
     "value_text",
 ]
 
@@ -114,6 +116,13 @@ def _filled(template: str, reason: DeadReason) -> str:
         step=number_text(reason.step),
         merges=number_text(reason.merges),
     )
+
+
+def unknown_words(figure: HeldOutFigure) -> str:
+    """Return what follows tokens a word if so many of them are unknown that there seem to be fewer; else nothing."""
+    if not figure.loses_text:
+        return ""
+    return QCoreApplication.translate("HeldOut", " with {share} unknown").format(share=f"{figure.unknown:.1%}")
 
 
 def _tr(text: str) -> str:

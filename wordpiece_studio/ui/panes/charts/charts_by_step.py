@@ -11,7 +11,7 @@ from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabu
 from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
 from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text, value_text
+from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text, unknown_words, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -398,7 +398,8 @@ class FertilityChart(StepChart):
         steps = sampled_steps(self.source.count, self.canvas.columns)
         corpus = Curve(steps.astype(np.float64), fertility_at(history, steps))
         live = self._live_curve()
-        held_out = [] if self.source.held_out is None else [self.source.held_out]
+        found = self.source.held_out
+        held_out = [] if found is None else [found.rate]
         highest = max(corpus.y.max(), live.y.max(initial=0.0), *held_out)
         lowest = min(corpus.y.min(), live.y.min(initial=np.inf), *held_out)
         self._held_out.setData([float(self.source.count)] * len(held_out), held_out, size=10)
@@ -420,8 +421,8 @@ class FertilityChart(StepChart):
         if is_low:  # no room for labels beside the curves
             names = "— " + self.tr("Training corpus"), "- - " + self.tr("Live text")
             caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
-        if held_out:
-            said = self.tr("● {rate} on held-out text").format(rate=value_text(held_out[0]))
+        if found is not None:
+            said = self.tr("● {rate} on held-out text").format(rate=value_text(found.rate)) + unknown_words(found)
             caption = "   ".join([caption, said])
         self.canvas.set_captions(caption, self.tr("Merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
@@ -483,7 +484,8 @@ class FertilityChart(StepChart):
             said += self.tr(", {live} in the live text").format(live=value_text(live))
         held_out = self.source.held_out
         if held_out is not None and step == self.source.count:
-            said += self.tr(", {rate} in held-out text").format(rate=value_text(held_out))
+            said += self.tr(", {rate} in held-out text").format(rate=value_text(held_out.rate))
+            said += unknown_words(held_out)
         return said
 
 

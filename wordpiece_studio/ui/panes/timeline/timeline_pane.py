@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
 
-    from wordpiece_studio.session.held_out_judging import HeldOutJudging
+    from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
@@ -528,12 +528,19 @@ class TimelinePane(Pane):
             return ()
         if judging.figures is None:
             return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
-        own, *others = judging.figures.items()
-        rate = f"{own[1]:.2f}"
-        named = ", ".join(f"{objective_name(objective)} {value:.2f}" for objective, value in others)
-        return (
-            self.tr("Held-out: {rate} tokens per word ({others})").format(rate=rate, others=named),
-            self.tr("Held-out: {rate} tokens per word").format(rate=rate),
+        (_, figure), *others = judging.figures.items()
+        if figure.loses_text:
+            said = self.tr("Held-out: {rate} tokens per word, {share} unknown")
+        else:
+            said = self.tr("Held-out: {rate} tokens per word")
+        short = said.format(rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
+        named = " · ".join(self._rate_words(objective, each) for objective, each in others)
+        return f"{short} ({named})", short
+
+    def _rate_words(self, objective: str, figure: HeldOutFigure) -> str:
+        text = self.tr("{objective} {rate}, {share} unknown") if figure.loses_text else self.tr("{objective} {rate}")
+        return text.format(
+            objective=objective_name(objective), rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}"
         )
 
     def _why_empty(self) -> str:
