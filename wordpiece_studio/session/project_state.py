@@ -260,6 +260,13 @@ class ProjectState(QObject):
         self._saved = content_of(project)
         self.saved.emit()
 
+    def agree(self) -> None:
+        """Read the files outside the project's folder from now on, wherever they are: its content is the same."""
+        before = self.content().corpus
+        self._session.agree()
+        if self._saved is not None and self._saved.corpus == before:
+            self._saved = replace(self._saved, corpus=self.content().corpus)
+
     def detach(self) -> None:
         """Start a new project without a file, because a different corpus is shown.
 
