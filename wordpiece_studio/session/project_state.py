@@ -399,9 +399,9 @@ class ProjectState(QObject):
         StudioError
             If they describe something that does not exist.
         """
-        config = TrainingConfig.from_dict(settings.training)
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
+        config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
         return config
 
