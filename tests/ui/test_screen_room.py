@@ -109,3 +109,18 @@ def test_what_fits_is_not_scrolled(empty_studio: Studio) -> None:
     dialog.show()
     assert not dialog.findChildren(RoomArea)
     dialog.close()
+
+
+def test_what_is_scrolled_down_is_not_scrolled_sideways(
+    empty_studio: Studio, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = ExportDialog([(30, 100), (12, 82)], tmp_path, empty_studio.window.theme.mono_font(-1), empty_studio.window)
+    dialog.ensurePolished()
+    width = dialog.layout().totalMinimumSize().width()
+    monkeypatch.setattr(screen_room, "room_for", lambda _window: QSize(width + 100, 300))
+    dialog.show()
+    empty_studio.qtbot.waitExposed(dialog)
+    (area,) = dialog.findChildren(RoomArea)
+    empty_studio.wait(lambda: area.width() == dialog.width() and area.verticalScrollBar().maximum() > 0)
+    assert area.horizontalScrollBar().maximum() == 0
+    dialog.close()

@@ -260,6 +260,13 @@ class ProjectState(QObject):
         self._saved = content_of(project)
         self.saved.emit()
 
+    def agree(self) -> None:
+        """Read the files outside the project's folder from now on, wherever they are: its content is the same."""
+        before = self.content().corpus
+        self._session.agree()
+        if self._saved is not None and self._saved.corpus == before:
+            self._saved = replace(self._saved, corpus=self.content().corpus)
+
     def detach(self) -> None:
         """Start a new project without a file, because a different corpus is shown.
 
@@ -392,9 +399,9 @@ class ProjectState(QObject):
         StudioError
             If they describe something that does not exist.
         """
-        config = TrainingConfig.from_dict(settings.training)
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
+        config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
         return config
 

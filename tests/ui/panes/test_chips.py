@@ -221,6 +221,16 @@ def test_every_token_can_be_painted(qtbot: QtBot, theme: Theme, token: str) -> N
     assert not flow.grab().isNull()
 
 
+def test_which_chips_of_a_word_are_selected_is_found_once_for_all_of_them(qtbot: QtBot, theme: Theme) -> None:
+    flow, asked = LiveChips(theme, lambda _line, _piece: (), str), []
+    qtbot.addWidget(flow)
+    flow.resize(400, 100)
+    flow.set_lines(text(line("a b c d", "e f")))
+    flow.set_rings(lambda word: (asked.append(word), {0})[1])
+    flow.grab()
+    assert [len(word.pieces) for word in asked] == [4, 2]
+
+
 def painted(style: ChipStyle, width: float, look: ChipLook, ratio: float = 1.0, token: str = "##ab") -> QImage:
     image = QImage(QSize(60, 40) * ratio, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)

@@ -69,15 +69,13 @@ def are_agreed(folder: str, places: Iterable[str]) -> bool:
 
 
 def note_agreed(project: str | os.PathLike[str], corpus: ProjectCorpus) -> None:
-    """Remember that a project that was just saved or agreed to may touch its files, unless some are not agreed to yet.
+    """Remember that a project that was just saved or agreed to may touch its files.
 
     Where it cannot be remembered, the user is asked again.
     """
-    references = [*corpus.files, *([] if corpus.origin is None else [corpus.origin])]
-    if any(reference.file.unagreed for reference in references):
-        return
     folder = os.path.dirname(os.path.realpath(project))
-    paths = [path if is_url(path) else os.path.abspath(path) for path in (each.file.path for each in references)]
+    files = [reference.file for reference in corpus.references]
+    paths = [place for file in files for place in file.unagreed or (_absolute(file.path),)]
     digest = _digest(folder, [path for path in paths if found_inside(path, folder) is None])
     with _writing:
         known = _known()
@@ -87,6 +85,10 @@ def note_agreed(project: str | os.PathLike[str], corpus: ProjectCorpus) -> None:
         with contextlib.suppress(OSError, StudioError):
             _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             atomic_write(_file(), "".join(f"{each}\n" for each in kept).encode())
+
+
+def _absolute(path: str) -> str:
+    return path if is_url(path) else os.path.abspath(path)
 
 
 def _digest(folder: str, places: Iterable[str]) -> str | None:

@@ -141,6 +141,11 @@ class ProjectCorpus:
     origin: CorpusReference | None = None
     files: tuple[CorpusReference, ...] = ()
 
+    @property
+    def references(self) -> tuple[CorpusReference, ...]:
+        """The files, and the text's file."""
+        return self.files if self.origin is None else (*self.files, self.origin)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectRun:

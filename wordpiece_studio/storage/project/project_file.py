@@ -11,7 +11,6 @@ the next one; parts keep their names and kinds.
 from __future__ import annotations
 
 import contextlib
-import os
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -36,6 +35,7 @@ from wordpiece_studio.storage.project.records import (
     LibraryRunHead,
     RunHead,
     checked_settings,
+    folder_of,
     from_json,
     read_corpus,
     read_heads,
@@ -65,6 +65,7 @@ from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence, Set
     from typing import BinaryIO
 
@@ -132,7 +133,8 @@ def save_project(
     if should_stop is not None and should_stop():
         raise SavingStopped
     atomic_write_all({path: write})
-    agreed_files.note_agreed(path, project.corpus)
+    if not any(reference.file.unagreed for reference in project.corpus.references):
+        agreed_files.note_agreed(path, project.corpus)
     for run in runs:
         note_copy(path, run.run, parts, run.place, run.words)
 
@@ -225,8 +227,7 @@ def _image(
             _SETTINGS: project.settings,
             _VIEW: msgspec.structs.replace(project.view, live_text="", notes=()),
         }
-        folder = os.path.dirname(os.path.realpath(path))
-        records[_CORPUS], sources = write_corpus(project.corpus, folder)
+        records[_CORPUS], sources = write_corpus(project.corpus, path)
         heads = [run.shares_words(image.parts) for run in ours]
         if heads:
             records[_RUN] = heads[0]
@@ -298,8 +299,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
     text = container.text(_TEXT) if head.has_text else None
     view = read_record(records[_VIEW], ProjectView, more(_VIEW))
     notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectBookmark, ...])
-    folder = os.path.dirname(os.path.realpath(container.path))
-    corpus = read_corpus(head, container.sources, text, folder)
+    corpus = read_corpus(head, container.sources, text, folder_of(container.path))
     counts, later = None, LaterReads(container)
     is_newer = container.minor > MINOR
     heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []

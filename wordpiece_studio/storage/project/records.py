@@ -214,8 +214,10 @@ def checked_settings(settings: ProjectSettings) -> ProjectSettings:
     return settings
 
 
-def write_corpus(corpus: ProjectCorpus, folder: str) -> tuple[CorpusHead, list[SourceRow]]:
-    """Return a corpus without its text, and the rows of its files; `folder`: the future folder of the project."""
+def write_corpus(corpus: ProjectCorpus, path: str | os.PathLike[str]) -> tuple[CorpusHead, list[SourceRow]]:
+    """Return a corpus without its text, and the rows of its files; `path`: the future path of the project."""
+    folder, named = folder_of(path), os.path.dirname(os.path.abspath(path))
+    folders = [folder, named] if os.path.realpath(named) == folder else [folder]
     record = CorpusHead(
         name=corpus.name,
         has_text=corpus.text is not None,
@@ -223,10 +225,15 @@ def write_corpus(corpus: ProjectCorpus, folder: str) -> tuple[CorpusHead, list[S
         mark=corpus.mark.hex(),
         is_edited=corpus.is_edited,
     )
-    rows = [placed(reference.file.path, folder, _about(reference, "file")) for reference in corpus.files]
+    rows = [placed(reference.file, folders, _about(reference, "file")) for reference in corpus.files]
     if corpus.origin is not None:
-        rows.append(placed(corpus.origin.file.path, folder, _about(corpus.origin, "origin")))
+        rows.append(placed(corpus.origin.file, folders, _about(corpus.origin, "origin")))
     return record, rows
+
+
+def folder_of(path: str | os.PathLike[str]) -> str:
+    """Return the folder of the project at `path`, without links on the way."""
+    return os.path.dirname(os.path.realpath(path))
 
 
 def _about(reference: CorpusReference, role: Literal["file", "origin"]) -> str:
@@ -284,16 +291,24 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
 _LONGEST = 1 << 16  # no system supports longer paths
 
 
-def placed(path: str, folder: str, about: str) -> SourceRow:
-    """Return the row of a file for a project in `folder`."""
+def placed(file: CorpusFile, folders: Sequence[str], about: str) -> SourceRow:
+    """Return the row of a file for a project in a folder, of which these are the names: the real one, and with links.
+
+    Of a file that is not read yet, both places are kept.
+    """
+    path, other = file.path, file.unagreed[-1] if file.unagreed else file.path
+    absolute = other if is_url(other) else os.path.abspath(other)
     if is_url(path):
-        return SourceRow(display_name(path), _bytes(path), None, about)
-    absolute = os.path.abspath(path)
-    try:
-        relative = os.path.relpath(absolute, folder).replace(os.sep, "/")
-    except ValueError:  # on another drive
         return SourceRow(display_name(absolute), _bytes(absolute), None, about)
-    return SourceRow(display_name(absolute), _bytes(absolute), _bytes(relative), about)
+    path = os.path.abspath(path)
+    folder = next((each for each in folders if path.startswith(os.path.join(each, ""))), folders[0])
+    try:
+        relative = os.path.relpath(path, folder).replace(os.sep, "/")
+    except ValueError:  # on another drive
+        relative = ""
+    # A name that another system takes for an absolute path is found by its own absolute path only.
+    way = _bytes(relative) if relative and is_relative(relative) else None
+    return SourceRow(display_name(absolute), _bytes(absolute), way, about)
 
 
 def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
@@ -309,9 +324,8 @@ def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
     places = [_text(row.absolute)]
     if row.relative is not None:
         relative = _text(row.relative)
-        if not is_relative(relative):
-            raise ValueError(row.path)
-        places.insert(0, os.path.normpath(os.path.join(folder, relative)))
+        if is_relative(relative):
+            places.insert(0, os.path.normpath(os.path.join(folder, relative)))
     found = {place: agreed_files.found_inside(place, folder) for place in places}
     if True in found.values():
         return next(place for place in places if found[place]), ()

@@ -83,8 +83,8 @@ class FilesElsewhere(QObject):
             self.offer()
 
     def _agree(self) -> None:
-        session, path = self._window.session, self._window.project.path
-        session.agree()
-        if path is not None:
-            note_agreed(path, session.corpus())
+        state = self._window.project
+        if state.path is not None:
+            note_agreed(state.path, self._window.session.corpus())
+        state.agree()
         self.agreed.emit()

@@ -70,12 +70,15 @@ class ScreenDialog(QDialog):
             return
         layout.activate()
         least = layout.totalMinimumSize().expandedTo(self.minimumSize())
+        size = self.size()
         if least.boundedTo(room) != least:
-            self._scroll(layout)
-        self.resize(self.size().boundedTo(room))
+            bars = self._scroll(layout)
+            size += QSize(bars.width() if least.height() > room.height() else 0,
+                          bars.height() if least.width() > room.width() else 0)  # fmt: skip
+        self.resize(size.boundedTo(room))
 
-    def _scroll(self, layout: QLayout) -> None:
-        """Put all but the buttons at the foot into an area that scrolls."""
+    def _scroll(self, layout: QLayout) -> QSize:
+        """Put all but the buttons at the foot into an area that scrolls; return how wide and high its bars are."""
         focused, last = self.focusWidget(), layout.itemAt(layout.count() - 1)
         foot = last.widget() if last is not None else None
         buttons = foot if isinstance(foot, QDialogButtonBox) else None
@@ -98,3 +101,4 @@ class ScreenDialog(QDialog):
         outer.activate()
         if focused is not None:
             focused.setFocus()
+        return QSize(area.verticalScrollBar().sizeHint().width(), area.horizontalScrollBar().sizeHint().height())

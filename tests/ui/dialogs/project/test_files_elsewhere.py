@@ -18,6 +18,7 @@ from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.journal import About
 from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.storage.project import agreed_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.storage.project.project_file import open_project, save_project
@@ -211,7 +212,7 @@ def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches
     far.parent.mkdir()
     far.write_text("hug pug hugs")
     (projects.folder / "own").mkdir()
-    path = saved(projects.folder / "own" / "p.wpstudio", [(str(far), None)], has_run=False)
+    path = saved(projects.folder / "own" / "p.wpstudio", [(str(far), "../evil/b.txt")], has_run=False)
     with noted(touches):
         projects.open(path)
         projects.studio.wait(lambda: window.session.counting.error is not None)
@@ -224,8 +225,10 @@ def test_one_click_reads_the_files_and_is_remembered(projects: Projects, touches
     assert window.session.counting.counts.total == 3
     assert not window.session.document.unagreed
     assert files.rows[0].shown_state is not FileState.OUTSIDE
-    assert not window.isWindowModified()
+    assert not unsaved_work(window.session, window.project, Loss.ALL).is_any
+    window.actions_.new_corpus.trigger()
     projects.open(path)
+    assert window.session.document.is_files
     assert not window.session.document.unagreed
     projects.studio.wait(lambda: window.session.counting.counts is not None)
 

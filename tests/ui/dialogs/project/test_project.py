@@ -11,17 +11,21 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from tests.storage.project.making import course_project
 from tests.ui.drops import drop
+from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session import project_saving
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.storage.project import project_file
-from wordpiece_studio.storage.project.contents import ProjectSelection
+from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSelection, ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project, save_project
+from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
+from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.file_questions import title_of, with_suffix
 
 if TYPE_CHECKING:
@@ -117,6 +121,25 @@ def test_an_opened_run_goes_on(projects: Projects) -> None:
     assert list(projects.window.model.history)[:25] == merges
     assert projects.window.project_controller.must_ask()
     projects.studio.answer(_CANCEL)
+
+
+def test_the_settings_of_a_project_from_before_all_bytes_were_in_the_alphabet_are_those_of_its_run(
+    projects: Projects,
+) -> None:
+    run = train(count_texts(["hug pug hugs"], "none", "byte-level"), TrainingConfig(max_merges=2, byte_alphabet="seen"))
+    training = run.config.to_dict()
+    del training["byte_alphabet"]  # which was no setting
+    settings = ProjectSettings(
+        training=training,
+        normalizer=normalizers.to_spec(run.counts.normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(run.counts.pre_tokenizer),
+    )
+    project = course_project(run=ProjectRun(counts=run.counts, config=run.config, history=run.history))
+    save_project(projects.path(), replace(project, settings=settings))
+    projects.open(projects.path())
+    session = projects.window.session
+    assert session.model.run.config == run.config
+    assert not session.changes_since_run().settings
 
 
 def test_a_running_training_is_saved_up_to_its_present_merge(projects: Projects) -> None:

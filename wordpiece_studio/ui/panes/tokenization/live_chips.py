@@ -274,12 +274,14 @@ class LiveChips(ChipArea[ChipPlace]):
         for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
             line = self._lines[index]
             words = line.words
-            for chip in block.chips:
-                y = top + chip.y - offset
-                if seen.top() - row_height < y < seen.bottom():
-                    place = ChipPlace(index, chip.word, chip.chip)
-                    rect = QRectF(chip.x + _MARGIN, y, chip.width, self._style.height)
-                    self._paint_chip(painter, place, line, words[chip.word], rect)
+            in_sight = (chip for chip in block.chips if seen.top() - row_height < top + chip.y - offset < seen.bottom())
+            for number, chips in groupby(in_sight, key=lambda chip: chip.word):
+                word = words[number]
+                ringed = self._rings(word) if self._rings is not None else ()  # once: it looks at the whole word
+                for chip in chips:
+                    rect = QRectF(chip.x + _MARGIN, top + chip.y - offset, chip.width, self._style.height)
+                    is_ringed = chip.chip in ringed
+                    self._paint_chip(painter, ChipPlace(index, number, chip.chip), line, word, rect, is_ringed)
             if self._framed:
                 self._paint_frames(painter, index, top - offset, block)
         if self._composed:
@@ -298,12 +300,12 @@ class LiveChips(ChipArea[ChipPlace]):
                 painter.drawRoundedRect(rect.adjusted(-1.5, -1.5, 1.5, 1.5), 5, 5)
 
     def _paint_chip(
-        self, painter: QPainter, place: ChipPlace, line: LiveLine, word: TokenizedWord, rect: QRectF
+        self, painter: QPainter, place: ChipPlace, line: LiveLine, word: TokenizedWord, rect: QRectF, is_ringed: bool
     ) -> None:
         piece = word.pieces[place.chip]
         look = ChipLook(
             unknown=isinstance(piece.token, UnknownToken),
-            selected=self._rings is not None and place.chip in self._rings(word),
+            selected=is_ringed,
             current=place == self._current and self.hasFocus(),
             continues=place.chip > 0,
             fresh=self._fresh_id is not None and piece.id == self._fresh_id,

@@ -61,7 +61,7 @@ def _rings_of(selection: Selection, prefix: str) -> Callable[[TokenizedWord], Co
             range(len(word.pieces)) if word.word is not None and word.word.text == selection.text else ()
         )
     if selection.kind == "token":
-        return lambda word: [at for at, piece in enumerate(word.pieces) if piece.token == selection.text]
+        return lambda word: {at for at, piece in enumerate(word.pieces) if piece.token == selection.text}
     made = made_by(selection, prefix)
 
     def of_pair(word: TokenizedWord) -> set[int]:
