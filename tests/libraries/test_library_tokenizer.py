@@ -11,6 +11,7 @@ import threading
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import psutil
 import pytest
@@ -308,8 +309,13 @@ def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: Lib
 @pytest.mark.slow
 @pytest.mark.expects_log
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
-def test_a_file_that_takes_all_memory_is_reported(tmp_path: Path, gpt: LibraryTokenizer) -> None:
-    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it"):
+def test_a_file_that_takes_all_memory_is_reported_even_if_nobody_looks(
+    tmp_path: Path, gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library_tokenizer, "memory_of", lambda _: None)
+    with pytest.raises(
+        StudioError, match=r"bad\.json: the tokenizers library crashed on it, .* take too much memory"
+    ):
         load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
     assert gpt.encode("a").tokens == ["a"]
 
@@ -318,7 +324,8 @@ def test_a_library_that_does_not_end_is_reported(gpt: LibraryTokenizer, monkeypa
     child = child_of(gpt)
     monkeypatch.setattr(library_tokenizer, "_PATIENCE_SECONDS", 0.0)
     child.suspend()
-    with pytest.raises(StudioError, match="the tokenizers library did not finish within 0 seconds"):
+    monkeypatch.setattr(library_tokenizer, "memory_of", lambda _: None)
+    with pytest.raises(StudioError, match=r"the tokenizers library did not finish within 0 seconds\. Use another"):
         gpt.encode("The dogs")
     monkeypatch.undo()
     psutil.wait_procs([child], timeout=30)
@@ -418,5 +425,30 @@ def test_a_model_whose_replacements_grow_is_stopped_by_the_memory_it_takes(tmp_p
     value = json.loads((tmp_path / "tokenizer.json").read_text(encoding="utf-8"))
     value["normalizer"] = {"type": "Sequence", "normalizers": [grows] * 8}
     (tmp_path / "tokenizer.json").write_text(json.dumps(value), encoding="utf-8")
-    with pytest.raises(StudioError, match=r"took more than \d+ MB of memory\. Use another tokenizer"):
+    with pytest.raises(StudioError, match=r"took more than 1\d\d MB of memory\. Use another tokenizer"):
         LibraryTokenizer(tmp_path / "tokenizer.json")
+
+
+def test_an_empty_added_token_is_none_as_for_the_library(tmp_path: Path) -> None:
+    token = {"id": 999, "content": "", "special": True, "single_word": False, "lstrip": False, "rstrip": True}
+    path = spoiled(tmp_path / "tokenizer.json", added_tokens=[token | {"normalized": False}])
+    ours = load_tokenizer(path)
+    assert ours.added_tokens == 0
+    assert_same(ours, gpt_2().from_file(str(path)), ["The dogs", ""])
+
+
+def test_any_request_may_take_what_loading_its_file_again_takes(
+    gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bounds: list[tuple[float, int]] = []
+
+    class Libraries:
+        def answer(self, request: bytes, seconds: float, growth: int) -> bytes:
+            bounds.append((seconds, growth))
+            return msgspec.msgpack.encode("")
+
+    monkeypatch.setattr(library_tokenizer, "_libraries", Libraries)
+    for gpt._bytes in (0, 10**9):  # as after the child was replaced
+        gpt.decode([1])
+    assert bounds[1][0] > bounds[0][0] + 600
+    assert bounds[1][1] == bounds[0][1] + 100 * 10**9

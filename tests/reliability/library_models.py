@@ -162,7 +162,8 @@ def _with_huge_number(rng: random.Random, data: bytes) -> bytes:
 def _outcome(told: str) -> str:
     if not told:
         return "loaded"
-    return "child ended" if any(words in told for words in ("crashed on it", "did not finish")) else "refused"
+    ends = ("crashed on it", "did not finish", "was ended")
+    return "child ended" if any(words in told for words in ends) else "refused"
 
 
 def _is_clear(told: str, path: Path) -> bool:

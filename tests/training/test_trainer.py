@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import io
 import itertools
 import pickle
 import random
@@ -342,12 +344,33 @@ def test_threads_may_share_a_trainer(engine: Any, sample_words: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", ["plain", "compiled"])
+def test_a_trainer_is_pickled_whole_while_others_go_on(engine: Any, sample_words: Any) -> None:
+    trainer = wps.Trainer(sample_words, wps.TrainingConfig(max_merges=50), engine=engine)
+    trainer.run(5)
+
+    class Pickler(pickle.Pickler):
+        """While it writes the parts one by one, another thread trains."""
+
+        def persistent_id(self, part: Any) -> None:
+            if part is not trainer:
+                trainer.run(1)
+
+    file = io.BytesIO()
+    Pickler(file).dump(trainer)
+    copied = pickle.loads(file.getvalue())
+    assert copied.current_step == len(copied.history) == 5
+    copied.run()
+    trainer.run()
+    assert contents(copied) == contents(trainer)
+
+
+@pytest.mark.parametrize("engine", ["plain", "compiled"])
 def test_a_copy_is_a_trainer_of_its_own(engine: Any) -> None:
     trainer = wps.Trainer(dict(HUG), engine=engine)
     trainer.run(1)
-    copied = pickle.loads(pickle.dumps(trainer))
-    copied.run()
-    assert trainer.current_step == len(trainer.history) == 1
+    for copied in (pickle.loads(pickle.dumps(trainer)), copy.copy(trainer), copy.deepcopy(trainer)):
+        copied.run()
+        assert trainer.current_step == len(trainer.history) == 1
     trainer.run()
     assert contents(copied) == contents(trainer)
 

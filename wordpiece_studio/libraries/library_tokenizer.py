@@ -47,10 +47,9 @@ _CHARACTERS_AT_ONCE = 1 << 18
 _MOST_SEGMENTATIONS = 512  # of which SentencePiece is capable
 _LARGEST_ID = (1 << 32) - 1
 _PATIENCE_SECONDS, _A_SECOND = 60.0, 20_000  # characters, or fifty times as many bytes of a file
-# Bytes of memory that a request may take, and more per character. A Unigram model of 400,000 pieces takes 45 per byte
-# of its file when it is loaded.
-_MOST_GROWTH, _A_CHARACTER = 1 << 30, 1000
-_MOST_GROWTH_LOADING, _A_CHARACTER_LOADING = 256 << 20, 100 * 50
+# Bytes of memory that a request may take, and more per character and per byte of the file, which any request may load
+# again. A Unigram model takes 45 per byte; a character of which the model makes a token for each byte, 1,500.
+_MOST_GROWTH, _A_CHARACTER, _A_BYTE = 128 << 20, 4000, 100
 _LOOK_SECONDS = 0.02  # between two looks at the memory of the child
 
 
@@ -128,12 +127,10 @@ class LibraryTokenizer(LibraryEncoder):
         self._content = content
         self.words_of = Pipeline(Unchanged(), WhitespaceSplit()) if self._is_model else None
         self.reading = _reading_in(content) if reading is None and content and not self._is_model else reading
-        size = 0 if content is None else len(content)
+        self._bytes = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
-            size = self.path.stat().st_size
-        found = self._ask(
-            "load", (), size // 50, tuple[str, str, int, int, int, list[str], dict[str, str], Any], content
-        )
+            self._bytes = self.path.stat().st_size
+        found = self._ask("load", (), 0, tuple[str, str, int, int, int, list[str], dict[str, str], Any], content)
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
@@ -295,7 +292,7 @@ class LibraryTokenizer(LibraryEncoder):
     def _ask(
         self, job: str, arguments: tuple[object, ...], size: int, type_: type[_T], content: bytes | None = None
     ) -> _T:
-        """Return the child's answer to a job, as a type; `size` determines how long it may take.
+        """Return the child's answer to a job, as a type; `size`, in characters, bounds the time and memory it may take.
 
         The content of a tokenizer that is in no file is only sent where the child does not have it.
 
@@ -308,37 +305,34 @@ class LibraryTokenizer(LibraryEncoder):
         """
         sent = False if self._content is not None and content is None else content
         request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments, sent))
+        seconds = _PATIENCE_SECONDS + (size + self._bytes / 50) / _A_SECOND
+        growth = _MOST_GROWTH + _A_CHARACTER * size + _A_BYTE * self._bytes
         try:
-            if job == "load":
-                growth = _MOST_GROWTH_LOADING + _A_CHARACTER_LOADING * size
-            else:
-                growth = _MOST_GROWTH + _A_CHARACTER * size
-            answer = _libraries().answer(request, _PATIENCE_SECONDS + size / _A_SECOND, growth)
+            answer = _libraries().answer(request, seconds, growth)
             return msgspec.msgpack.decode(answer, type=type_)
         except _ContentMissing:
-            return self._ask(job, arguments, size + len(self._content or b"") // 50, type_, self._content)
+            return self._ask(job, arguments, size, type_, self._content)
         except _FileError as error:
             raise StudioError(
                 error.what_template, error.advice_template, **{"path": self._name, **error.values}
             ) from None
         except TimeoutError:
             what = "{path}: the {library} library did not finish within {seconds} seconds"
-            seconds = round(_PATIENCE_SECONDS + size / _A_SECOND)
-            raise self._broken(what, seconds=seconds) from None
+            raise self._ended(what, seconds=round(seconds)) from None
         except MemoryError:
+            what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
+            raise self._ended(what, memory=memory_text(growth)) from None
+        except StudioError as error:
             raise StudioError(
-                "{path}: the {library} library was ended, because it took more than {memory} of memory",
-                "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm.",
+                "{path}: the {library} library crashed on it, its process ended {how}",
+                "The file may be damaged, or take too much memory: get the file again, or use a smaller text.",
                 path=self._name,
                 library=library_of(self.path),
-                memory=memory_text(growth),
-            ) from None
-        except StudioError as error:
-            what = "{path}: the {library} library crashed on it, its process ended {how}"
-            raise self._broken(what, how=error.values.get("how", f"({error.what})")) from error
+                how=error.values.get("how", f"({error.what})"),
+            ) from error
 
-    def _broken(self, what: str, **values: object) -> StudioError:
-        advice = "The file may be damaged, or memory too small: get the file again, or use a smaller text."
+    def _ended(self, what: str, **values: object) -> StudioError:
+        advice = "Use another tokenizer, or a shorter text: this one may be damaged, or made to do harm."
         return StudioError(what, advice, path=self._name, library=library_of(self.path), **values)
 
 

@@ -24,7 +24,7 @@ _FREE, _INACTIVE = 0, 2  # which of them
 _DATA_PAGES = 5  # index into /proc/self/statm
 _LEAST_ROOM = 512 << 20
 _QUERY_LIMITED_INFORMATION = 0x1000  # Windows
-_RESIDENT = 8  # macOS: index into `rusage_info_v0` as 64-bit numbers
+_FOOTPRINT = 9  # macOS: index into `rusage_info_v0` as 64-bit numbers
 
 
 def available_memory() -> int | None:
@@ -46,6 +46,8 @@ def available_memory() -> int | None:
 
 def memory_of(process: int) -> int | None:
     """Return the bytes that another process of this user holds; None if unknown, as for one that has ended.
+
+    On Windows and macOS also what is paged out or compressed: what grows without end soon is.
 
     >>> memory_of(os.getpid()) != 0
     True
@@ -178,29 +180,36 @@ def _linux_memory_of(process: int) -> int | None:
     return int(pages[1]) * os.sysconf("SC_PAGE_SIZE") if pages else None
 
 
-def _windows_memory_of(process: int) -> int | None:
-    class Counters(ctypes.Structure):
-        _fields_ = (
-            ("length", ctypes.c_ulong),
-            ("faults", ctypes.c_ulong),
-            *((name, ctypes.c_size_t) for name in ("peak", "held", *"abcdef")),
-        )
+class _ProcessCounters(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS of Windows."""
 
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("faults", ctypes.c_uint32),
+        *((name, ctypes.c_size_t) for name in ("peak_working_set", "working_set")),
+        *((name, ctypes.c_size_t) for name in ("peak_paged", "paged", "peak_not_paged", "not_paged")),
+        *((name, ctypes.c_size_t) for name in ("committed", "peak_committed")),
+    )
+
+
+def _windows_memory_of(process: int) -> int | None:
     kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
     kernel.OpenProcess.restype = ctypes.c_void_p
-    opened = ctypes.c_void_p(kernel.OpenProcess(_QUERY_LIMITED_INFORMATION, False, process))
+    opened = kernel.OpenProcess(_QUERY_LIMITED_INFORMATION, False, process)
     if not opened:
         return None
-    counters = Counters(length=ctypes.sizeof(Counters))
-    is_known = kernel.K32GetProcessMemoryInfo(opened, ctypes.byref(counters), counters.length)
-    kernel.CloseHandle(opened)
-    return int(counters.held) if is_known else None
+    try:
+        counters = _ProcessCounters(length=ctypes.sizeof(_ProcessCounters))
+        is_known = kernel.K32GetProcessMemoryInfo(ctypes.c_void_p(opened), ctypes.byref(counters), counters.length)
+    finally:
+        kernel.CloseHandle(ctypes.c_void_p(opened))
+    return int(counters.committed) if is_known else None
 
 
 def _macos_memory_of(process: int) -> int | None:
-    usage = (ctypes.c_uint64 * 64)()
+    usage = (ctypes.c_uint64 * 64)()  # `rusage_info_v0` has 12
     library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
-    return None if library.proc_pid_rusage(process, 0, ctypes.byref(usage)) else int(usage[_RESIDENT])
+    return None if library.proc_pid_rusage(process, 0, ctypes.byref(usage)) else int(usage[_FOOTPRINT])
 
 
 def _address_space() -> int | None:

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import threading
 import time
 from functools import partial, wraps
@@ -34,7 +35,6 @@ from wordpiece_studio.training.oracle import PlainEngine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
 
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -135,11 +135,13 @@ class Trainer:
         return f"<Trainer at step {self.current_step:,} of {len(self.history):,}>"
 
     @_in_turn
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+    def __getstate__(self) -> bytes:
+        # Pickled here: the caller would only read the engine's arrays when other threads may already change them.
+        state = {name: value for name, value in self.__dict__.items() if name != "_turn"}
+        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+    def __setstate__(self, state: bytes) -> None:
+        self.__dict__.update(pickle.loads(state))
         self._turn = threading.RLock()
 
     @property

@@ -305,7 +305,7 @@ def _parts(members: Mapping[str, JsonPart]) -> tuple[Any, Any, list[AddedToken]]
         steps = [_value(members.get(name)) for name in ("normalizer", "pre_tokenizer")]
     except StudioError:  # the library may well read it
         return None, None, []
-    return steps[0], steps[1], [token.token() for token in listed]
+    return steps[0], steps[1], [token.token() for token in listed if token.content]  # the library omits empty ones
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
