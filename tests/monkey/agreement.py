@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,9 @@ from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from wordpiece_studio.session.tokenizer_figures import FiguresOrder
     from wordpiece_studio.ui.main_window import MainWindow
 
 _LONG = 200_000  # characters: of a longer text not all tokens are compared
@@ -54,9 +56,16 @@ def files_read(window: MainWindow) -> list[Path]:
 
 
 class FiguresCheck:
-    """Whether figures of files are those of the files as they are now; they are computed afresh when those change."""
+    """Whether figures of files are those of the files as they are now; they are computed afresh when those change.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    run_loop
+        Runs the window's event loop for so many seconds, while the figures are computed.
+    """
+
+    def __init__(self, run_loop: Callable[[float], None]) -> None:
+        self._run_loop = run_loop
         self._known: tuple[object, ...] | None = None
 
     def disagreement(self, window: MainWindow) -> str:
@@ -70,7 +79,7 @@ class FiguresCheck:
         if not contents or (self._known is not None and self._known[:2] == state[:2] and self._known[2] == contents):
             return ""
         try:
-            fresh = measured(order, threading.Event(), lambda _progress: None) or FiguresFound()
+            fresh = self._measured(order)
         except StudioError:
             fresh = FiguresFound()
         if contents != _contents(order.files()) or figures._order is not order or figures.is_running:
@@ -79,6 +88,13 @@ class FiguresCheck:
             self._known = state
             return ""
         return f"figures are of older files than {', '.join(path.name for path in contents)}"
+
+    def _measured(self, order: FiguresOrder) -> FiguresFound:
+        with ThreadPoolExecutor(1) as pool:
+            work = pool.submit(measured, order, threading.Event(), lambda _progress: None)
+            while not work.done():
+                self._run_loop(0.02)
+            return work.result() or FiguresFound()
 
 
 def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:

@@ -77,7 +77,7 @@ class Session:
         self._rescue = QTimer(interval=1000)
         self._rescue.timeout.connect(_end_nested_loops)
         self._window: Any = None
-        self._figures_check = FiguresCheck()
+        self._figures_check = FiguresCheck(self._run_loop)
         self._chooser.files_read = lambda: [] if self._window is None else files_read(self._window)
         self._is_closed = True
         self._longest: tuple[float, str] = (0.0, "")
