@@ -202,6 +202,19 @@ def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: 
 
 
 @pytest.mark.slow
+def test_the_preview_is_of_the_file_as_it_is(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    preview, watch = studio.window.corpus_pane.files_view.preview, studio.window.session.watch
+    studio.wait(lambda: preview.text.startswith("hug pug bun") and not watch.is_pending, 20_000)
+    (folder / "1.txt").write_text("mug\n", encoding="utf-8")
+    studio.wait(lambda: preview.text == "mug\n", 20_000)
+    (folder / "1.txt").unlink()
+    studio.wait(lambda: preview.text == "", 20_000)
+    (folder / "1.txt").write_text("mug\n", encoding="utf-8")
+    studio.wait(lambda: preview.text == "mug\n", 20_000)
+
+
+@pytest.mark.slow
 def test_the_line_at_the_cursor_of_the_preview_is_read_as_the_trainer_does(studio: Studio, folder: Path) -> None:
     opened(studio, folder)
     pane = studio.window.corpus_pane
