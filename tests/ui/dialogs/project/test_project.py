@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from tests.monkey.agreement import outdated
 from tests.ui.drops import drop
 from wordpiece_studio.session import project_saving
 from wordpiece_studio.session.breakpoints import Breakpoint
@@ -263,8 +264,10 @@ def test_a_project_whose_file_is_gone_or_changed_is_unsaved(projects: Projects) 
     studio.wait(lambda: not watch.is_pending)
     assert not window.isWindowModified()
     path.rename(projects.path("elsewhere"))
+    assert outdated(window) == f"the project's file {path.name} is another, and nothing says so"
     studio.wait(lambda: "is missing" in text(), 20_000)
     studio.wait(window.isWindowModified)
+    assert outdated(window) == ""
     assert window.project_controller.must_ask()
     studio.answer(_CANCEL)
     path.write_bytes(mine)
