@@ -222,9 +222,7 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     connection.send_bytes(FIGURES + json.dumps(figures.tokens_per_word).encode())
 
 
-def written_judge_order(
-    counts: WordCounts, config: TrainingConfig, corpus: ProjectCorpus, max_word_length: int
-) -> str:
+def written_judge_order(counts: WordCounts, config: TrainingConfig, corpus: ProjectCorpus, max_word_length: int) -> str:
     """Return an order for `judge_in_child` as JSON; without files, the text is sent once the child is ready.
 
     Raises
