@@ -172,7 +172,8 @@ def main() -> int:
     parser.add_argument("--logs", type=Path, help="keep what failed sessions did in this folder")
     arguments = parser.parse_args()
     first = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(10**6)
-    end = time.monotonic() + arguments.minutes * 60
+    begin = time.monotonic()
+    end = begin + arguments.minutes * 60
     seeds = count(first) if not arguments.sessions else iter(range(first, first + arguments.sessions))
     _prepare()
     print(f"python -m tests.monkey --seed {first} --actions {arguments.actions}", flush=True)  # noqa: T201
@@ -190,6 +191,7 @@ def main() -> int:
 
     with ThreadPoolExecutor(arguments.workers) as pool:
         results = [each for found in pool.map(work, range(arguments.workers)) for each in found]
+    seconds = time.monotonic() - begin
     faults = [each for each in results if each.fault]
     known: set[str] = set()
     for each in faults:
@@ -200,7 +202,8 @@ def main() -> int:
     if longest is not None:
         print(f"\nlongest stall: {longest.longest_stall:.2f} s, seed {longest.seed}: {longest.stall}")  # noqa: T201
     done = sum(len(each.actions) for each in results)
-    print(f"{done:,} actions in {len(results)} sessions, {len(faults)} with faults")  # noqa: T201
+    rate = 60 * done / seconds
+    print(f"{done:,} actions in {len(results)} sessions, {len(faults)} with faults; {rate:,.0f} actions a minute")  # noqa: T201
     return 1 if faults and not arguments.report_only else 0
 
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES
+from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
+from wordpiece_studio.storage.project.container_reading import is_replaced
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from wordpiece_studio.session.tokenizer_figures import FiguresOrder
     from wordpiece_studio.ui.main_window import MainWindow
 
 _LONG = 200_000  # characters: of a longer text not all tokens are compared
@@ -49,14 +55,54 @@ def files_read(window: MainWindow) -> list[Path]:
     """Return the files whose content is shown: of the corpus, of the figures, of the project."""
     session = window.session
     figures = session.figures._files.paths
-    found = (*session.watch.paths, *figures, *filter(None, (session.document.path,)))
+    found = (*session.watch.paths, *figures, *filter(None, (session.document.path, window.project.path)))
     return sorted({Path(path).resolve() for path in found if Path(path).is_file()})
 
 
-class FiguresCheck:
-    """Whether figures of files are those of the files as they are now; they are computed afresh when those change."""
+def outdated(window: MainWindow) -> str:
+    """Return what is shown of files that are not like that any more, in words; nothing if all is well.
 
-    def __init__(self) -> None:
+    Only of a window that is settled; it may take a while until it notices.
+    """
+    return next(_outdated(window), "")
+
+
+def _outdated(window: MainWindow) -> Iterator[str]:
+    document, disk = window.session.document, window.corpus_controller.disk
+    for path in window.session.watch.paths:
+        if not path.exists() and str(path) not in disk.gone:
+            yield f"{path.name} of the corpus is missing, and nothing says so"
+    states = {row.shown_state for row in document.files.rows} if document.is_files else set()
+    if states & {FileState.CHANGED, FileState.FAULT} and window.corpus_pane.lint_view.findings:
+        yield "warnings are about older files"
+    view = window.corpus_pane.files_view.preview
+    order = view._order
+    if order is not None and Path(order.file.path) in window.session.watch.paths and not view._job.is_running:
+        try:
+            now = preview(order.file, order.at, PREVIEW_BYTES).text
+        except StudioError:
+            now = ""
+        if view.text != now:
+            yield f"the preview is of an older {Path(order.file.path).name}"
+    project, controller = window.project, window.project_controller
+    path = project.path
+    if path is not None and not controller.is_saving and not controller._file.is_pending:
+        is_another = not path.exists() or is_replaced(path, controller._stamp)
+        if is_another and not project.is_file_another:
+            yield f"the project's file {path.name} is another, and nothing says so"
+
+
+class FiguresCheck:
+    """Whether figures of files are those of the files as they are now; they are computed afresh when those change.
+
+    Parameters
+    ----------
+    run_loop
+        Runs the window's event loop for so many seconds, while the figures are computed.
+    """
+
+    def __init__(self, run_loop: Callable[[float], None]) -> None:
+        self._run_loop = run_loop
         self._known: tuple[object, ...] | None = None
 
     def disagreement(self, window: MainWindow) -> str:
@@ -70,7 +116,7 @@ class FiguresCheck:
         if not contents or (self._known is not None and self._known[:2] == state[:2] and self._known[2] == contents):
             return ""
         try:
-            fresh = measured(order, threading.Event(), lambda _progress: None) or FiguresFound()
+            fresh = self._measured(order)
         except StudioError:
             fresh = FiguresFound()
         if contents != _contents(order.files()) or figures._order is not order or figures.is_running:
@@ -79,6 +125,13 @@ class FiguresCheck:
             self._known = state
             return ""
         return f"figures are of older files than {', '.join(path.name for path in contents)}"
+
+    def _measured(self, order: FiguresOrder) -> FiguresFound:
+        with ThreadPoolExecutor(1) as pool:
+            work = pool.submit(measured, order, threading.Event(), lambda _progress: None)
+            while not work.done():
+                self._run_loop(0.02)
+            return work.result() or FiguresFound()
 
 
 def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:

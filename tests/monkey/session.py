@@ -77,7 +77,7 @@ class Session:
         self._rescue = QTimer(interval=1000)
         self._rescue.timeout.connect(_end_nested_loops)
         self._window: Any = None
-        self._figures_check = FiguresCheck()
+        self._figures_check = FiguresCheck(self._run_loop)
         self._chooser.files_read = lambda: [] if self._window is None else files_read(self._window)
         self._is_closed = True
         self._longest: tuple[float, str] = (0.0, "")
@@ -222,7 +222,7 @@ class Session:
         return False
 
     def _check_agreement(self) -> None:
-        from tests.monkey.agreement import disagreements
+        from tests.monkey.agreement import disagreements, outdated
         from tests.monkey.watch import Fault
 
         if self._is_closed or not self._wait_settled(_SETTLE_SECONDS):
@@ -230,7 +230,7 @@ class Session:
         for found in disagreements(self._window):
             self.fail(Fault("disagreement", found))
         end = time.monotonic() + _NOTICE_SECONDS  # that is how long another program's change may go unnoticed
-        while found := self._figures_check.disagreement(self._window):
+        while found := outdated(self._window) or self._figures_check.disagreement(self._window):
             if time.monotonic() > end:
                 self.fail(Fault("disagreement", found))
             self._run_loop(0.3)

@@ -82,6 +82,15 @@ def test_figures_follow_the_files_that_another_program_changes(name: str) -> Non
     assert monkey.play(1, replay=(_OPEN, figures, *waits[:6], *actions)).fault == ""
 
 
+@pytest.mark.slow
+def test_what_is_shown_of_a_corpus_of_files_follows_them_or_says_so() -> None:
+    opened = Action("open", data={"paths": ["many"]}, pause_ms=300).to_json()
+    waits = ['["wait", "", {}, 300]'] * 7
+    changes = [Action("change", data={"path": "many/00.txt", "seed": seed}).to_json() for seed in (1, 2, 3)]
+    actions = [each for change in changes for each in (change, *waits)]
+    assert monkey.play(1, replay=(opened, *waits, *actions)).fault == ""
+
+
 @pytest.mark.exhaustive
 @pytest.mark.slow
 def test_a_short_session_is_peaceful() -> None:

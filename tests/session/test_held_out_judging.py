@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
 import threading
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import HeldOutFigure, HeldOutJudging, JudgingOrder, judged
 from wordpiece_studio.session.run import RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Runs
+from wordpiece_studio.storage.corpus_record import noted_files
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -224,6 +226,31 @@ def test_a_corpus_that_has_changed_is_not_judged(judge: Judge) -> None:
     order = JudgingOrder(judge.counts, SMALL, ProjectCorpus(text=one_line), 1000)
     with pytest.raises(StudioError, match="too few lines"):
         judged(order, threading.Event(), lambda _: None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("special", ["", "[MASK]"])
+def test_a_file_with_as_many_other_words_is_not_judged(tmp_path: Path, special: str) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(f"{TEXT}{special}\n", encoding="utf-8", newline="")
+    corpus = ProjectCorpus(text=None, files=tuple(noted_files([CorpusFile(str(path))])))
+    order = JudgingOrder(count_words(path), SMALL, corpus, 1000)
+    assert judged(order, threading.Event(), lambda _: None)
+    path.write_text(f"{TEXT[:-3]}ow\n{special}\n", encoding="utf-8", newline="")
+    os.utime(path, ns=(0, 0))  # or else a coarse clock might not tell
+    with pytest.raises(StudioError, match="has changed since it was counted"):
+        judged(order, threading.Event(), lambda _: None)
+
+
+def test_another_corpus_with_the_same_words_is_judged_for_itself(quick: Judge, fake: Fake) -> None:
+    quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    fake.may_end.clear()
+    quick.train(text=TEXT.replace("\n", "\n\n"))
+    assert quick.judging.figures is None
+    fake.may_end.set()
+    quick.wait(lambda: quick.judging.figures is not None)
+    assert [order.corpus.text == TEXT for order in fake.orders] == [True, False]
 
 
 def test_a_failure_leaves_no_figures(quick: Judge, fake: Fake) -> None:

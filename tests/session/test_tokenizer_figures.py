@@ -14,7 +14,7 @@ from PySide6.QtGui import QUndoStack
 from tests.session.test_held_out_judging import TEXT
 from tests.session.test_runs import trained
 from wordpiece_studio.cli import run as run_command
-from wordpiece_studio.corpus.counting.counting import count_texts
+from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
@@ -345,6 +345,22 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
     assert list(alone.figures[""].values()) == list(expected.figures)
     assert alone.words_of == expected.words_of == ("none", "whitespace-split")
     end_libraries()
+
+
+@pytest.mark.slow
+def test_a_run_is_not_trained_anew_on_files_that_hold_something_else_now(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT, encoding="utf-8", newline="")
+    counts, config = count_words(path), TrainingConfig(vocab_size=60)
+    corpus = ProjectCorpus(text=None, files=tuple(noted_files([CorpusFile(str(path))])))
+    run = Run(counts, config, train(counts, config).history, origin=RunOrigin(corpus=corpus), stop_reason="vocab_size")
+    measuring = Measured(run, len(run.history))
+    order = FiguresOrder((measuring,), FiguresText("held-out"), corpus=corpus, max_word_length=1000)
+    assert measured(order, threading.Event(), lambda _progress: None).figures
+    path.write_text(f"{TEXT[:-3]}ow\n", encoding="utf-8", newline="")
+    found = measured(order, threading.Event(), lambda _progress: None)
+    assert "has changed since it was counted" in str(found.errors[measuring])
+    assert not found.figures
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
+from tests.monkey.agreement import outdated
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.corpus_files import FileColumn
@@ -199,6 +200,24 @@ def test_another_column_is_chosen_for_the_file_selected(studio: Studio, folder: 
 
 
 # -- the preview
+
+
+@pytest.mark.slow
+def test_the_preview_is_of_the_file_as_it_is(studio: Studio, folder: Path) -> None:
+    opened(studio, folder)
+    preview, watch = studio.window.corpus_pane.files_view.preview, studio.window.session.watch
+    studio.wait(lambda: preview.text.startswith("hug pug bun") and not watch.is_pending, 20_000)
+    assert outdated(studio.window) == ""
+    (folder / "1.txt").write_text("mug\n", encoding="utf-8")
+    assert outdated(studio.window) == "the preview is of an older 1.txt"
+    studio.wait(lambda: preview.text == "mug\n", 20_000)
+    assert outdated(studio.window) == ""
+    (folder / "1.txt").unlink()
+    assert outdated(studio.window) == "1.txt of the corpus is missing, and nothing says so"
+    studio.wait(lambda: preview.text == "" and not preview._job.is_running, 20_000)
+    assert outdated(studio.window) == ""
+    (folder / "1.txt").write_text("mug\n", encoding="utf-8")
+    studio.wait(lambda: preview.text == "mug\n", 20_000)
 
 
 @pytest.mark.slow

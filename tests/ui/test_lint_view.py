@@ -11,6 +11,8 @@ from wordpiece_studio.corpus.linter.finding import Example, Finding, LengthFix, 
 from wordpiece_studio.ui.panes.corpus.lint_view import LintView, detail_words, title_words
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytestqt.qtbot import QtBot
 
     from tests.ui.conftest import Studio
@@ -228,6 +230,26 @@ def test_warnings_about_another_text_go_at_once(studio: Studio) -> None:
     assert kinds(studio) == ["mojibake"]
     studio.window.corpus_controller.load_sample("hug.txt")
     assert kinds(studio) == []
+
+
+@pytest.mark.slow
+def test_warnings_about_files_that_have_changed_go_until_these_are_counted_again(
+    studio: Studio, tmp_path: Path
+) -> None:
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    for path in paths:
+        path.write_text("El niÃ±o\n", encoding="utf-8")
+    studio.open(*paths)
+    studio.wait_opened()
+    settle(studio)
+    assert kinds(studio) == ["mojibake"]
+    studio.wait(lambda: not studio.window.session.watch.is_pending)
+    paths[0].write_text("otro niÃ±o\n", encoding="utf-8")
+    studio.wait(lambda: bool(studio.window.disk_banner.text), 20_000)
+    settle(studio)
+    assert kinds(studio) == []
+    studio.window.disk_banner.action_requested.emit()
+    studio.wait(lambda: kinds(studio) == ["mojibake"], 20_000)
 
 
 @pytest.mark.slow

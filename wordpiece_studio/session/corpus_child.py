@@ -13,6 +13,7 @@ import gc
 import json
 import threading
 import time
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingProgress, PartsReader, parts_of
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.evaluation.figures import Evaluation, Measurable
+    from wordpiece_studio.evaluation.held_out import DividedCorpus
     from wordpiece_studio.session.run import Run
+    from wordpiece_studio.storage.project.contents import ProjectCorpus
     from wordpiece_studio.system.child_process import ParentConnection
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.training.config import TrainingConfig
@@ -214,17 +217,13 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     files = [CorpusFile(**file) for file in wanted["files"]]
     report = _JudgingProgress(connection, config)
     corpus = divided_corpus(files, *pipeline, texts=() if files else [text], **reading, progress=report.read)
-    words = corpus.rest.total + corpus.rest.statistics.skipped_words + corpus.held_out.words
-    if not corpus.held_out.special_tokens and words != wanted["words"]:
-        raise StudioError("The corpus has changed since it was counted")
+    _check_unchanged(corpus, files, config, wanted["trained_on"])
     figures = held_out_figures(corpus.rest, corpus.held_out, config, progress=report.trained)
     found = {objective: (rate, figures.unknown[objective]) for objective, rate in figures.tokens_per_word.items()}
     connection.send_bytes(FIGURES + json.dumps(found).encode())
 
 
-def written_judge_order(
-    counts: WordCounts, config: TrainingConfig, files: Sequence[CorpusFile], max_word_length: int
-) -> str:
+def written_judge_order(counts: WordCounts, config: TrainingConfig, corpus: ProjectCorpus, max_word_length: int) -> str:
     """Return an order for `judge_in_child` as JSON; without files, the text is sent once the child is ready.
 
     Raises
@@ -236,12 +235,50 @@ def written_judge_order(
         {
             "normalizer": normalizers.to_spec(counts.normalizer),
             "pre_tokenizer": pre_tokenizers.to_spec(counts.pre_tokenizer),
-            "files": [written_file(file) for file in files],
+            "files": [written_file(each.file) for each in corpus.files],
             "max_word_length": max_word_length,
             "config": config.to_dict(),
-            "words": counts.total + counts.statistics.skipped_words,
+            "trained_on": _trained_on(counts, corpus),
         }
     )
+
+
+def _trained_on(counts: WordCounts, corpus: ProjectCorpus) -> dict[str, Any]:
+    """Return what tells whether files still hold the corpus of a run, for `_check_unchanged`."""
+    return {
+        "words": counts.total + counts.statistics.skipped_words,
+        "sum": _sum_of_words(counts),
+        "states": [[each.size, each.modified_ns] for each in corpus.files],
+    }
+
+
+def _sum_of_words(counts: WordCounts) -> int:
+    """Return a checksum of words and their counts; those of the parts of a corpus add up to that of the whole."""
+    encoded = (word.encode("utf-8", "surrogatepass") for word in counts.words)
+    return sum(zlib.crc32(word) * count for word, count in zip(encoded, counts.counts.tolist(), strict=True))
+
+
+def _check_unchanged(
+    divided: DividedCorpus, files: list[CorpusFile], config: TrainingConfig, trained_on: dict[str, Any]
+) -> None:
+    """Check that what was divided is the corpus that a run was trained on, see `_trained_on`.
+
+    Raises
+    ------
+    StudioError
+        If it is another one.
+    """
+    from wordpiece_studio.storage.corpus_record import noted_files
+
+    rest, held_out = divided.rest, divided.held_out
+    if held_out.special_tokens or config.user_tokens:  # they were taken out, so that words cannot be compared
+        is_same = [[each.size, each.modified_ns] for each in noted_files(files)] == trained_on["states"]
+    else:
+        words = rest.total + rest.statistics.skipped_words + held_out.words
+        found = words, _sum_of_words(rest) + _sum_of_words(held_out.counts)
+        is_same = found == (trained_on["words"], trained_on["sum"])
+    if not is_same:
+        raise StudioError("The corpus has changed since it was counted", "Train again on the corpus as it is now.")
 
 
 class _JudgingProgress:
@@ -344,7 +381,7 @@ def written_tokenizer(run: Run, step: int) -> bytes:
     return json.dumps(described).encode()
 
 
-def written_training(run: Run, config: TrainingConfig) -> bytes:
+def written_training(run: Run, config: TrainingConfig, corpus: ProjectCorpus) -> bytes:
     """Return what trains a run anew on a part of its corpus, with these settings.
 
     Raises
@@ -357,6 +394,7 @@ def written_training(run: Run, config: TrainingConfig) -> bytes:
         "is_of_lines": run.library_run is not None and run.library_run.learned.is_of_lines,
         "config": config.to_dict(),
         **written_pipeline(run.counts),
+        "trained_on": _trained_on(run.counts, corpus),
     }
     return json.dumps(described).encode()
 
@@ -369,34 +407,41 @@ class _Rest:
         self._text = text
         self._max_word_length = max_word_length
         self._report = report
-        self._known: dict[tuple[object, ...], WordCounts] = {}
+        self._known: dict[tuple[object, ...], DividedCorpus] = {}
 
     def trained(self, name: str, order: dict[str, Any], config: TrainingConfig) -> Measurable:
-        """Return what one learns from it, see `written_training`."""
+        """Return what one learns from it, see `written_training`.
+
+        Raises
+        ------
+        StudioError
+            If the run was trained on another corpus than what the files hold now, or cannot be trained.
+        """
         from wordpiece_studio.libraries.library_training import train_library
         from wordpiece_studio.training.trainer import train
 
+        divided = self._divided(*_pipeline(order), config)
+        _check_unchanged(divided, self._files, config, order["trained_on"])
+        counts = divided.rest
         if order["is_of_lines"]:
             self._report(f"Training {name}", 0, 1)
             return train_library(self._files or [self._text], config, order["trainer"], is_rest=True)
-        counts = self._counts(*_pipeline(order), config)
         if order["trainer"]:
             self._report(f"Training {name}", 0, 1)
             return train_library(counts, config, order["trainer"])
         return train(counts, config, progress=lambda done, size: self._report(f"Training {name}", done, size or done))
 
-    def _counts(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> WordCounts:
+    def _divided(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, config: TrainingConfig) -> DividedCorpus:
         from wordpiece_studio.evaluation.held_out import divided_corpus
 
         key = normalizer, pre_tokenizer, config.special_tokens, config.user_tokens
         if key not in self._known:
-            divided = divided_corpus(
+            self._known[key] = divided_corpus(
                 self._files, normalizer, pre_tokenizer, texts=() if self._files else [self._text],
                 special_tokens=config.special_tokens, user_tokens=config.user_tokens,
                 max_word_length=self._max_word_length,
                 progress=lambda read: self._report("Reading", read.bytes_done, read.bytes_total),
             )  # fmt: skip
-            self._known[key] = divided.rest
         return self._known[key]
 
 

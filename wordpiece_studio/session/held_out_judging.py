@@ -77,7 +77,9 @@ class JudgingOrder:
 
     def is_like(self, other: JudgingOrder | None) -> bool:
         """Return whether another order has the same figures."""
-        return other is not None and self.counts is other.counts and self.config == other.config
+        if other is None or self.counts is not other.counts or self.config != other.config:
+            return False
+        return (self.corpus.text, self.corpus.files) == (other.corpus.text, other.corpus.files)
 
 
 class HeldOutJudging(QObject):
@@ -199,9 +201,14 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
 
 
 def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figures | None:
-    """Return the figures by objective; None if canceled."""
-    files = [each.file for each in order.corpus.files]
-    written = written_judge_order(order.counts, order.config, files, order.max_word_length)
+    """Return the figures by objective; None if canceled.
+
+    Raises
+    ------
+    StudioError
+        If no part can be held out, or the files do not hold what the run was trained on any more.
+    """
+    written = written_judge_order(order.counts, order.config, order.corpus, order.max_word_length)
     if must_compile_first(order.counts, order.config):
         compile_kernels(stop)
     child = ChildProcess(judge_in_child, written, name="Measuring held-out text")

@@ -207,6 +207,7 @@ class ProjectState(QObject):
         self._path: Path | None = None
         self._saved: ProjectContent | None = None
         self._left: ProjectContent | None = None
+        self._is_file_another = False
         self._serial = 0
         self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
@@ -223,8 +224,13 @@ class ProjectState(QObject):
 
     @property
     def saved_content(self) -> ProjectContent | None:
-        """The content saved in the project's file; None without a file."""
-        return self._saved
+        """The content saved in the project's file; None without a file, or if that does not hold it any more."""
+        return None if self._is_file_another else self._saved
+
+    @property
+    def is_file_another(self) -> bool:
+        """Whether another program has changed or removed the project's file."""
+        return self._is_file_another
 
     @property
     def left_content(self) -> ProjectContent | None:
@@ -248,6 +254,7 @@ class ProjectState(QObject):
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
         self._saved = self._left = None
+        self._is_file_another = False
         if path is None:
             self._unknown, self._shown_live_text = None, ("", "")
         if path != self._path:
@@ -267,13 +274,19 @@ class ProjectState(QObject):
         if self._saved is not None and self._saved.corpus == before:
             self._saved = replace(self._saved, corpus=self.content().corpus)
 
+    def note_file(self, *, is_another: bool) -> None:
+        """Record that another program has changed or removed the project's file, or brought it back."""
+        if is_another != self._is_file_another:
+            self._is_file_another = is_another
+            self.changed.emit()
+
     def detach(self) -> None:
         """Start a new project without a file, because a different corpus is shown.
 
         The run stays on view, with its notes, until something else is trained. The previous file remains as it was last
         saved and is never written to again: saving asks for a name.
         """
-        saved = self._saved
+        saved = self.saved_content
         self._serial += 1
         if self._path is not None:
             self.set_path(None)

@@ -463,9 +463,9 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
         if order.corpus is not None:
             _check_unseen(measured.path, order.corpus)
         return b""
-    if order.is_trained_anew(measured):
+    if order.corpus is not None and order.is_trained_anew(measured):
         config = run.config if run.library_run is None else run.library_run.config
-        return written_training(run, settings_at(run, config, measured.step))
+        return written_training(run, settings_at(run, config, measured.step), order.corpus)
     if order.corpus is not None:
         what = "It may have been trained on this part too, as it is not known to be of this corpus"
         raise StudioError(what, "Train again on this corpus, or measure on another text.")

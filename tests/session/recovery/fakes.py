@@ -52,6 +52,7 @@ class FakeState(QObject):
         self._document = document
         self.path: Path | None = None
         self.saved_content: ProjectContent | None = None
+        self.is_file_another = False
         self.settings = settings()
         self.view = ProjectView()
         self.run: ProjectRun | None = None

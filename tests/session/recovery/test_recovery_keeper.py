@@ -234,6 +234,18 @@ def test_what_was_saved_is_not_kept_until_it_changes(kept: Kept, tmp_path: Path)
     assert recoverable.about.edits == 1
 
 
+def test_what_was_saved_is_kept_once_its_file_is_gone(kept: Kept, tmp_path: Path) -> None:
+    kept.document.load_sample("course-en.txt")
+    type_text(kept, "a")
+    kept.state.path = tmp_path / "my.wpstudio"
+    kept.state.saved.emit()
+    kept.wait()
+    assert not kept.keeper.is_kept
+    kept.state.change(is_file_another=True)
+    kept.wait()
+    assert kept.keeper.is_kept
+
+
 def test_closing_keeps_what_was_not_forgotten(kept: Kept) -> None:
     kept.document.load_sample("course-en.txt")
     type_text(kept, "typed in the last step")

@@ -181,6 +181,8 @@ class RecoveryKeeper(QObject):
             self._job.begin(None)
 
     def _should_keep(self, project: Project) -> bool:
+        if self._state.is_file_another:
+            self._saved = None
         if self._saved is not None:
             if content_of(project) == self._saved:
                 return False

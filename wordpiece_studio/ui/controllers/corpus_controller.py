@@ -532,6 +532,7 @@ class CorpusOnDisk(QObject):
         if self._document.is_files:
             self._document.files.table.mark(set(before[0]) - set(gone), FileState.WAITING)
             self._mark()
+            self._window.corpus_pane.lint_controller.check_again()
         self._show(gone, changed)
 
     def _mark(self) -> None:

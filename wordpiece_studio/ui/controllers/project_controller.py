@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.project_saving import (
     ProjectFile,
     ProjectLock,
@@ -83,6 +84,7 @@ class ProjectController(QObject):
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
         self._to_replace: Path | None = None
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
+        self._file = FileWatch(self)
         self._began = 0.0
         self._saving = BackgroundJob(save_work, self.tr("Saving"), self)
         self._opening = BackgroundJob(open_work, self.tr("Opening"), self)
@@ -113,6 +115,7 @@ class ProjectController(QObject):
     def close(self) -> None:
         """Cancel what is running, wait for it to end, and release the lock on the project."""
         self._title_timer.stop()
+        self._file.close()
         self._saving.close()
         self._opening.close()
         self._lock.release()
@@ -258,9 +261,7 @@ class ProjectController(QObject):
             return
         is_new = file.path != self._state.path
         self._is_read_only = False
-        self._stamp = stamp_of(file.path)
-        self._state.note_saved(file.path, file.project)
-        self._show_title()
+        self._note_file(file)
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
         self._window.remember_files(file.path)
@@ -325,9 +326,7 @@ class ProjectController(QObject):
         holder = self._lock.take(file.path)
         self._state.restore(file.project)
         self._is_read_only = holder is not None or not is_writable(file.path)
-        self._stamp = stamp_of(file.path)
-        self._state.note_saved(file.path, file.project)
-        self._show_title()
+        self._note_file(file)
         self._banner.clear()
         if holder is not None:
             words = is_open_elsewhere(
@@ -336,6 +335,36 @@ class ProjectController(QObject):
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
         self._window.remember_files(file.path)
         self._session.runs.note_saved(file.project.runs)
+
+    # -- the file
+
+    def _note_file(self, file: ProjectFile) -> None:
+        """Note that the file of the project was read or written just now."""
+        self._stamp = stamp_of(file.path)
+        self._state.note_saved(file.path, file.project)
+        self._file.take(file.path)
+        self._show_title()
+
+    def _on_file_changed(self, path: Path) -> None:
+        """Look at a file that is another than before, or is there again."""
+        if self.is_saving:
+            return
+        if is_replaced(path, self._stamp):
+            words = self.tr("Another program changed the project file {path}. Your own project is shown; saving asks "
+                            "before it replaces the file.")  # fmt: skip
+            self._note_another(words, path)
+        elif self._state.is_file_another:
+            self._state.note_file(is_another=False)
+            self._banner.clear()
+
+    def _on_file_gone(self, path: Path) -> None:
+        if self._file.has_seen(path) and not self.is_saving:
+            words = self.tr("The project file {path} is missing. The project is still open; save it to keep it.")
+            self._note_another(words, path)
+
+    def _note_another(self, words: str, path: Path) -> None:
+        self._state.note_file(is_another=True)
+        self._banner.show_message(words.format(path=display_name(path)), "warning", self.tr("Save as…"))
 
     # -- the title
 
@@ -346,6 +375,7 @@ class ProjectController(QObject):
             self._is_read_only = False
         elif self._lock.take(path) is not None:
             self._is_read_only = True
+        self._file.watch([] if path is None else [path])
         self._show_title()
 
     def _show_title(self) -> None:
@@ -378,6 +408,9 @@ class ProjectController(QObject):
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.failed.connect(self._messages.show_error)
+        self._file.changed.connect(self._on_file_changed)
+        self._file.gone.connect(self._on_file_gone)
+        self._file.back.connect(self._on_file_changed)
         self._saving.reported.connect(self._on_saving_reported)
         self._saving.finished.connect(self._on_saving_finished)
         self._saving.failed.connect(self._on_saving_failed)

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from PySide6.QtWidgets import QMessageBox
 
+from tests.monkey.agreement import outdated
 from tests.storage.project.making import course_project
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counting.counting import count_texts
@@ -274,6 +275,36 @@ def test_a_file_that_another_program_has_written_is_not_replaced_unasked(project
     projects.studio.answer(QMessageBox.StandardButton.Yes)
     projects.wait_saved()
     assert open_project(path).corpus.text == window.session.document.text
+
+
+@pytest.mark.slow
+def test_a_project_whose_file_is_gone_or_changed_is_unsaved(projects: Projects) -> None:
+    window, studio = projects.window, projects.studio
+    path, text = projects.save(), lambda: window.project_banner.text
+    window.session.document.edit(0, 0, "x")
+    projects.save()
+    watch, mine = window.project_controller._file, path.read_bytes()
+    studio.wait(lambda: not watch.is_pending)
+    assert not window.isWindowModified()
+    path.rename(projects.path("elsewhere"))
+    assert outdated(window) == f"the project's file {path.name} is another, and nothing says so"
+    studio.wait(lambda: "is missing" in text(), 20_000)
+    studio.wait(window.isWindowModified)
+    assert outdated(window) == ""
+    assert window.project_controller.must_ask()
+    studio.answer(_CANCEL)
+    path.write_bytes(mine)
+    studio.wait(lambda: not text(), 20_000)
+    studio.wait(lambda: not window.isWindowModified())
+    path.write_bytes(b"someone else's")
+    studio.wait(lambda: "Another program changed the project file" in text(), 20_000)
+    studio.wait(window.isWindowModified)
+    window.actions_.save_project.trigger()
+    studio.answer(QMessageBox.StandardButton.Yes)
+    projects.wait_saved()
+    assert not text()
+    assert not window.isWindowModified()
+    assert open_project(path).corpus.text.startswith("x")
 
 
 def test_a_run_trained_while_a_project_is_saved_stays_unsaved(

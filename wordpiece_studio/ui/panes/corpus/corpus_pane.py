@@ -529,6 +529,8 @@ class CorpusPane(QWidget):
         self.editor.loaded.connect(self._forget_places)
         self.files_view.preview.line_changed.connect(self._line_timer.start)
         self.files_view.preview_shown.connect(self._on_files_view_preview_shown)
+        for noticed in (self._session.watch.changed, self._session.watch.gone, self._session.watch.back):
+            noticed.connect(self.files_view.preview.read_again)
         self._document.files.changed.connect(self._on_document_files_changed)
         self._counting.partial_changed.connect(self._on_document_state_changed)
         self.figures.longest_word_chosen.connect(self._on_figures_longest_word_chosen)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
+from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
@@ -328,6 +329,11 @@ class LintController(QObject):
         """Whether the corpus is being checked or fixed, or will be without further request."""
         return self._timer.isActive() or self._job.is_running or self._repair.is_running
 
+    def check_again(self) -> None:
+        """Withdraw the findings, and check once more, as files have changed, are missing, or are there again."""
+        self._view.clear()
+        self._on_counting_counts_changed(self._counting.counts)
+
     def close(self) -> None:
         """Cancel running jobs and wait for them to end."""
         self._timer.stop()
@@ -338,8 +344,9 @@ class LintController(QObject):
         counts = self._counting.counts
         if counts is not None:
             files = tuple(self._document.files.files) if self._document.is_files else ()
-            if any(file.unagreed for file in files):
-                return  # the banner above the corpus says that they are not read
+            states = {row.shown_state for row in self._document.files.rows} if files else set()
+            if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
+                return  # the banner above the corpus says that they are not read, or not what was counted
             self._job.check(self._document.text, counts, self._counting.pipeline, files)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:

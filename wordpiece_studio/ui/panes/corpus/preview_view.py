@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -100,6 +101,12 @@ class PreviewView(QWidget):
         if self._order is None or self._order.file != file:
             self._order = None
             self._ask(PreviewOrder(file))
+
+    def read_again(self, path: Path) -> None:
+        """Show the same part of the file anew if it is of the one at `path`, which has changed."""
+        order = self._wanted or self._order
+        if order is not None and Path(order.file.path) == path:
+            self._ask(order)
 
     def close_job(self) -> None:
         """End the job that reads the parts."""
