@@ -119,7 +119,7 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(first)
     later = wps.divergence(first.history, window.session.runs.all[2].history).step
     assert later > 1
-    two.wait(lambda: link.text() == f"▼ A diverges from B at step 1, from C at step {later}", 30_000)
+    two.wait(lambda: link.text() == f"▼ A and B diverge at step 1 · ▼ A and C diverge at step {later}", 30_000)
     assert link.accessibleName().startswith(f"{text}\n▼ A and C diverge at step {later}")
     window.docks.bring("corpus")
     for step in (later, 1):
@@ -130,7 +130,7 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(second)
     assert not pane._partings._question
     pane.show()
-    two.wait(lambda: link.text().startswith("▼ B diverges from A at step 1, from C at "), 30_000)
+    two.wait(lambda: link.text().startswith("▼ B and A diverge at step 1 · ▼ B and C diverge at "), 30_000)
     for run in (first, second):
         window.session.runs.set_compared(run, False)
     two.wait(lambda: "B and C diverge" in link.text(), 30_000)
