@@ -182,12 +182,12 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
         found = wps.compare(first.tokenizer_at(step), second.tokenizer_at(step)).overlap
         (depth, share), sizes, shared = found.by_rank[-1], found.sizes, found.shared
         expected = [
-            ["tokens", str(sizes[1])],
+            ["Tokens", str(sizes[1])],
             ["Tokens in both", str(shared)],
             ["Only in A", str(sizes[0] - shared)],
             ["Only in the other", str(sizes[1] - shared)],
-            ["Share in both, all tokens", f"{found.share:.1%}".replace("%", " %")],
-            [f"Share in both, first {depth}", f"{share:.1%}".replace("%", " %")],
+            ["Share in both, all tokens", f"{found.share:.1%}"],
+            [f"Share in both, first {depth}", f"{share:.1%}"],
         ]
         two.wait(lambda expected=expected: lines() == expected, 30_000)
         assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Compared with:"
