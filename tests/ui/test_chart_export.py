@@ -23,14 +23,14 @@ def dialog_of(studio: Studio) -> QFileDialog:
 @pytest.mark.slow
 def test_the_command_saves_what_is_shown_as_png_or_svg(studio: Studio, tmp_path: Path) -> None:
     dialog = dialog_of(studio)
-    assert dialog.selectedFiles()[0].endswith("value-per-step.png")
+    assert dialog.selectedFiles()[0].endswith("merge-score.png")
     dialog.filterSelected.emit("SVG image (*.svg)")
     assert dialog.defaultSuffix() == "svg"
     for name in ("chart.png", "chart.svg"):
         dialog.fileSelected.emit(str(tmp_path / name))
     dialog.reject()
     assert not QImage(str(tmp_path / "chart.png")).isNull()
-    assert b"Value per step</text>" in (tmp_path / "chart.svg").read_bytes()
+    assert b"Merge score</text>" in (tmp_path / "chart.svg").read_bytes()
     assert "chart.svg" in studio.window.banner.text
 
 

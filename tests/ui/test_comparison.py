@@ -378,7 +378,7 @@ def test_bookmarked_steps_have_lanes_whose_mark_stays(fixed: Studio) -> None:
             (step, f"{size} of 70 tokens"), (3, "48 of 70 tokens"), (12, "57 of 60 tokens"),
         )  # fmt: skip
         assert f"compared at {size} tokens" in window.timeline_pane.hint
-    assert "A @3 a tie: 48 of 70 tokens; B @12 late: 57 of 60 tokens" in plot.accessibleDescription()
+    assert "\nA @3 a tie: 48 of 70 tokens\nB @12 late: 57 of 60 tokens" in plot.accessibleDescription()
     window.session.runs.show(likelihood)
     fixed.wait(lambda: [lane.name for lane in settled_plot(fixed).lanes] == ["@3 a tie", "Likelihood", "@12 late"])
     assert plot._own == 1

@@ -119,7 +119,7 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(first)
     later = wps.divergence(first.history, window.session.runs.all[2].history).step
     assert later > 1
-    two.wait(lambda: link.text() == f"▼ A diverges from B at step 1, from C at step {later}", 30_000)
+    two.wait(lambda: link.text() == f"▼ A and B diverge at step 1 · ▼ A and C diverge at step {later}", 30_000)
     assert link.accessibleName().startswith(f"{text}\n▼ A and C diverge at step {later}")
     window.docks.bring("corpus")
     for step in (later, 1):
@@ -130,7 +130,7 @@ def test_where_runs_part(two: Studio) -> None:
     window.session.runs.show(second)
     assert not pane._partings._question
     pane.show()
-    two.wait(lambda: link.text().startswith("▼ B diverges from A at step 1, from C at "), 30_000)
+    two.wait(lambda: link.text().startswith("▼ B and A diverge at step 1 · ▼ B and C diverge at "), 30_000)
     for run in (first, second):
         window.session.runs.set_compared(run, False)
     two.wait(lambda: "B and C diverge" in link.text(), 30_000)
@@ -182,12 +182,12 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
         found = wps.compare(first.tokenizer_at(step), second.tokenizer_at(step)).overlap
         (depth, share), sizes, shared = found.by_rank[-1], found.sizes, found.shared
         expected = [
-            ["tokens", str(sizes[1])],
+            ["Tokens", str(sizes[1])],
             ["Tokens in both", str(shared)],
             ["Only in A", str(sizes[0] - shared)],
             ["Only in the other", str(sizes[1] - shared)],
-            ["Share in both, all tokens", f"{found.share:.1%}".replace("%", " %")],
-            [f"Share in both, first {depth}", f"{share:.1%}".replace("%", " %")],
+            ["Share in both, all tokens", f"{found.share:.1%}"],
+            [f"Share in both, first {depth}", f"{share:.1%}"],
         ]
         two.wait(lambda expected=expected: lines() == expected, 30_000)
         assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Compared with:"

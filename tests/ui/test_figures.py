@@ -104,7 +104,7 @@ def test_the_table_is_what_library_and_command_line_find(
     assert [*named] == [*"ABCD"]  # the sample's, ours and two of libraries
     assert shown() == list(evaluate(named, library_run.counts).figures)
     assert face.texts.findData("held-out") < 0  # of so few words
-    assert "by A: do not compare" in face.note.text()
+    assert "unknown tokens: A. Do not compare" in face.note.text()
 
     # Files, as the command line measures what was exported; and who reads the first of them more easily.
     files = [tmp_path / "a" / "hug.txt", tmp_path / "b" / "pug.txt"]
@@ -113,7 +113,7 @@ def test_the_table_is_what_library_and_command_line_find(
         file.write_text(text, encoding="utf-8")
     choose_text(face, "")
     choose_files(studio, *files)
-    studio.wait(lambda: face.texts.currentText() == "On hug.txt, pug.txt")
+    studio.wait(lambda: face.texts.currentText() == "Files: hug.txt, pug.txt")
     face.parallel.click()
     assert face.parts.currentText() == "pug.txt"
     found = shown()
@@ -145,6 +145,8 @@ def test_the_table_is_what_library_and_command_line_find(
     face.table.selectRow(5)
     QTest.keyClick(face.table, Qt.Key.Key_Delete)
     assert len(shown()) == 5
+    face._on_table_columns_left_out(1)
+    assert "1 column is hidden; press F12 to show it." in face.note.text()
 
     # The live text; a library that cannot read what it has learned; and stopping.
     sound = runs.all[2].library_run

@@ -53,7 +53,7 @@ def dialogs(studio: Studio, folder: Path) -> Iterator[ScreenDialog]:
     yield EncodingDialog(error, Reading(), window, guess="latin-1", files=3)
     yield HistoryExportDialog(30, 12, window)
     yield BreakpointEditor(session.marks, window)
-    yield KeepDialog("Step 3", "a note", window)
+    yield KeepDialog(3, "a note", window)
     yield BookmarksDialog(session.marks.bookmarks, window.actions_, theme, window)
     yield SpecialTokensDialog(("[UNK]",), window)
     yield FurtherDialog(70, window, note="The text was changed.")

@@ -125,7 +125,7 @@ def test_the_readout_gives_the_value_of_the_step(charts: Charts) -> None:
     chart = charts.choose(VALUE)
     assert chart.readout == "Merge 12: score 0.1667 · ch + ##a → cha · tie of 2"
     assert chart.accessibleName() == "Merge score"
-    assert chart.accessibleDescription().startswith("Merge score, 25 merges, at step 12: Merge 12: score 0.1667")
+    assert chart.accessibleDescription().startswith("Merge score\n25 merges\nMerge 12: score 0.1667")
     assert charts.pane.hint == "After merge 12 of 25"
 
 
@@ -161,8 +161,10 @@ def test_tokens_per_word_of_corpus_and_live_text(charts: Charts) -> None:
     assert chart.y_range()[1] > 5.25
     charts.bench.seek(25)
     assert chart.readout.endswith(", 2.500 in the live text, 5.250 in held-out text")
+    charts.changes.set_rows([], start=TextSummary(words=0, tokens=0, unknown=0))
+    charts.bench.wait(lambda: chart.readout.endswith(" tokens per word in the corpus, 5.250 in held-out text"))
     charts.judging.tell({"score": HeldOutFigure(5.25, 0.5)})
-    charts.bench.wait(lambda: chart.readout.endswith(", 5.250 in held-out text with 50.0% unknown"))
+    charts.bench.wait(lambda: chart.readout.endswith(", 5.250 (50.0% unknown) in held-out text"))
     charts.judging.tell(None)
     charts.bench.wait(lambda: not len(chart._held_out.getData()[1]))
 
@@ -174,6 +176,12 @@ def test_lengths_of_the_vocabulary_at_the_step(charts: Charts) -> None:
     assert chart._learned.sum() == 12
     assert chart._learned.tolist() == np.bincount(learned).tolist()
     assert chart._alphabet.tolist()[:2] == [0, 40]
+    for length, name in ((1, "1 character"), (2, "2 characters")):
+        chart._point_at(float(length))
+        learned_tokens = "1 learned token" if learned.count(length) == 1 else f"{learned.count(length)} learned tokens"
+        in_alphabet = int(chart._alphabet[length])
+        assert chart.readout == f"{name} · {learned_tokens} · {in_alphabet} in the alphabet"
+    chart._point_at(None)
     charts.model.seek(0)
     charts.bench.wait(lambda: chart.readout == "After merge 0: no tokens learned yet")
 
@@ -189,7 +197,9 @@ def test_zipf_waits_for_counting_and_follows_it(charts: Charts) -> None:
     token = charts.model.history.token(best)
     assert chart.readout.startswith(f"After merge 12: {token} has rank 1 of ")
     charts.model.seek(13)
-    charts.bench.wait(lambda: chart.readout.endswith("counting…"))
+    charts.bench.wait(lambda: chart.readout.endswith(" times · counting…"))
+    charts.usage.tell(13, np.minimum(frequencies, 1))
+    charts.bench.wait(lambda: chart.readout.endswith(", used once"))
     charts.choose(VALUE)
     assert not charts.usage.wanted
 
@@ -260,7 +270,7 @@ def test_pointing_shows_the_figures_there_and_leaves_the_step(charts: Charts) ->
     charts.hover(chart, 4)
     assert chart.readout.startswith("Merge 4: score 0.5")
     assert charts.model.step == 12
-    assert "at step 12" in chart.accessibleDescription()
+    assert "\nMerge 12: score 0.1667" in chart.accessibleDescription()
 
 
 def test_keys_move_the_step(charts: Charts) -> None:

@@ -134,6 +134,24 @@ def test_escape_closes_the_filter_and_shows_all(bench: Bench, pane: HistoryPane)
     assert not pane._controls._filter.isChecked()
 
 
+def test_the_button_says_what_the_filter_lets_through(bench: Bench, pane: HistoryPane) -> None:
+    controls, row = pane._controls, pane._filter_row
+
+    def texts() -> list[str]:
+        found = []
+        for is_wide in (True, False):
+            controls.set_wide(is_wide)
+            found.append(controls._filter.text())
+        return found
+
+    assert texts() == ["Filter: all", "All"]
+    row._text.setText("##f")
+    assert texts() == ["Filter: text", "Text"]
+    row._only_ties.setChecked(True)
+    row._only_live.setChecked(True)
+    assert texts() == ["Filter: text + ties + changes", "Text + Ties + Changes"]
+
+
 # Columns.
 
 
@@ -156,6 +174,9 @@ def test_the_columns_are_as_many_as_fit(bench: Bench, pane: HistoryPane) -> None
         assert pane.view.horizontalScrollBar().maximum() == 0
     assert {HistoryColumn.STEP, HistoryColumn.TOKEN, HistoryColumn.VALUE} <= shown
     assert HistoryColumn.SYMBOLS not in shown
+    assert f"{len(shown)} of 13 columns are shown; " in pane._controls._columns.toolTip()
+    pane.view.columns.choose(frozenset([HistoryColumn.TOKEN]))
+    assert "1 of 13 columns is shown; " in pane._controls._columns.toolTip()
 
 
 def test_chosen_columns_stay_and_the_table_scrolls(bench: Bench, pane: HistoryPane) -> None:

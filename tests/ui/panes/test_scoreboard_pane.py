@@ -333,7 +333,7 @@ def test_the_ratio_says_what_it_is_normalized_by(bench: Bench) -> None:
     neighbours = sum(count * (len(history.segmentation(word, 11)) - 1) for word, count in bench.model.counts.items())
     over_neighbours = Fraction(merge.pair_frequency, neighbours) / (p_left * p_right)
     assert ratio_over_neighbours(merge, symbols, words) == over_neighbours
-    assert f"P = {neighbours} adjacent pairs" in pane._top.ratio.toolTip()
+    assert f"number of adjacent pairs instead, P = {neighbours} " in pane._top.ratio.toolTip()
     assert value_text(float(over_neighbours)) in pane._top.ratio.toolTip()
 
 

@@ -61,7 +61,9 @@ def test_playing_halts_and_says_why(bench: Bench, timeline: Timeline) -> None:
     assert timeline.pane.plot.callout == "breakpoint: token cha is created"
     bench.seek(13)
     assert timeline.pane.plot.callout == ""
-    assert "born" not in timeline.pane.hint
+    assert "breakpoint" not in timeline.pane.hint
+    timeline.marks.breakpoints.add(Breakpoint("tie", number=2))
+    assert timeline.pane._describe_step(12).endswith(" · breakpoint: token cha is created · breakpoint: tie of 2 pairs")
 
 
 def test_running_on_and_back_by_button(bench: Bench, timeline: Timeline) -> None:
@@ -252,8 +254,8 @@ def test_where_histories_part_is_said_in_a_sentence() -> None:
     tie = replace(ends[3], divergence=replace(ends[3].divergence, is_tie=True))
     assert "diverge at step 1 (tie): " in parting_words([tie])[0]
     assert parting_words(ends[1:]) == (
-        "▼ A diverges from C at step 2, from D at step 1",
-        "▼ A diverges from C at step 2, …",
+        "▼ A and C diverge at step 2 · ▼ A and D diverge at step 1",
+        "▼ A and C diverge at step 2 · …",
     )
     unknown = Parting(runs[0], runs[1], is_known=False)
     for found in ([unknown], [unknown, unknown]):

@@ -116,7 +116,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     judging.changed.emit()
     whole = "Held-out: 1.27 tokens per word (Count 1.25 · Score 2.86)"
     assert label.text() == whole
-    assert label.accessibleName() == f"Held-out text: {whole}"
+    assert (label.accessibleName(), label.accessibleDescription()) == ("Held-out text", whole)
     assert "tenth of the corpus" in label.toolTip()
     assert term_at(label, QPoint(-1, -1)) == "Held-out text"
     shown = []

@@ -15,7 +15,6 @@ from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.bookmarks_dialog import BookmarksDialog, KeepDialog
 from wordpiece_studio.ui.panes.timeline.breakpoint_editor import BreakpointEditor
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
-from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
@@ -192,9 +191,8 @@ class StepController(QObject):
     def _on_keep_triggered(self) -> None:
         self._player.stop()
         model = self._model
-        where = self.tr("step {step}").format(step=number_text(model.step))
         self._kept_step = model.step  # a running training may go on meanwhile
-        dialog = KeepDialog(where, merge_words(model.step, model.history), self._window)
+        dialog = KeepDialog(model.step, merge_words(model.step, model.history), self._window)
         dialog.text_chosen.connect(self._on_keep_text_chosen)
         dialog.open()
 

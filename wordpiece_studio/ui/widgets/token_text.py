@@ -25,11 +25,11 @@ __all__ = [
     "dead_words",
     "formula_of",
     "fraction_text",
+    "held_out_text",
     "line_text",
     "number_text",
     "signed_text",
     "token_text",
-    "unknown_words",
     "value_text",
 ]
 
@@ -118,11 +118,14 @@ def _filled(template: str, reason: DeadReason) -> str:
     )
 
 
-def unknown_words(figure: HeldOutFigure) -> str:
-    """Return what follows tokens a word if so many of them are unknown that there seem to be fewer; else nothing."""
+def held_out_text(figure: HeldOutFigure) -> str:
+    """Return tokens per word; with the share of unknown tokens if that makes them seem fewer."""
+    rate = value_text(figure.rate)
     if not figure.loses_text:
-        return ""
-    return QCoreApplication.translate("HeldOut", " with {share} unknown").format(share=f"{figure.unknown:.1%}")
+        return rate
+    return QCoreApplication.translate("HeldOut", "{rate} ({share} unknown)").format(
+        rate=rate, share=f"{figure.unknown:.1%}"
+    )
 
 
 def _tr(text: str) -> str:

@@ -276,7 +276,7 @@ class ChartPicture:
         generator.setSize(self._size)
         generator.setViewBox(self._rect)
         generator.setResolution(self._charts[0].logicalDpiX())
-        generator.setTitle(", ".join(chart.title() for chart in self._charts))
+        generator.setTitle(" · ".join(chart.title() for chart in self._charts))
         generator.setDescription("")
         self._paint_on(generator)
         buffer.close()

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent
 
 from wordpiece_studio.evaluation.metrics import length_histogram, rank_frequency
 from wordpiece_studio.session.chart_source import spread_ranks
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
@@ -129,15 +130,22 @@ class LengthsChart(Chart):
         """Return the numbers of the bar under the pointer, or of all bars."""
         if self.hovered is not None and 0 <= round(self.hovered) < len(self._learned):
             length = round(self.hovered)
-            return self.tr("{length} characters: {learned} learned tokens, {alphabet} in the alphabet").format(
-                length=length, learned=number_text(int(self._learned[length])),
-                alphabet=number_text(int(self._alphabet[length])),
-            )  # fmt: skip
+            learned, alphabet = int(self._learned[length]), int(self._alphabet[length])
+            return " · ".join((
+                plural(length, "1 character", "{count} characters").format(count=number_text(length)),
+                plural(learned, "1 learned token", "{count} learned tokens").format(count=number_text(learned)),
+                plural(alphabet, "1 in the alphabet", "{count} in the alphabet").format(count=number_text(alphabet)),
+            ))  # fmt: skip
         learned = int(self._learned.sum())
         if not learned:
             return self.tr("After merge {step}: no tokens learned yet").format(step=number_text(self.source.step))
         mean = float((self._learned * np.arange(len(self._learned))).sum()) / learned
-        return self.tr("After merge {step}: {learned} learned, {mean} characters on average, {longest} at most").format(
+        said = plural(
+            learned,
+            "After merge {step}: 1 learned, {mean} characters on average, {longest} at most",
+            "After merge {step}: {learned} learned, {mean} characters on average, {longest} at most",
+        )
+        return said.format(
             step=number_text(self.source.step), learned=number_text(learned), mean=value_text(mean),
             longest=int(np.flatnonzero(self._learned).max()),
         )  # fmt: skip
@@ -145,7 +153,7 @@ class LengthsChart(Chart):
     def summary(self) -> str:
         """Return the name of the chart and the figures at the step."""
         hovered, self.hovered = self.hovered, None
-        said = f"{self.title()}, {self.figures()}"
+        said = f"{self.title()}\n{self.figures()}"
         self.hovered = hovered
         return said
 
@@ -262,17 +270,21 @@ class ZipfChart(Chart):
 
     def figures(self) -> str:
         """Return the rank and frequency of the marked token, or else of the most frequent one."""
-        rank = self._marked_rank()
-        step = self.source.usage.step
-        said = self.tr("After merge {step}: {token} has rank {rank} of {count}, used {times} times").format(
-            step=number_text(step or 0), token=token_text(self._token(rank or 1), 24), rank=number_text(rank or 1),
-            count=number_text(len(self._ids)), times=number_text(int(self._frequencies[(rank or 1) - 1])),
+        rank, step = self._marked_rank() or 1, self.source.usage.step
+        times = int(self._frequencies[rank - 1])
+        said = plural(
+            times,
+            "After merge {step}: {token} has rank {rank} of {count}, used once",
+            "After merge {step}: {token} has rank {rank} of {count}, used {times} times",
+        ).format(
+            step=number_text(step or 0), token=token_text(self._token(rank), 24), rank=number_text(rank),
+            count=number_text(len(self._ids)), times=number_text(times),
         )  # fmt: skip
-        return said + self.tr(" · counting…") if step != self.source.step else said
+        return " · ".join((said, self.tr("counting…"))) if step != self.source.step else said
 
     def summary(self) -> str:
         """Return the name of the chart and the figures of the marked token."""
-        return f"{self.title()}, {self.figures()}"
+        return f"{self.title()}\n{self.figures()}"
 
     # -- user input
 

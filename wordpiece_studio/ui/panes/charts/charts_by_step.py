@@ -9,9 +9,11 @@ from PySide6.QtCore import Qt
 
 from wordpiece_studio.evaluation.metrics import fertility_at, symbols_at, vocabulary_sizes_at
 from wordpiece_studio.session.chart_source import Curve, held_curve, median_curve, sampled_steps, tie_steps, value_curve
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.charts.canvas import graph, linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart
-from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text, unknown_words, value_text
+from wordpiece_studio.ui.widgets.run_names import merges_text
+from wordpiece_studio.ui.widgets.token_text import held_out_text, number_text, signed_text, token_text, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,16 +155,12 @@ class StepChart(Chart):
 
     def summary(self) -> str:
         """Return the name of the chart, the figures at the step, and the step that made the selected token."""
-        merges = self.tr("{title}, {count} merges, at step {step}: {figures}")
-        count, step = self.source.count, self.source.step
-        said = merges.format(
-            title=self.title(), count=number_text(count), step=number_text(step), figures=self.figures_at(step)
-        )
+        said = [self.title(), merges_text(self.source.count), self.figures_at(self.source.step)]
         selected = self.source.selected
         if selected is not None and selected.birth:
-            born = self.tr("{token} was created at step {step}.")
-            said += ". " + born.format(token=token_text(selected.text), step=number_text(selected.birth))
-        return said
+            created = self.tr("{token} was created at step {step}")
+            said.append(created.format(token=token_text(selected.text), step=number_text(selected.birth)))
+        return "\n".join(said)
 
     # -- user input
 
@@ -281,12 +279,16 @@ class ValueChart(StepChart):
         if history is None or config is None or not step:
             return self.tr("Before the first merge")
         merge = history[step - 1]
-        names = {"score": self.tr("score"), "likelihood": self.tr("gain"), "count": self.tr("count")}
-        said = self.tr("Merge {step}: {name} {value} · {left} + {right} → {token}").format(
-            step=number_text(step), name=names[config.objective], value=value_text(merge.value),
-            left=token_text(merge.left, 24), right=token_text(merge.right, 24), token=token_text(merge.token, 24),
-        )  # fmt: skip
-        return said + (self.tr(" · tie of {count}").format(count=number_text(merge.ties)) if merge.ties > 1 else "")
+        said = {
+            "score": self.tr("Merge {step}: score {value}"),
+            "likelihood": self.tr("Merge {step}: gain {value}"),
+            "count": self.tr("Merge {step}: count {value}"),
+        }[config.objective]
+        left, right, token = (token_text(each, 24) for each in (merge.left, merge.right, merge.token))
+        parts = [said.format(step=number_text(step), value=value_text(merge.value)), f"{left} + {right} → {token}"]
+        if merge.ties > 1:
+            parts.append(self.tr("tie of {count}").format(count=number_text(merge.ties)))
+        return " · ".join(parts)
 
 
 class SymbolsChart(StepChart):
@@ -346,10 +348,14 @@ class SymbolsChart(StepChart):
         history = self.source.history
         if history is None:
             return ""
-        return self.tr("After merge {step}: {tokens} tokens, {symbols} symbols in the corpus").format(
-            step=number_text(step), tokens=number_text(history.vocabulary_size(step)),
-            symbols=number_text(history.symbols_after(step)),
-        )  # fmt: skip
+        tokens, symbols = history.vocabulary_size(step), history.symbols_after(step)
+        return self.tr("After merge {step}: {tokens}, {symbols}").format(
+            step=number_text(step),
+            tokens=plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens)),
+            symbols=plural(symbols, "1 symbol in the corpus", "{count} symbols in the corpus").format(
+                count=number_text(symbols)
+            ),
+        )
 
 
 class FertilityChart(StepChart):
@@ -422,7 +428,7 @@ class FertilityChart(StepChart):
             names = "— " + self.tr("Training corpus"), "- - " + self.tr("Live text")
             caption = "   ".join([caption, *names[: 1 + bool(len(live.x))]])
         if found is not None:
-            said = self.tr("● {rate} on held-out text").format(rate=value_text(found.rate)) + unknown_words(found)
+            said = self.tr("● {rate} on held-out text").format(rate=held_out_text(found))
             caption = "   ".join([caption, said])
         self.canvas.set_captions(caption, self.tr("Merge"))
         ticks = linear_ticks(*self._range, self.y_marks)
@@ -477,16 +483,21 @@ class FertilityChart(StepChart):
     def figures_at(self, step: int) -> str:
         """Return both numbers after a step."""
         corpus, live = self._fertility(step)
-        said = self.tr("After merge {step}: {corpus} tokens per word in the corpus").format(
-            step=number_text(step), corpus=value_text(corpus or 0.0)
+        held_out = self.source.held_out if step == self.source.count else None
+        said = self.tr("After merge {step}: {corpus} tokens per word in the corpus")
+        if live is not None and held_out is not None:
+            said = self.tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text, "
+                           "{held_out} in held-out text")  # fmt: skip
+        elif live is not None:
+            said = self.tr("After merge {step}: {corpus} tokens per word in the corpus, {live} in the live text")
+        elif held_out is not None:
+            said = self.tr("After merge {step}: {corpus} tokens per word in the corpus, {held_out} in held-out text")
+        return said.format(
+            step=number_text(step),
+            corpus=value_text(corpus or 0.0),
+            live=value_text(live or 0.0),
+            held_out="" if held_out is None else held_out_text(held_out),
         )
-        if live is not None:
-            said += self.tr(", {live} in the live text").format(live=value_text(live))
-        held_out = self.source.held_out
-        if held_out is not None and step == self.source.count:
-            said += self.tr(", {rate} in held-out text").format(rate=value_text(held_out.rate))
-            said += unknown_words(held_out)
-        return said
 
 
 class InUseChart(StepChart):
@@ -536,10 +547,17 @@ class InUseChart(StepChart):
         numbers = self.source.usage.in_use
         if step >= len(numbers):
             return self.tr("Counting…")
-        said = self.tr("After merge {step}: {tokens} tokens in use").format(
-            step=number_text(step), tokens=number_text(int(numbers[step]))
-        )
-        return said + (f" ({signed_text(int(numbers[step] - numbers[step - 1]))})" if step else "")
+        tokens = int(numbers[step])
+        said = plural(tokens, "After merge {step}: 1 token in use", "After merge {step}: {tokens} tokens in use")
+        change = ""
+        if step:
+            change = signed_text(tokens - int(numbers[step - 1]))
+            said = plural(
+                tokens,
+                "After merge {step}: 1 token in use ({change})",
+                "After merge {step}: {tokens} tokens in use ({change})",
+            )
+        return said.format(step=number_text(step), tokens=number_text(tokens), change=change)
 
 
 def _padded(low: float, high: float) -> Range:

@@ -49,14 +49,14 @@ _OF_USAGE = (4, 5)
 _ROOM_FOR_ALL = QSize(47, 27)  # in line heights
 _FRAME_MS = 100
 _FILE_NAMES = (
-    "value-per-step",
-    "vocabulary-size",
+    "merge-score",
+    "symbols-by-vocabulary-size",
     "tokens-per-word",
     "token-lengths",
     "zipf",
     "tokens-in-use",
     "charts",
-    "figures",
+    "metrics",
 )
 # Row, column and column span of each chart when all are shown.
 _PLACES = ((0, 0, 2), (0, 2, 2), (0, 4, 2), (1, 0, 2), (1, 2, 2), (1, 4, 2))

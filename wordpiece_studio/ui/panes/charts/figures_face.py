@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QHeaderView, QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.figures import COLUMNS
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
@@ -124,15 +125,19 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         figures = line.row.figures
         if figures is None:
             return tooltip_text(line.name)
-        said = self.tr(
-            "{name}\n{kind}, {tokens} tokens in the vocabulary, {used} of them used; {made} tokens in the text, "
-            "{unknown} of them unknown"
+        size, used, tokens, unknown = figures.vocabulary_size, figures.used, figures.tokens, figures.unknown
+        of_vocabulary = (
+            figures.kind,
+            plural(size, "1 token in the vocabulary", "{count} tokens in the vocabulary").format(
+                count=number_text(size)
+            ),
+            plural(used, "1 of them used", "{count} of them used").format(count=number_text(used)),
         )
-        numbers = map(number_text, (figures.vocabulary_size, figures.used, figures.tokens, figures.unknown))
-        tokens, used, made, unknown = numbers
-        return tooltip_text(
-            said.format(name=line.name, kind=figures.kind, tokens=tokens, used=used, made=made, unknown=unknown)
+        of_text = (
+            plural(tokens, "1 token in the text", "{count} tokens in the text").format(count=number_text(tokens)),
+            plural(unknown, "1 of them unknown", "{count} of them unknown").format(count=number_text(unknown)),
         )
+        return tooltip_text("\n".join((line.name, " · ".join(of_vocabulary), " · ".join(of_text))))
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if role == Qt.ItemDataRole.FontRole and index.isValid() and index.column() > _STEP:
@@ -463,7 +468,7 @@ class FiguresFace(QWidget):
     def _losing_text(self, known: Sequence[TokenizerFigures]) -> str:
         names = [each.name for each in losing(known)]
         if not names and any(each.loses_text for each in known):
-            return self.tr("Tokens a word in brackets: an unknown word, however long, is one token.")
+            return self.tr("Tokens per word in brackets: an unknown word, however long, is one token.")
         if not names:
             return ""
         said = self.tr("Text lost to unknown tokens: {names}. Do not compare their other metrics.")
@@ -473,15 +478,25 @@ class FiguresFace(QWidget):
         if not known or len(self._figures.words_of) < 2:
             return ""
         normalizer, splitter = self._figures.words_of
-        said = self.tr("{words} words ({normalizer}, {splitter}).")
+        words = known[0].words
+        said = plural(words, "1 word ({normalizer}, {splitter}).", "{words} words ({normalizer}, {splitter}).")
         if self._figures.where.place == "held-out":
-            said = self.tr("{words} words by {normalizer}, {splitter}, held out; runs trained anew without them.")
-        return said.format(words=number_text(known[0].words), normalizer=normalizer, splitter=splitter)
+            said = plural(
+                words,
+                "1 word held out ({normalizer}, {splitter}); runs were retrained without it.",
+                "{words} words held out ({normalizer}, {splitter}); runs were retrained without them.",
+            )
+        return said.format(words=number_text(words), normalizer=normalizer, splitter=splitter)
 
     def _left_out_text(self) -> str:
         if not self._left_out or not self.lines:
             return ""
-        return self.tr("{count} columns are hidden; press F12 to show them.").format(count=self._left_out)
+        said = plural(
+            self._left_out,
+            "1 column is hidden; press F12 to show it.",
+            "{count} columns are hidden; press F12 to show them.",
+        )
+        return said.format(count=number_text(self._left_out))
 
     def _enable(self, *_values: object) -> None:
         self.stop.setVisible(self._figures.is_running)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QRegularExpressionVa
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
@@ -113,7 +114,7 @@ class HistoryControls(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._is_wide = False
-        self._filter_name = ""
+        self._shown_filter = HistoryFilter()
         self._filter = self._button(self.tr("Filter the merges"), self.tr("Show or hide the filter"))
         self._filter.setCheckable(True)
         self._filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -136,16 +137,25 @@ class HistoryControls(QWidget):
         self._show_step.clicked.connect(self.shown_step_requested)
         self._export.clicked.connect(self.export_requested)
         theme.changed.connect(self._draw_icons)
-        self.show_filter("")
+        self.show_filter(self._shown_filter)
         self.show_columns(0, 0)
         self._draw_icons()
 
-    def show_filter(self, filter_name: str, *, is_open: bool | None = None) -> None:
-        """Show the name of the filter ("" if all merges are shown), and whether the filter row is open."""
-        self._filter_name = filter_name or self.tr("all")
-        name = self._filter_name
-        alone = name[:1].upper() + name[1:]
-        self._filter.setText(self.tr("Filter: {name}").format(name=name) if self._is_wide else alone)
+    def show_filter(self, chosen: HistoryFilter, *, is_open: bool | None = None) -> None:
+        """Show what the filter lets through, and whether the filter row is open."""
+        self._shown_filter = chosen
+        conditions = (
+            (bool(chosen.text), self.tr("Text"), self.tr("text")),
+            (chosen.only_ties, self.tr("Ties"), self.tr("ties")),
+            (chosen.only_live, self.tr("Changes"), self.tr("changes")),
+        )
+        alone, inside = (" + ".join(each[form] for each in conditions if each[0]) for form in (1, 2))
+        if not self._is_wide:
+            self._filter.setText(alone or self.tr("All"))
+        elif inside:
+            self._filter.setText(self.tr("Filter: {conditions}").format(conditions=inside))
+        else:
+            self._filter.setText(self.tr("Filter: all"))
         if is_open is not None:
             self._filter.setChecked(is_open)
 
@@ -156,12 +166,16 @@ class HistoryControls(QWidget):
     def set_wide(self, is_wide: bool) -> None:
         """Set whether there is room for a caption on the filter button."""
         self._is_wide = is_wide
-        self.show_filter(self._filter_name)
+        self.show_filter(self._shown_filter)
 
     def show_columns(self, shown: int, all_: int) -> None:
         """Show how many columns are visible, and of how many."""
         self._columns.setText(f"{shown}/{all_}")
-        sentence = self.tr("{shown} of {all} columns are shown; choose columns and the order of the rows")
+        sentence = plural(
+            shown,
+            "1 of {all} columns is shown; choose columns and the order of the rows",
+            "{shown} of {all} columns are shown; choose columns and the order of the rows",
+        )
         set_plain_tooltip(self._columns, sentence.format(shown=shown, all=all_))
         self._columns.setAccessibleName(self.tr("Columns: {shown} of {all}").format(shown=shown, all=all_))
 
@@ -246,16 +260,6 @@ class HistoryFilterRow(QWidget):
     def error(self) -> str:
         """The error in the expression; empty if there is none."""
         return self._error.text()
-
-    def name(self) -> str:
-        """Return the filter in a few words; empty if it hides nothing."""
-        wanted = self.filter
-        parts = [
-            self.tr("text") if wanted.text else "",
-            self.tr("ties") if wanted.only_ties else "",
-            self.tr("changes") if wanted.only_live else "",
-        ]
-        return " + ".join(filter(None, parts))
 
     def ask_for_text(self) -> None:
         """Move the keyboard focus to the text field."""

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
@@ -162,7 +163,7 @@ class ExportBar(QWidget):
 
     def show_progress(self, written: int, rows: int) -> None:
         """Show how many merges have been written."""
-        sentence = self.tr("{name}: {written} of {rows} merges")
+        sentence = plural(rows, "{name}: {written} of 1 merge", "{name}: {written} of {rows} merges")
         text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
         set_plain_text(self._label, text)
         set_plain_tooltip(self._label, text)
@@ -199,8 +200,10 @@ class HistoryExportDialog(ScreenDialog):
         self.setWindowTitle(self.tr("Export merge history"))
         self._rows = None
         if rows is not None:
-            shown = self.tr("{rows} merges shown, as filtered and sorted").format(rows=number_text(rows))
-            every = self.tr("All {merges} merges, in step order").format(merges=number_text(merges))
+            shown = plural(rows, "1 merge shown, as filtered and sorted", "{rows} merges shown, as filtered and sorted")
+            shown = shown.format(rows=number_text(rows))
+            every = plural(merges, "The only merge, in step order", "All {merges} merges, in step order")
+            every = every.format(merges=number_text(merges))
             self._rows = self._ask(self.tr("Merges"), [(shown, 0), (every, 1)])
         kinds = (
             self.tr("CSV: for spreadsheets; tokens are never read as formulas"),

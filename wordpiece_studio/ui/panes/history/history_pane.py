@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
 from wordpiece_studio.session.live_changes import LiveChanges
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import SelectionStep
 from wordpiece_studio.session.table_model import VALUE_ROLE
@@ -17,6 +18,7 @@ from wordpiece_studio.ui.panes.history.history_controls import HistoryControls, 
 from wordpiece_studio.ui.panes.history.history_export import ExportBar, HistoryCopying
 from wordpiece_studio.ui.panes.history.history_view import HistoryView
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -123,13 +125,16 @@ class HistoryPane(Pane):
             self.set_heading(self.tr("Merge history"))
             return
         ties = int(np.count_nonzero(history.column("ties")[:count] > 1))
-        full = self.tr("{merges} merges, {ties} tie") if ties == 1 else self.tr("{merges} merges, {ties} ties")
-        hints = (full, self.tr("{merges} merges"), "{merges}")
+        merges = merges_text(count)
+        tied = plural(ties, "1 tie", "{count} ties").format(count=number_text(ties))
+        hints = (f"{merges} · {tied}", merges, "{merges}")
         if self._rows.is_busy:
-            hints = (self.tr("Searching {merges} merges…"), self.tr("Searching…"), "…")
+            searching = plural(count, "Searching 1 merge…", "Searching {merges} merges…")
+            hints = (searching, self.tr("Searching…"), "…")
         elif self._rows.hidden_count:
-            hints = (self.tr("{shown} of {merges} merges shown"), self.tr("{shown} of {merges}"), "{shown}")
-        texts = {"merges": number_text(count), "ties": number_text(ties), "shown": number_text(self._rows.rowCount())}
+            shown = plural(count, "{shown} of 1 merge shown", "{shown} of {merges} merges shown")
+            hints = (shown, self.tr("{shown} of {merges}"), "{shown}")
+        texts = {"merges": number_text(count), "shown": number_text(self._rows.rowCount())}
         self._set_hint(*(hint.format(**texts) for hint in hints))
 
     def _set_hint(self, *hints: str) -> None:
@@ -223,18 +228,19 @@ class HistoryPane(Pane):
     def copy_rows(self) -> None:
         """Copy the selected rows as tab-separated text, unless there are none or far too many."""
         history, steps = self._model.history, self._view.selected_steps()
-        if len(steps) > _MOST_COPIED:
-            count = number_text(len(steps))
-            hints = (self.tr("{count} rows are too many to copy: export them"), self.tr("Too many rows to copy"))
-            self._set_hint(*(hint.format(count=count) for hint in hints))
-        elif history is not None and len(steps):
+        rows = len(steps)
+        if rows > _MOST_COPIED:
+            too_many = plural(
+                rows, "1 row is too many to copy: export it", "{count} rows are too many to copy: export them"
+            )
+            self._set_hint(too_many.format(count=number_text(rows)), self.tr("Too many rows to copy"))
+        elif history is not None and rows:
             self._copying.copy(history, steps)
             if self._copying.is_running:
-                self._set_hint(self.tr("Copying {count} rows…").format(count=number_text(len(steps))))
+                self._set_hint(plural(rows, "Copying 1 row…", "Copying {count} rows…").format(count=number_text(rows)))
 
     def _on_copying_copied(self, rows: int) -> None:
-        text = self.tr("1 row copied") if rows == 1 else self.tr("{count} rows copied")
-        self._set_hint(text.format(count=number_text(rows)))
+        self._set_hint(plural(rows, "1 row copied", "{count} rows copied").format(count=number_text(rows)))
 
     # -- events
 
@@ -262,7 +268,7 @@ class HistoryPane(Pane):
             self._view.show_step(step, select=False)
 
     def _show_filter(self) -> None:
-        self._controls.show_filter(self._filter_row.name(), is_open=not self._filter_row.isHidden())
+        self._controls.show_filter(self._filter_row.filter, is_open=not self._filter_row.isHidden())
 
     def _show_columns(self) -> None:
         self._controls.show_columns(len(self._view.columns.shown()), len(HistoryColumn))

@@ -93,8 +93,8 @@ def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     ]
     if other is not None:
         text = _tr(
-            "If n(ab) is divided by the P = {pairs} adjacent pairs instead (N minus the {words} words), the ratio is "
-            "{other}."
+            "If n(ab) is divided by the number of adjacent pairs instead, P = {pairs} (N minus the number of words, "
+            "{words}), the ratio is {other}."
         )
         counts = (number_text(symbols - words), number_text(words), value_text(float(other)))
         lines.append(text.format(**dict(zip(("pairs", "words", "other"), counts, strict=True))))

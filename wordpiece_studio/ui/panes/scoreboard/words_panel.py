@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
@@ -343,12 +344,14 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
         else f"{token_text(selection.left)} + {token_text(selection.right)}"
     )
     count, shown = number_text(found.total), number_text(len(found.words))
-    if found.total == 1:
-        text = _tr("{name} in one word")
-    elif found.total == len(found.words) > 0:
-        text = _tr("{name} in {count} words, most frequent first")
+    if found.total == len(found.words) > 0:
+        text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")
     elif found.total:
-        text = _tr("{name} in {count} words, the {shown} most frequent shown")
+        text = plural(
+            len(found.words),
+            "{name} in {count} words, the most frequent shown",
+            "{name} in {count} words, the {shown} most frequent shown",
+        )
     elif selection.kind == "token":
         return _absent_title(selection.text, name, history, wish.step)
     else:
@@ -360,9 +363,7 @@ def short_words_title(wish: WordsWish, found: PairWords) -> str:
     """Return, as briefly as possible, how many words there are, or what happens to the only one."""
     if wish.selection.kind == "word":
         return _tr("Unchanged") if found.words[0].before == found.words[0].after else _tr("Changed")
-    if found.total == 1:
-        return _tr("In 1 word")
-    return _tr("In {count} words").format(count=number_text(found.total))
+    return plural(found.total, "In 1 word", "In {count} words").format(count=number_text(found.total))
 
 
 def _word_title(word: str, wish: WordsWish, found: PairWords) -> str:

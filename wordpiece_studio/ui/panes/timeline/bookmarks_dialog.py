@@ -25,6 +25,7 @@ from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QModelIndex
@@ -45,7 +46,7 @@ class KeepDialog(ScreenDialog):
     text_chosen = Signal(object)
     """The note (str), when the dialog was accepted."""
 
-    def __init__(self, where: str, text: str, parent: QWidget | None = None) -> None:
+    def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Bookmark this step"))
@@ -58,7 +59,7 @@ class KeepDialog(ScreenDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("Note for {where}").format(where=where), self))
+        layout.addWidget(plain_label(self.tr("Note for step {step}").format(step=number_text(step)), self))
         layout.addWidget(self._field)
         layout.addWidget(buttons)
         self.resize(420, self.sizeHint().height())

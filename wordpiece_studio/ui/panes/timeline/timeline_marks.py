@@ -16,6 +16,7 @@ from PySide6.QtCore import QCoreApplication, QLineF, QPointF, QRect, QRectF, QSi
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
@@ -136,7 +137,7 @@ class Legend(QWidget):
         """Show these marks, each with its text; None stands for a text without a mark."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
-            words = ", ".join(text for _, text in entries)
+            words = " · ".join(text for _, text in entries)
             self.setAccessibleName(words)
             set_plain_tooltip(self, words)
             self.updateGeometry()
@@ -178,7 +179,7 @@ def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
     """Return where other runs part from the one shown, and a shorter form; nothing if there are none.
 
     ``"▼ A and B diverge at step 7 (tie): A merges ##u + ##g, B merges h + ##ug"``, or, of several,
-    ``"▼ A diverges from B at step 7, from C at step 9"``.
+    ``"▼ A and B diverge at step 7 · ▼ A and C diverge at step 9"``.
     """
     parted = [each for each in found if each.step is not None]
     if len(found) == 1:
@@ -186,16 +187,15 @@ def parting_words(found: Sequence[Parting]) -> tuple[str, ...]:
         short = _tr("{mark} Divergence at step {step}").format(mark=_PARTING_MARK, step=number_text(found[0].step or 0))
         return (said, short) if parted else (said,)
     if not parted:
-        return ("; ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
+        return (" · ".join(dict.fromkeys(map(_parting_sentence, found))),) if found else ()
+    said = _tr("{mark} {shown} and {other} diverge at step {step}")
     places = [
-        _tr("from {other} at step {step}").format(other=each.other.letter, step=number_text(each.step or 0))
+        said.format(
+            mark=_PARTING_MARK, shown=each.shown.letter, other=each.other.letter, step=number_text(each.step or 0)
+        )
         for each in parted
     ]
-    said = _tr("{mark} {shown} diverges {places}")
-    return tuple(
-        said.format(mark=_PARTING_MARK, shown=found[0].shown.letter, places=each)
-        for each in (", ".join(places), f"{places[0]}, …")
-    )
+    return " · ".join(places), " · ".join((*places[:1], "…"))
 
 
 def _parting_sentence(parting: Parting) -> str:
@@ -220,26 +220,25 @@ def _parting_sentence(parting: Parting) -> str:
 
 
 def hit_words(hit: Hit, history: MergeHistory) -> str:
-    """Return why a step halts: ``"breakpoint: token ##ing is created; tie of 3 pairs"``."""
-    return _tr("breakpoint: {reason}").format(reason=_reasons(hit, history))
-
-
-def _reasons(hit: Hit, history: MergeHistory) -> str:
+    """Return why a step halts: ``"breakpoint: token ##ing is created · breakpoint: tie of 3 pairs"``."""
     merge = history[hit.step - 1]
-    return "; ".join(dict.fromkeys(_reason(each, merge, history) for each in hit.breakpoints))
+    return " · ".join(dict.fromkeys(_hit_text(each, merge, history) for each in hit.breakpoints))
 
 
-def _reason(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
+def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
     if each.kind == "word":
-        return _tr("word {word} is one token").format(word=token_text(each.text, 30))
+        return _tr("breakpoint: word {word} is one token").format(word=token_text(each.text, 30))
     if each.kind == "value":
-        return _tr("merge score {value} < {limit}").format(value=value_text(merge.value), limit=value_text(each.number))
+        said = _tr("breakpoint: merge score {value} < {limit}")
+        return said.format(value=value_text(merge.value), limit=value_text(each.number))
     if each.kind == "tie":
-        return _tr("tie of {count} pairs").format(count=number_text(merge.ties))
+        said = plural(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
+        return said.format(count=number_text(merge.ties))
     if each.kind == "size":
-        size = number_text(history.vocabulary_size(merge.step))
-        return _tr("vocabulary reaches {size} tokens").format(size=size)
-    return _tr("token {token} is created").format(token=token_text(merge.token, 30))
+        size = history.vocabulary_size(merge.step)
+        said = plural(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {size} tokens")
+        return said.format(size=number_text(size))
+    return _tr("breakpoint: token {token} is created").format(token=token_text(merge.token, 30))
 
 
 def merge_words(step: int, history: MergeHistory | None) -> str:

@@ -5,12 +5,14 @@ It moves only the step: it can be scrubbed during training, and never touches th
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.run_differences import DifferenceSearch, partings
 from wordpiece_studio.session.selection import SelectionStep
@@ -153,7 +155,8 @@ class TimelineButtons(QWidget):
         set_plain_tooltip(box, self.tr("Playback speed in merges per second"))
         for speed in _SPEEDS:
             number = value_text(speed) if speed >= 1 else "½"
-            box.addItem(self.tr("{number} merges/s").format(number=number), speed)
+            rate = plural(math.ceil(speed), "{number} merge/s", "{number} merges/s")
+            box.addItem(rate.format(number=number), speed)
         box.setCurrentIndex(max(box.findData(self._player.speed), 0))
         box.activated.connect(self._on_speed_activated)
         return box
@@ -300,6 +303,7 @@ class TimelinePane(Pane):
         self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._parting.hide()
         self._held_out = plain_label("", self, role="hint")
+        self._held_out.setAccessibleName(self.tr("Held-out text"))
         self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
         self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "
@@ -441,10 +445,11 @@ class TimelinePane(Pane):
         return Lane(run, name, curve, sizes, widest, tuple(tokens), parting)
 
     def _size_words(self, size: int, last: int) -> str:
-        return self.tr("{size} of {last} tokens").format(size=number_text(size), last=number_text(last))
+        said = plural(last, "{size} of 1 token", "{size} of {last} tokens")
+        return said.format(size=number_text(size), last=number_text(last))
 
     def _end_words(self, last: int) -> str:
-        return self.tr("final, {last} tokens").format(last=number_text(last))
+        return plural(last, "final, 1 token", "final, {last} tokens").format(last=number_text(last))
 
     def _lane_words(self, lane: ComparedStep) -> str:
         """Return how large the vocabulary of a run is at its step."""
@@ -462,9 +467,15 @@ class TimelinePane(Pane):
         self._plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
         aligned = [step.step for step in steps if step.bookmark is None]
         is_same = len(aligned) > 1 and len(set(aligned)) == 1
-        text = self.tr("compared at the same step, {size} tokens") if is_same else self.tr("compared at {size} tokens")
-        named = (f"{lane.run.letter} {lane.name}: {said}" for lane, said in zip(lanes, words, strict=True))
-        return text.format(size=number_text(comparison.size)), *named
+        size = comparison.size
+        text = plural(size, "compared at 1 token", "compared at {size} tokens")
+        if is_same:
+            text = plural(size, "compared at the same step, 1 token", "compared at the same step, {size} tokens")
+        named = (
+            self.tr("{letter} {name}: {progress}").format(letter=lane.run.letter, name=lane.name, progress=said)
+            for lane, said in zip(lanes, words, strict=True)
+        )
+        return text.format(size=number_text(size)), *named
 
     def _find_birth(self) -> None:
         model = self._model
@@ -491,7 +502,7 @@ class TimelinePane(Pane):
         self._show_parting(said)
         self._show_held_out(said)
         self.set_heading(self.tr("Timeline"), self._hint_text(said))
-        self._plot.setAccessibleDescription("; ".join(filter(None, (where, self._said, *compared))))
+        self._plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_parting(self, where: str) -> None:
         """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
@@ -518,7 +529,7 @@ class TimelinePane(Pane):
         room_taken += self._width_of(self._stretch) + self._width_of(self._parting)
         text = self.fitting_hint(self.title, *self._held_out_forms(), "", taken=room_taken)
         set_plain_text(self._held_out, text)
-        self._held_out.setAccessibleName(self.tr("Held-out text: {figures}").format(figures=text))
+        self._held_out.setAccessibleDescription(text)
         self._held_out.setVisible(bool(text))
 
     def _held_out_forms(self) -> tuple[str, ...]:
@@ -562,9 +573,9 @@ class TimelinePane(Pane):
         if self._said:
             return f"{where} · {self._said}"
         if self._marks.run.is_waiting:
-            return self.tr("{where} · running to a breakpoint").format(where=where)
+            return " · ".join((where, self.tr("running to a breakpoint")))
         if model.state is TrainerState.TRAINING:
-            return self.tr("{where} · training").format(where=where)
+            return " · ".join((where, self.tr("training")))
         if not model.history.has_steps:
             return where
         keys = self.tr("← → step · {change} next change to the text · {compare} compare with this step")
@@ -630,7 +641,8 @@ class TimelinePane(Pane):
             parts.append(self.tr("changes the live text"))
         if (hit := self._marks.watch.hit_at(step)) is not None:
             parts.append(hit_words(hit, history))
-        parts += [f"“{token_text(note.text, 40)}”" for note in self._marks.bookmarks.notes if note.step == step]
+        notes = (note.text for note in self._marks.bookmarks.notes if note.step == step)
+        parts += [self.tr("“{note}”").format(note=token_text(note, 40)) for note in notes]
         return " · ".join(parts)
 
     # -- events
