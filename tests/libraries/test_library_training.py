@@ -176,11 +176,9 @@ def test_symbols_with_the_prefix_may_be_in_the_initial_alphabet(counts: wps.Word
 
 
 def test_a_special_token_that_words_spell_out_is_no_piece_of_unigram() -> None:
-    counts = wps.count_texts(["a [MASK] hug pug [MASK]", "bug [MASK] [CLS]"] * 20, "none", "whitespace-split")
-    run = train_library(counts, wps.TrainingConfig(vocab_size=60, special_tokens=SPECIAL), "tokenizers-unigram")
-    assert len({*run.tokens}) == len(run.tokens) == len(run.scores or ())
-    assert run.tokens[:5] == tuple(SPECIAL)
-    assert run.tokenizer().ids("[MASK]") == [SPECIAL.index("[MASK]")]
+    """The library learns it from long texts with many of them, and fits both into the size."""
+    pieces = [["[UNK]", 0.0], ["[MASK]", 0.0], ["u", -2.0], ["[MASK]", -3.0], ["g", -4.0]]
+    assert training_child._without_repeated(pieces) == [*pieces[:3], pieces[4]]
 
 
 def test_unigram_of_hugging_face(counts: wps.WordCounts) -> None:

@@ -379,7 +379,7 @@ def common_reading(tokenizers: Sequence[Encoder]) -> TextReading:
     """
     known = [each.reading for each in tokenizers if each.reading is not None]
     if not known:
-        known = [TextReading(each.words_of) for each in tokenizers if each.words_of is not None]
+        known = [each.words_of for each in tokenizers if each.words_of is not None]
     if known:
         if all(reading == known[0] for reading in known):
             return known[0]

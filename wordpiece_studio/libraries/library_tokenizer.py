@@ -125,7 +125,7 @@ class LibraryTokenizer(LibraryEncoder):
         self._name = display_name(path)
         self._sha256 = sha256
         self._content = content
-        self.words_of = Pipeline(Unchanged(), WhitespaceSplit()) if self._is_model else None
+        self.words_of = TextReading(Pipeline(Unchanged(), WhitespaceSplit())) if self._is_model else None
         self.reading = _reading_in(content) if reading is None and content and not self._is_model else reading
         self._bytes = 0 if content is None else len(content)
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it

@@ -39,6 +39,7 @@ from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.system.memory import available_memory, out_of_memory
 from wordpiece_studio.text.huggingface_steps import byte_level_decoder, normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import Pipeline
+from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.vocabulary import ROLES
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -191,7 +192,7 @@ class LibraryRun:
         """
         tokenizer = LibraryTokenizer(self.file_name, content=self.content)
         if self.counts is not None:
-            tokenizer.words_of = Pipeline(self.counts.normalizer.kept, self.counts.pre_tokenizer)
+            tokenizer.words_of = TextReading(Pipeline(self.counts.normalizer.kept, self.counts.pre_tokenizer))
         return tokenizer
 
     def replay_config(self) -> TrainingConfig:

@@ -452,10 +452,11 @@ def _pipeline(described: dict[str, Any]) -> tuple[Normalizer, PreTokenizer]:
 def _with_words_of(trained: Any, described: dict[str, Any]) -> Measurable:
     """Return the tokenizer of a library with the words that the run was counted in."""
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
+    from wordpiece_studio.tokenizer.added_tokens import TextReading
 
     tokenizer: LibraryTokenizer = trained if isinstance(trained, LibraryTokenizer) else trained.tokenizer()
     normalizer, pre_tokenizer = _pipeline(described)
-    tokenizer.words_of = Pipeline(normalizer.kept, pre_tokenizer)
+    tokenizer.words_of = TextReading(Pipeline(normalizer.kept, pre_tokenizer))
     return tokenizer
 
 

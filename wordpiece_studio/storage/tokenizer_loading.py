@@ -43,6 +43,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
+from wordpiece_studio.tokenizer.added_tokens import TextReading
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
@@ -95,7 +96,7 @@ def load_tokenizer(
     given = checked_path(path)
     tokenizer = _loaded(given, (normalizer, pre_tokenizer))
     if isinstance(tokenizer, LibraryTokenizer) and tokenizer.reading is None:
-        tokenizer.words_of = _named_pipeline(given, tokenizer) or tokenizer.words_of
+        tokenizer.words_of = _named_words(given, tokenizer) or tokenizer.words_of
     return tokenizer
 
 
@@ -145,7 +146,7 @@ def files_read(path: str | os.PathLike[str]) -> list[Path]:
     return list(dict.fromkeys((given, *own, side_manifest(given), *beside)))
 
 
-def _named_pipeline(path: Path, tokenizer: LibraryTokenizer) -> Pipeline | None:
+def _named_words(path: Path, tokenizer: LibraryTokenizer) -> TextReading | None:
     """Return what found the words that a library was trained on, as the manifest of this tokenizer says; None if none.
 
     What a library that reads lines was given is not in words, whatever words its manifest counts.
@@ -159,7 +160,7 @@ def _named_pipeline(path: Path, tokenizer: LibraryTokenizer) -> Pipeline | None:
     if (manifest.training or {}).get("trained_on") == "lines":
         return None
     found = normalizers.from_spec(manifest.normalizer).kept, pre_tokenizers.from_spec(manifest.pre_tokenizer)
-    return Pipeline(*found)
+    return TextReading(Pipeline(*found))
 
 
 def load_wordpiece_tokenizer(

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
-    from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.tokenizer.added_tokens import TextReading
 
     WordCut = tuple[Sequence[str], Sequence[int], Sequence[tuple[int, int]]]
@@ -179,9 +178,7 @@ class Encoder(ABC):
     kind
         The type of its model: ``"WordPiece"``, ``"BPE"``, ``"Unigram"``, ``"WordLevel"`` or ``"SentencePiece"``.
     reading
-        How it finds the words of a text, line by line; None if only its library knows.
-    words_of
-        Where only its library knows: what is said to find words, per which its tokens may be counted; None if unknown.
+        How it finds words, line by line; None if only its library knows: `words_of` then is what to count per.
     unk_token
         Stands for what the model does not know; None if it has no such token.
     model_max_length
@@ -192,7 +189,7 @@ class Encoder(ABC):
 
     kind: str
     reading: TextReading | None
-    words_of: Pipeline | None = None
+    words_of: TextReading | None = None
     unk_token: str | None
     model_max_length: int | None = None
     padding_side: Side = "right"
