@@ -271,3 +271,17 @@ def test_many_names_are_shown_before_they_are_agreed_to(projects: Projects) -> N
         projects.studio.answer(answer)
     assert not window.session.document.unagreed
     assert len(agreed_files._known()) == 1
+
+
+def test_agreeing_is_about_the_files_that_were_shown(projects: Projects) -> None:
+    window = projects.window
+    (projects.folder / "own").mkdir()
+    for name in ("p", "q"):
+        places = [(str(projects.folder / "evil" / f"{name}{number}.txt"), None) for number in range(5)]
+        projects.open(saved(projects.folder / "own" / f"{name}.wpstudio", places))
+        if name == "p":
+            window.disk_banner.action_requested.emit()
+            assert projects.studio.has_box()
+    projects.studio.answer(QMessageBox.StandardButton.Yes)
+    assert [file.path for file in window.session.document.unagreed] == [place for place, _ in places]
+    assert not agreed_files._file().exists()
