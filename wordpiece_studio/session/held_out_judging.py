@@ -186,8 +186,11 @@ def corpus_to_divide(run: Run) -> ProjectCorpus | None:
 
 
 def corpus_with_lines(corpus: ProjectCorpus | None, counts: WordCounts) -> ProjectCorpus | None:
-    """Return a corpus that words were counted in; None if it has no lines, is gone, or only a part was counted."""
-    if corpus is None or counts.statistics.is_partial:
+    """Return a corpus that words were counted in; None if it has no lines, is gone, or only a part was counted.
+
+    Nor is one of files that the user has not agreed to reading, see `CorpusFile.unagreed`.
+    """
+    if corpus is None or counts.statistics.is_partial or any(each.file.unagreed for each in corpus.files):
         return None
     has_lines = all(each.file.kind != "word-counts" for each in corpus.files)
     return corpus if has_lines and not is_typed_counts(corpus.text or "") else None

@@ -220,6 +220,7 @@ class Session(QObject):
             known = run.origin.corpus
             if known is not None and known.text is None and known.files == before.files:
                 run.origin = replace(run.origin, corpus=replace(known, files=files))
+        self.figures.refresh()
         if self.counting.counts is None and not self.counting.is_under_way:
             self.counting.count_now()
 

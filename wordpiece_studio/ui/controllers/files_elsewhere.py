@@ -37,6 +37,7 @@ class FilesElsewhere(QObject):
         self._window = window
         self._document = window.session.document
         self._banner = window.disk_banner
+        self._asked: list[str] = []
 
     def offer(self) -> bool:
         """Name the files, and offer to read them; return whether there are any."""
@@ -63,6 +64,7 @@ class FilesElsewhere(QObject):
         if self._has_room(places):
             self._agree()
             return
+        self._asked = places
         box = agreement_box(self._window, places, self._action())
         box.finished.connect(self._on_agreement_box_finished)
         box.open()
@@ -77,7 +79,8 @@ class FilesElsewhere(QObject):
         return self.tr("Read this file") if len(self._document.unagreed) == 1 else self.tr("Read these files")
 
     def _on_agreement_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value:
+        # Another project may have been read meanwhile.
+        if answer == QMessageBox.StandardButton.Yes.value and self._places() == self._asked:
             self._agree()
         else:
             self.offer()

@@ -12,9 +12,10 @@ import pytest
 from PySide6.QtCore import QFileSystemWatcher
 from PySide6.QtWidgets import QMessageBox
 
-from tests.storage.project.making import course_project, forged, run_of
+from tests.storage.project.making import COURSE, course_project, forged, run_of
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.held_out_judging import LEAST_WORDS
 from wordpiece_studio.session.recovery import recoverable_work
 from wordpiece_studio.session.recovery.journal import About
 from wordpiece_studio.session.recovery.store import RecoveryStore
@@ -97,13 +98,20 @@ def noted(touches: Touches) -> Iterator[None]:
         touches.is_noting = False
 
 
-def saved(path: Path, places: Sequence[tuple[str, str | None]], *, is_text: bool = False, has_run: bool = True) -> Path:
+def saved(
+    path: Path,
+    places: Sequence[tuple[str, str | None]],
+    *,
+    is_text: bool = False,
+    has_run: bool = True,
+    words: Sequence[tuple[str, int]] = COURSE,
+) -> Path:
     """Save a project that names these absolute and relative paths, as somebody else's program could have."""
     references = tuple(CorpusReference(CorpusFile(str(path.parent / f"{n}.txt")), 5, 7) for n in range(len(places)))
     corpus = ProjectCorpus(name="theirs", text=None, files=references)
     if is_text:
         corpus = ProjectCorpus(name="theirs", text="hug pug\n", origin=references[0])
-    run = dataclasses.replace(run_of(), is_of_corpus=True) if has_run else None
+    run = dataclasses.replace(run_of(words), is_of_corpus=True) if has_run else None
     save_project(path, dataclasses.replace(course_project(run=run), corpus=corpus))
 
     def change(database: Any) -> None:
@@ -271,3 +279,36 @@ def test_many_names_are_shown_before_they_are_agreed_to(projects: Projects) -> N
         projects.studio.answer(answer)
     assert not window.session.document.unagreed
     assert len(agreed_files._known()) == 1
+
+
+def test_agreeing_is_about_the_files_that_were_shown(projects: Projects) -> None:
+    window = projects.window
+    (projects.folder / "own").mkdir()
+    for name in ("p", "q"):
+        places = [(str(projects.folder / "evil" / f"{name}{number}.txt"), None) for number in range(5)]
+        projects.open(saved(projects.folder / "own" / f"{name}.wpstudio", places))
+        if name == "p":
+            window.disk_banner.action_requested.emit()
+            assert projects.studio.has_box()
+    projects.studio.answer(QMessageBox.StandardButton.Yes)
+    assert [file.path for file in window.session.document.unagreed] == [place for place, _ in places]
+    assert not agreed_files._file().exists()
+
+
+def test_nothing_is_held_out_of_files_that_are_not_agreed_to(projects: Projects, touches: Touches) -> None:
+    window, far = projects.window, projects.folder / "evil" / "a.txt"
+    far.parent.mkdir()
+    far.write_text("hug pug hugs")
+    (projects.folder / "own").mkdir()
+    words = [(word, 100 * LEAST_WORDS) for word, _ in COURSE]
+    path = saved(projects.folder / "own" / "p.wpstudio", [(str(far), None)], words=words)
+    with noted(touches):
+        projects.open(path)
+        projects.studio.wait(lambda: is_quiet(projects))
+        window.session.figures.set_wanted(True)
+        projects.studio.wait(lambda: not window.session.figures.is_running)
+        assert not window.session.figures.can_hold_out
+        assert touches.found == []
+    window.disk_banner.action_requested.emit()
+    assert window.session.figures.can_hold_out
+    assert window.session.figures.where.place == "held-out"
