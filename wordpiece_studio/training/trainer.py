@@ -11,13 +11,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
-import pickle
 import threading
 import time
 from functools import partial, wraps
 from operator import index
-from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar, get_args
 
 from wordpiece_studio.compiled.kernel_cache import kernels_are_cached, kernels_are_loaded
 from wordpiece_studio.corpus.counts import WordCounts, is_mapping
@@ -135,13 +135,13 @@ class Trainer:
         return f"<Trainer at step {self.current_step:,} of {len(self.history):,}>"
 
     @_in_turn
-    def __getstate__(self) -> bytes:
-        # Pickled here: the caller would only read the engine's arrays when other threads may already change them.
+    def __getstate__(self) -> dict[str, Any]:
+        # Copied now: pickle reads the engine's arrays only afterwards, when other threads may already change them.
         state = {name: value for name, value in self.__dict__.items() if name != "_turn"}
-        return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+        return copy.deepcopy(state, {id(self.counts): self.counts})
 
-    def __setstate__(self, state: bytes) -> None:
-        self.__dict__.update(pickle.loads(state))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
         self._turn = threading.RLock()
 
     @property
