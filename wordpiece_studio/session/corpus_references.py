@@ -257,7 +257,7 @@ class FileWatch(QObject):
     gone(Path)
         The file no longer exists, or its folder cannot be reached.
     back(Path)
-        A missing file has reappeared with the same bytes.
+        A missing file has reappeared with the same bytes, or is taken as it is now.
     """
 
     changed = Signal(object)
@@ -290,6 +290,10 @@ class FileWatch(QObject):
         """Whether the file has existed while it was watched."""
         return self._stamps.get(path) is not None
 
+    def is_gone(self, path: Path) -> bool:
+        """Whether the file has existed while it was watched, and is missing now."""
+        return path in self._gone and self.has_seen(path)
+
     def watch(self, paths: Iterable[Path]) -> None:
         """Watch exactly these files; those already watched keep their stamps."""
         self._stamps = {path: self._stamps.get(path) for path in paths}
@@ -303,8 +307,11 @@ class FileWatch(QObject):
         """Accept the file as it is now: it was written or reread here."""
         if path in self._stamps:
             self._stamps[path] = None
+            was_gone = path in self._gone
             self._gone.discard(path)
             self.check()
+            if was_gone:
+                self.back.emit(path)
 
     def check(self) -> None:
         """Check all files now, as when the window is activated; `changed` and `gone` follow a little later."""

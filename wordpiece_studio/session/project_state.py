@@ -224,8 +224,8 @@ class ProjectState(QObject):
 
     @property
     def saved_content(self) -> ProjectContent | None:
-        """The content saved in the project's file; None without a file, or if that does not hold it any more."""
-        return None if self._is_file_another else self._saved
+        """The content saved in the project's file; None without a file."""
+        return self._saved
 
     @property
     def is_file_another(self) -> bool:
@@ -286,7 +286,7 @@ class ProjectState(QObject):
         The run stays on view, with its notes, until something else is trained. The previous file remains as it was last
         saved and is never written to again: saving asks for a name.
         """
-        saved = self.saved_content
+        saved = self._saved
         self._serial += 1
         if self._path is not None:
             self.set_path(None)

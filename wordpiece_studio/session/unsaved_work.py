@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,10 @@ class UnsavedWork:
         Whether settings, breakpoints, what is compared or the live text of a project have changed.
     trains
         Whether a training that the user asked for is running.
+    is_file_another
+        Whether another program has changed or removed the project's file.
+    is_text_missing
+        Whether the file of the text is missing, and no project holds it.
     """
 
     text: bool = False
@@ -46,11 +50,13 @@ class UnsavedWork:
     notes: int = 0
     others: bool = False
     trains: bool = False
+    is_file_another: bool = False
+    is_text_missing: bool = False
 
     @property
     def is_anything_made(self) -> bool:
         """Whether something would be lost that only the user can make again."""
-        return self.text or self.notes > 0 or self.others
+        return self.text or self.notes > 0 or self.others or self.is_file_another or self.is_text_missing
 
     @property
     def is_any(self) -> bool:
@@ -60,6 +66,13 @@ class UnsavedWork:
 
 def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
     """Return what `loss` would cost."""
+    path = session.document.path
+    is_text_missing = project.path is None and path is not None and session.watch.is_gone(path)
+    unsaved = _of_window(session, project, loss)
+    return replace(unsaved, is_file_another=project.is_file_another, is_text_missing=is_text_missing)
+
+
+def _of_window(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
     model = session.model
     trains = loss is not Loss.CORPUS and model.state is TrainerState.TRAINING and model.origin.is_wanted
     saved = project.saved_content

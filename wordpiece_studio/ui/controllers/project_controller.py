@@ -388,7 +388,7 @@ class ProjectController(QObject):
     def _show_modified(self) -> None:
         self._window.setWindowModified(unsaved_work(self._session, self._state, Loss.ALL).is_any)
 
-    def _on_state_changed(self) -> None:
+    def _on_state_changed(self, _path: object = None) -> None:
         if not self._title_timer.isActive():
             self._title_timer.start()
 
@@ -408,6 +408,8 @@ class ProjectController(QObject):
         self._state.changed.connect(self._on_state_changed)
         self._state.path_changed.connect(self._on_state_path_changed)
         self._state.failed.connect(self._messages.show_error)
+        self._session.watch.gone.connect(self._on_state_changed)
+        self._session.watch.back.connect(self._on_state_changed)
         self._file.changed.connect(self._on_file_changed)
         self._file.gone.connect(self._on_file_gone)
         self._file.back.connect(self._on_file_changed)

@@ -143,6 +143,10 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
     lines = []
     if unsaved_work.text:
         lines.append(window.tr("The corpus “{name}” was edited.").format(name=corpus_name))
+    if unsaved_work.is_text_missing:
+        lines.append(window.tr("The file of the corpus “{name}” is missing.").format(name=corpus_name))
+    if unsaved_work.is_file_another:
+        lines.append(window.tr("Another program changed or removed the project file."))
     if unsaved_work.merges == 1:
         lines.append(window.tr("One merge was learned."))
     elif unsaved_work.merges:

@@ -64,7 +64,7 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     (projects.folder / "new" / "a.txt").write_text("another of that name", encoding="utf-8")
     reopened(projects)
     assert states(projects) == [FileState.FAULT, FileState.FAULT, FileState.DONE]
-    assert "2 files of the corpus are missing: a.txt, b.txt" in projects.window.disk_banner.text
+    assert "2 corpus files are missing: a.txt, b.txt" in projects.window.disk_banner.text
     assert projects.window.model.merge_count
     merges = list(projects.window.model.history)
     projects.window.disk_banner.action_requested.emit()
@@ -148,6 +148,21 @@ def test_a_text_changed_on_disk_is_reloaded_on_request_and_edits_can_be_undone(p
 
 
 @pytest.mark.slow
+def test_a_text_whose_file_is_removed_is_unsaved_until_it_is_in_one(projects: Projects) -> None:
+    path, window = opened_text(projects), projects.window
+    assert not window.isWindowModified()
+    path.unlink()
+    projects.studio.wait(window.isWindowModified, 20_000)
+    assert window.project_controller.must_ask()
+    assert "The file of the corpus “mine.txt” is missing." in projects.studio.box().informativeText()
+    projects.studio.answer(QMessageBox.StandardButton.Cancel)
+    window.actions_.save_corpus.trigger()
+    projects.choose(path)
+    projects.studio.wait(lambda: not window.isWindowModified(), 20_000)
+    assert not window.project_controller.must_ask()
+
+
+@pytest.mark.slow
 def test_saving_the_text_here_is_no_change_on_disk(projects: Projects) -> None:
     path, window = opened_text(projects), projects.window
     window.session.document.edit(0, 0, "my ")
@@ -166,7 +181,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path.unlink()
     reopened(projects)
     assert window.session.document.text == "hug pug\n"
-    assert "mine.txt of this text is missing" in window.disk_banner.text
+    assert "mine.txt is missing" in window.disk_banner.text
 
 
 @pytest.mark.slow

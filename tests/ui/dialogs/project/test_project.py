@@ -292,6 +292,7 @@ def test_a_project_whose_file_is_gone_or_changed_is_unsaved(projects: Projects) 
     studio.wait(window.isWindowModified)
     assert outdated(window) == ""
     assert window.project_controller.must_ask()
+    assert studio.box().informativeText().startswith("Another program changed or removed the project file.\nIf you")
     studio.answer(_CANCEL)
     path.write_bytes(mine)
     studio.wait(lambda: not text(), 20_000)
