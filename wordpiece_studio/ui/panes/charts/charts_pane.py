@@ -194,7 +194,9 @@ class ChartsPane(Pane):
         tips = (
             self.tr("The score of each merge on a logarithmic axis, with ties marked"),
             self.tr("The number of symbols in the corpus at each vocabulary size"),
-            self.tr("For the training corpus, as it is merged, for the live text, and if possible for held-out text"),
+            self.tr(
+                "Tokens per word in the training corpus, as merged, in the live text and, if known, in held-out text"
+            ),
             self.tr("The distribution of token lengths in characters at the current step"),
             self.tr("How often each token is used in the corpus at the current step, most frequent first"),
             self.tr("How many distinct tokens the corpus uses after each merge"),

@@ -153,8 +153,8 @@ def _titles() -> tuple[tuple[str, str], ...]:
     """Return title and explanation of each of `_FIGURES`."""
     return (
         (_tr("Size"), _tr("How many tokens the vocabulary has")),
-        (_tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; fewer is better, if as few are unknown. "
-                                      "In brackets: more than 1% are unknown.")),
+        (_tr("Tokens\nper word"), _tr("Fertility: tokens divided by words; lower is better if the share of unknown "
+                                      "tokens is the same. In brackets: more than 1% are unknown.")),
         (_tr("Characters\nper token"), _tr("Characters in the text, including whitespace, divided by tokens")),
         (_tr("Bytes\nper token"), _tr("Bytes in the text as UTF-8, including whitespace, divided by tokens")),
         (_tr("Unknown"), _tr("The share of tokens that are [UNK] or the like: text that is lost")),

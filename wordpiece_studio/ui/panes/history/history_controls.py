@@ -149,7 +149,8 @@ class HistoryControls(QWidget):
             (chosen.only_ties, self.tr("Ties"), self.tr("ties")),
             (chosen.only_live, self.tr("Changes"), self.tr("changes")),
         )
-        alone, inside = (" + ".join(each[form] for each in conditions if each[0]) for form in (1, 2))
+        alone = " + ".join(name for is_set, name, _ in conditions if is_set)
+        inside = " + ".join(name for is_set, _, name in conditions if is_set)
         if not self._is_wide:
             self._filter.setText(alone or self.tr("All"))
         elif inside:

@@ -328,7 +328,7 @@ class ScoreboardPane(Pane):
             )
             can_pause = True
         elif candidates is not None and not candidates.available:
-            text = self.tr("The candidates could not be computed: there is not enough memory.")
+            text = self.tr("The candidates cannot be computed: there is not enough memory.")
         elif candidates is not None and not candidates.pairs:
             text = self.tr("No pair is left to merge.")
         else:

@@ -347,11 +347,7 @@ def words_title(wish: WordsWish, found: PairWords, history: MergeHistory) -> str
     if found.total == len(found.words) > 0:
         text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")
     elif found.total:
-        text = plural(
-            len(found.words),
-            "{name} in {count} words, the most frequent shown",
-            "{name} in {count} words, the {shown} most frequent shown",
-        )
+        text = plural(found.total, "{name} in one word", "{name} in {count} words, the {shown} most frequent shown")
     elif selection.kind == "token":
         return _absent_title(selection.text, name, history, wish.step)
     else:

@@ -227,7 +227,7 @@ def hit_words(hit: Hit, history: MergeHistory) -> str:
 
 def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
     if each.kind == "word":
-        return _tr("breakpoint: word {word} is one token").format(word=token_text(each.text, 30))
+        return _tr("breakpoint: word {word} becomes one token").format(word=token_text(each.text, 30))
     if each.kind == "value":
         said = _tr("breakpoint: merge score {value} < {limit}")
         return said.format(value=value_text(merge.value), limit=value_text(each.number))
