@@ -153,6 +153,35 @@ def broken_rules(said: Said) -> Iterator[str]:
             yield "no full stop after a label of one clause"
 
 
+def english_in(value: ast.AST, *, is_choice: bool = False) -> Iterator[str]:
+    """Yield the English words that a value of an error may consist of: they belong into a template of their own."""
+    if isinstance(value, ast.IfExp):
+        yield from english_in(value.body, is_choice=True)
+        yield from english_in(value.orelse, is_choice=True)
+    elif isinstance(value, ast.BoolOp):
+        for each in value.values:
+            yield from english_in(each, is_choice=True)
+    elif isinstance(value, ast.BinOp):
+        yield from english_in(value.left, is_choice=True)
+        yield from english_in(value.right, is_choice=True)
+    elif isinstance(value, ast.JoinedStr):
+        for part in value.values:
+            yield from english_in(part, is_choice=True)
+    elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+        if re.search(r"[A-Za-z]{2}", value.value) and (is_choice or " " in value.value):
+            yield value.value
+
+
+def errors_with_words() -> Iterator[str]:
+    """Yield the errors that are filled in with English words, which no translation of their templates reaches."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "StudioError":
+                words = [word for each in node.keywords for word in english_in(each.value)]
+                if words:
+                    yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}: {', '.join(words)}"
+
+
 def complaints() -> list[str]:
     """Return a line for each rule that a string breaks."""
     return [
@@ -178,6 +207,16 @@ def main() -> None:
 
 def test_what_is_said_follows_the_rules() -> None:
     assert not complaints()
+
+
+def test_errors_are_filled_in_with_names_and_numbers_only() -> None:
+    assert not list(errors_with_words())
+
+
+def test_words_in_the_values_of_errors_are_found() -> None:
+    (call,) = [node for node in ast.walk(ast.parse('f(kind="row" if a else "line", n=b or 2, c="vocab_size", d=f"{a}")'))
+               if isinstance(node, ast.Call)]  # fmt: skip
+    assert [word for each in call.keywords for word in english_in(each.value)] == ["row", "line"]
 
 
 def test_every_exception_is_needed() -> None:

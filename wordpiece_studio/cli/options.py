@@ -253,7 +253,8 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
         return ()
     from wordpiece_studio.training.config import TrainingConfig  # counting needs nothing of training
 
-    data = small_file_bytes(path, _LARGEST_LIST_BYTES, "a list of tokens").removeprefix(b"\xef\xbb\xbf")
+    too_large = "{path} is {n} MB, too large for a list of tokens"
+    data = small_file_bytes(path, _LARGEST_LIST_BYTES, too_large).removeprefix(b"\xef\xbb\xbf")
     lines = [line.removesuffix("\r") for line in utf8_text(data, path).split("\n")]
     tokens = tuple(filter(None, lines))
     if not tokens:
@@ -366,10 +367,8 @@ def counted_words(
     if files is None:
         (name,) = options["files"]
         if options["cluster"] is not None:
-            advice = "Write it to a file that its workers can read."
-            raise StudioError(
-                "{name} cannot be counted on a cluster", advice, name="Stdin" if name == "-" else display_name(name)
-            )
+            what = "Stdin cannot be counted on a cluster" if name == "-" else "{path} cannot be counted on a cluster"
+            raise StudioError(what, "Write it to a file that its workers can read.", path=display_name(name))
         counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
         with _opened_bytes(name) as stream:
             counts = count_stream(stream, _stream_name(name), normalizer, **counting)

@@ -327,8 +327,12 @@ class LibraryTokenizer(LibraryEncoder):
                 memory=memory_text(growth),
             ) from None
         except StudioError as error:
-            what = "{path}: the {library} library crashed on it, its process ended {how}"
-            raise self._broken(what, how=error.values.get("how", f"({error.what})")) from error
+            what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
+            if "signal" in error.values:
+                what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
+            elif "code" in error.values:
+                what = "{path}: the {library} library crashed on it: its process ended with exit code {code}"
+            raise self._broken(what, **ending, **error.values) from error
 
     def _broken(self, what: str, **values: object) -> StudioError:
         advice = "The file may be damaged, or memory too small: get the file again, or use a smaller text."

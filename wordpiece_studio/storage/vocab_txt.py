@@ -121,7 +121,7 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
 
 
 def _data(path: str | os.PathLike[str], name: str) -> bytes:
-    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a vocabulary")
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a vocabulary")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise StudioError("{path} is in UTF-16", "Save it as UTF-8.", path=name)
     return data.removeprefix(b"\xef\xbb\xbf")

@@ -339,11 +339,14 @@ class Container:
             rows = self._rows("SELECT v FROM meta WHERE k = ?", (str,), PROGRAM)
             program = next(rows, ("",))[0]
             self.close()
+        what = "{path} was saved by {program}, in the format {format}, which this version does not know"
+        if not program:
+            what = "{path} has the format {format}, which this version does not know"
         return StudioError(
-            "{path} was saved by {program}, in the format {format}, which this version does not know",
+            what,
             "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
             path=display_name(self.path),
-            program=printable(program)[:60] or "a newer WordPiece Studio",
+            program=printable(program)[:60],
             format=f"{head.major}.{head.minor}",
         )
 
