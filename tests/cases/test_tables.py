@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.cases.program import Program
 
 GOOD = '{"text": "good words"}\n'
-SKIP = "Fix it, or skip such lines with --errors skip-line."
+SKIP = "Correct it, or skip such lines with --errors skip-line."
 # A process that may take so many bytes of memory in all, as a table is read in.
 LIMITED = (
     "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2); "
@@ -134,7 +134,7 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
     file = program.file("a.csv", 'id,text\n1,fine\n2,"open\n3,more\n')
     assert program.refuses_to_train(file) == (
         "a.csv, line 3, byte 17: the quote that opens here is not closed correctly (unexpected end of data). "
-        "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
+        "Correct it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
         "--errors skip-line."
     )
     assert "1 invalid line was skipped." in program.trains(file, "--errors", "skip-line")

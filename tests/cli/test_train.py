@@ -169,7 +169,7 @@ def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the requested size, so nothing was merged)"),
         (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the requested size)"),
         (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
-        (["--max-merges", "2"], "(the requested number of merges)"),
+        (["--max-merges", "2"], "(the requested number of merges was reached)"),
         (["--min-value", "7000"], "(no pair has a merge score of 7000.0 or more, so nothing was merged)"),
         (["--max-seconds", "0"], "(the time limit was reached, so nothing was merged)"),
         ([], "(no pair is left)"),
