@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "resources" / "help").glob("*.md"))]
+_CODE = re.compile(r"^```.*?^```|`[^`]+`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+"""What is not prose on a page: code, and the targets of links."""
 
 RULES = {
     r"\bthe Studio\b|\b[Tt]his program\b|\b[Oo]urs?\b": "WordPiece Studio",
@@ -134,8 +136,29 @@ def everything_said() -> tuple[Said, ...]:
     """Return all that the window and the commands may say, with the help of every command."""
     found: list[Said] = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        found += said_in(ast.parse(path.read_text("utf-8")), path.relative_to(ROOT).as_posix())
+        tree, file = ast.parse(path.read_text("utf-8")), path.relative_to(ROOT).as_posix()
+        found += said_in(tree, file)
+        found += help_in(tree, file)
+    for page in PAGES:
+        found += prose_of(page)
     return tuple(found)
+
+
+def help_in(tree: ast.Module, file: str) -> Iterator[Said]:
+    """Yield the docstrings of a module that are the help of a command."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("_command"):
+            yield Said(file, node.lineno, ast.get_docstring(node) or "", "")
+
+
+def prose_of(page: Path) -> Iterator[Said]:
+    """Yield the paragraphs of a page, without code."""
+    text, line = page.read_text("utf-8"), 1
+    text = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    for paragraph in re.split(r"(\n{2,})", text):
+        if paragraph.strip():
+            yield Said(page.relative_to(ROOT).as_posix(), line, " ".join(paragraph.split()), "")
+        line += paragraph.count("\n")
 
 
 def broken_rules(said: Said) -> Iterator[str]:
@@ -207,6 +230,14 @@ def main() -> None:
 
 def test_what_is_said_follows_the_rules() -> None:
     assert not complaints()
+
+
+def test_the_help_of_commands_and_pages_is_read() -> None:
+    tree = ast.parse('def train_command():\n    """Turn ids into text."""\ndef other():\n    """Ids."""\n')
+    assert [said.text for said in help_in(tree, "a.py")] == ["Turn ids into text."]
+    said = {each.file for each in everything_said()}
+    assert {"README.md", "resources/help/window.md", "wordpiece_studio/cli/train.py"} <= said
+    assert not any("import wordpiece_studio" in each.text for each in prose_of(PAGES[0]))
 
 
 def test_errors_are_filled_in_with_names_and_numbers_only() -> None:
