@@ -85,7 +85,7 @@ def explain_command(
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     words = tokenizer.pipeline.words(word)
     if not words:
-        raise StudioError("There is no word in {text!r}", "Enter a word.", text=word)
+        raise StudioError("There is no word in {text!r}", "Specify a word.", text=word)
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
     for trace in map(tokenizer.explain, words):

@@ -60,7 +60,7 @@ def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFil
     try:
         breakpoints_of(project.view)
     except StudioError as error:
-        raise damaged(path, "its breakpoints", error.what) from error
+        raise damaged(path, "{path} is damaged at its breakpoints: {reason}", reason=error.what) from error
     return ProjectFile(path, project)
 
 

@@ -478,6 +478,8 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
     if "model" not in members:
         raise file.refused("it has no model", "", "Choose a tokenizer.json.")
     version = members["version"].value() if "version" in members else None
+    if version is None:
+        raise file.refused('there is no version, which should be "1.0"', "", "Save it with a current version.")
     if version != "1.0":
         raise file.refused(
             'the version is {version}, not "1.0"',
