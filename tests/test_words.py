@@ -59,7 +59,7 @@ RULES = {
 EXCEPTIONS = {
     "Cu&t": "the clipboard's",
     "Cut the selected text": "the clipboard's",
-    "On ties, take the pair that is first (in the corpus) or has the lowest ids.": "ids is what to type",
+    "Break ties by first (in the corpus) or ids (the lowest).": "ids is what to type",
     "{constant} is not a number that this program writes": "only in the log",
 }
 """Strings that may break a rule, and why."""

@@ -280,7 +280,7 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_byte_pair_encoding_without_a_tokenizer_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = [*BPE, "--max-merges", 9, "--pre-tokenizer", r"pattern:\w+", "--bpe", "--model-max-length", 99]
     code, _, err = run(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
-    assert (code, "so only vocab.json and merges.txt are written" in err) == (0, True)
+    assert (code, "Only vocab.json and merges.txt are written" in err) == (0, True)
     names = {"merges.txt", "vocab.json", "wordpiece-studio.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert wordpiece_studio.load_tokenizer(tmp_path / "out").model_max_length == 99

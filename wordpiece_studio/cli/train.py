@@ -190,9 +190,7 @@ def train_command(
     character_coverage: CoverageOption = None,
     byte_fallback: FallbackOption = False,
     objective: ObjectiveOption = "likelihood",
-    tie: Annotated[
-        str, option("On ties, take the pair that is first (in the corpus) or has the lowest ids.", CHOICE, Tie)
-    ] = "first",
+    tie: Annotated[str, option("Break ties by first (in the corpus) or ids (the lowest).", CHOICE, Tie)] = "first",
     min_frequency: Annotated[int, option("Do not merge pairs that occur fewer times.", CHOICE)] = 0,
     max_token_length: Annotated[int | None, option("Create no tokens of more characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
@@ -202,13 +200,9 @@ def train_command(
     alphabet: Annotated[str, option("The layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: OverflowOption = "unk",
-    byte_alphabet: Annotated[
-        str, option("After a byte-level pre-tokenizer: all bytes, or only those seen.", ALPHABET, ByteAlphabet)
-    ] = "all",
+    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or only seen.", ALPHABET, ByteAlphabet)] = "all",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
-    continuing_order: Annotated[
-        str | None, option("The order of symbols inside words, separated by spaces.", ALPHABET)
-    ] = None,
+    continuing_order: Annotated[str | None, option("Order of symbols inside words, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
     unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
     pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
@@ -217,17 +211,10 @@ def train_command(
     mask_token: Annotated[str | None, _role("[MASK] or <mask>")] = None,
     bos_token: Annotated[str | None, _role("[BOS] or <s>")] = None,
     eos_token: Annotated[str | None, _role("[EOS] or </s>")] = None,
-    model_max_length: Annotated[
-        int, option("The most tokens of a text; written for transformers.", ALPHABET, min=1)
-    ] = MODEL_MAX_LENGTH,
+    model_max_length: Annotated[int, option("Tokens per text, for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
     continuing_subword_prefix: PrefixOption = None,
-    end_of_word_suffix: Annotated[
-        str | None, option("What follows every word, for byte pair encoding.", ALPHABET)
-    ] = None,
-    end_of_word: Annotated[
-        str,
-        option("The suffix is a symbol of its own (symbol), or attached to the last (attached).", ALPHABET, EndOfWord),
-    ] = "symbol",
+    end_of_word_suffix: Annotated[str | None, option("Suffix of every word, for byte pair encoding.", ALPHABET)] = None,
+    end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
     held_out: HeldOutOption = False,
     held_out_file: HeldOutFileOption = None,
     held_out_model: HeldOutModelOption = None,
@@ -309,7 +296,7 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
     if options["bpe"]:
         reason = why_not_expressible(exported.tokenizer, is_bpe=True)
         if reason is not None:
-            warn(f"{reason.what}, so only vocab.json and merges.txt are written.")
+            warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
         _write_folder(output, trainer, origin, only, length)
@@ -329,7 +316,7 @@ def _write_folder(
         try:
             vocabulary_bytes(vocabulary.tokens)
         except StudioError as error:  # the initial symbols could be written, and no one wants to train again
-            warn(f"{error.what}, so only tokenizer.json is written.")
+            warn(f"{error.what}. Only tokenizer.json is written.")
             only = "tokenizer.json"
     save_directory(
         output,

@@ -79,7 +79,7 @@ _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
 
 
-class Fault(NamedTuple):
+class LineFault(NamedTuple):
     """What is wrong with a line or row: the template of the error, and its values except for the place."""
 
     what: str
@@ -140,7 +140,7 @@ class TableReader:
                 rows = chain(first, rows)
                 if len(cells) != 2:
                     what = "{path}, line {line}: the number of cells is {n}, and no header names word and count"
-                    raise self.fault(place, Fault(what, {"n": len(cells)}))
+                    raise self.fault(place, LineFault(what, {"n": len(cells)}))
             is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
             for row, line in rows:
                 if is_guarded and len(row) == len(cells):
@@ -149,7 +149,7 @@ class TableReader:
                 if self._is_taken(found, line):
                     yield row[places[0]], int(row[places[1]])
 
-    def _is_taken(self, found: Fault | None, place: int) -> bool:
+    def _is_taken(self, found: LineFault | None, place: int) -> bool:
         """Return whether a line or row has no fault; if it has one, raise it or count it as skipped."""
         if found is None:
             self.rows += 1
@@ -159,20 +159,20 @@ class TableReader:
             self.skipped += 1
         return found is None
 
-    def fault(self, place: int, found: Fault) -> StudioError:
+    def fault(self, place: int, found: LineFault) -> StudioError:
         """Return the error for a line or row that is not a word with its count."""
         return StudioError(found.what, _ADVICE, path=self.name, line=place, **found.values)
 
     @staticmethod
-    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> Fault | None:
+    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> LineFault | None:
         """Return what is wrong with a line, or None."""
         if len(cells) != width:
             what = "{path}, line {line}: the number of cells is {n}, not {expected}"
-            return Fault(what, {"n": len(cells), "expected": width})
+            return LineFault(what, {"n": len(cells), "expected": width})
         count = cells[places[1]].strip(" ")
         if not _COUNT.fullmatch(count) or int(count) > LARGEST_COUNT:
-            return Fault("{path}, line {line}: the count is {count}", {"count": repr(count[:50])})
-        return None if cells[places[0]] else Fault("{path}, line {line}: there is an empty word")
+            return LineFault("{path}, line {line}: the count is {count}", {"count": repr(count[:50])})
+        return None if cells[places[0]] else LineFault("{path}, line {line}: there is an empty word")
 
     def _tab_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
         for piece in text.pieces():
@@ -254,13 +254,13 @@ def _begins_as_typed(path: str) -> bool:
         return False
 
 
-def _fault_in_row(word: object, count: object) -> Fault | None:
+def _fault_in_row(word: object, count: object) -> LineFault | None:
     if word == "":
-        return Fault("{path}, row {line}: there is an empty word")
+        return LineFault("{path}, row {line}: there is an empty word")
     if not isinstance(word, str):
-        return Fault("{path}, row {line}: there is no word")
+        return LineFault("{path}, row {line}: there is no word")
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
-        return Fault("{path}, row {line}: the count is {count}", {"count": str(count)[:50]})
+        return LineFault("{path}, row {line}: the count is {count}", {"count": str(count)[:50]})
     return None
 
 
