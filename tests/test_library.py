@@ -110,8 +110,12 @@ BPE = wps.BpeTokenizer({"a": 0}, [], "none", "bert")
         (wps.Vocabulary, [1], "Text 1 is not a string: 1"),
         (lambda given: wps.Vocabulary(["a"], given), "[UNK]", "One text was given where several are expected"),
         (lambda given: wps.Vocabulary(["a"], added_tokens=given), "abc", "Pass a list of strings or AddedTokens"),
-        (lambda given: wps.Vocabulary(["a"], (), given), 3, "Invalid prefix: 3. Use a string"),
-        (lambda given: wps.Vocabulary(["a"], end_of_word_suffix=given), 3, "Invalid suffix: 3. Use a string"),
+        (lambda given: wps.Vocabulary(["a"], (), given), 3, "Invalid continuing_subword_prefix: 3. Use a string"),
+        (
+            lambda given: wps.Vocabulary(["a"], end_of_word_suffix=given),
+            3,
+            "Invalid end_of_word_suffix: 3. Use a string",
+        ),
         (wps.Vocabulary(["a"]).__getitem__, "a", "'a' is not an ID. Use a whole number"),
         (wps.Tokenizer, ["a"], r"['a'] is not a vocabulary. Pass one"),
         (

@@ -67,12 +67,12 @@ def test_an_encoding_is_chips_with_ids_offsets_and_reasons() -> None:
     html = seen(tokenizer.encode("hugs bum " + "hug" * 4))
     assert html.text == (
         "hugs 0–4 [UNK] 5–8 [UNK] 9–21"
-        " [UNK] at 5–8: no token matches at character 2 of the word, not even ##m"
+        " [UNK] at 5–8: nothing in the vocabulary matches from character 3 of the word, not even ##m"
         " [UNK] at 9–21: the word has more characters than the tokenizer accepts"
     )
     vocabulary = tokenizer.vocabulary
     assert html.tips[0] == f"ID {vocabulary.id_of('hugs')}"
-    assert html.tips[1].startswith(f"ID {vocabulary.id_of('[UNK]')}: no token matches")
+    assert html.tips[1].startswith(f"ID {vocabulary.id_of('[UNK]')}: nothing in the vocabulary matches")
 
 
 def test_the_words_of_a_pair_stay_apart() -> None:
@@ -102,10 +102,10 @@ def test_a_merge_has_its_formula_filled_in(objective: str, text: str) -> None:
     assert text in html
     assert f"Merge 1: {merge.left} + {merge.right} → {merge.token}" in html
     assert "times as often as expected by chance" in html
-    assert "Tie" not in html
+    assert "tied" not in html
     odd = seen(dataclasses.replace(merge, ties=3, is_new=False)).text
-    assert "Tie of 3." in odd
-    assert "The token was in the vocabulary already." in odd
+    assert "3 candidates tied." in odd
+    assert "The token was already in the vocabulary." in odd
 
 
 def test_candidates_are_a_table_with_the_best_first() -> None:
@@ -135,9 +135,10 @@ def test_a_history_is_its_first_rows_and_how_many_more() -> None:
 
 def test_a_trace_shows_what_was_tried() -> None:
     tokenizer = wps.Tokenizer(trained().history.vocabulary(3))
-    assert seen(tokenizer.explain("hugs")).text == "hugs → hugs at pieces tried, longest first 0 hugs"
+    assert seen(tokenizer.explain("hugs")).text == "hugs → hugs from character pieces tried, longest first 1 hugs"
     html = seen(tokenizer.explain("bum"))
-    assert "0 bum bu b 1 ##um ##u 2 ##m no token matches at character 2 of the word, not even ##m" in html.text
+    reason = "nothing in the vocabulary matches from character 3 of the word, not even ##m"
+    assert f"1 bum bu b 2 ##um ##u 3 ##m {reason}" in html.text
 
 
 def test_figures_are_a_table_for_each_text() -> None:
@@ -146,7 +147,7 @@ def test_figures_are_a_table_for_each_text() -> None:
     html = seen(wps.evaluate(tokenizers, texts={"en": ["hugs bum"], "<i>": ["hug"]}, is_parallel=True))
     assert html.names.count("table") == 3
     assert "tokenizer size tokens per word" in html.text
-    assert {"<b>", "<i>", "3 words: bert-cased, bert"} <= set(html.texts)
+    assert {"<b>", "<i>", "3 words, as found by bert-cased, bert"} <= set(html.texts)
     assert html.texts.count("parity") == 2
 
 
@@ -154,7 +155,7 @@ def test_a_comparison_shows_the_first_other_merge_and_both_cuts() -> None:
     counts = wps.WordCounts.from_pairs(HUG)
     first, second = (wps.train(counts, wps.TrainingConfig(objective=each, max_merges=3)) for each in ("score", "count"))
     html = seen(wps.compare(first, second, counts))
-    assert "Merge 1 is the first that differs: ##g + ##s and ##u + ##g" in html.text
+    assert "They diverge at step 1: the first merges ##g + ##s, the second merges ##u + ##g" in html.text
     assert "word count first second" in html.text
     assert seen(wps.compare(first, first)).names.count("table") == 0
 
@@ -209,8 +210,8 @@ def test_a_notebook_runs_from_start_to_end(tmp_path: Path, monkeypatch: pytest.M
     NotebookClient(notebook, kernel_name="python3", timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
     shown = [cell.outputs[-1].data if cell.outputs else {} for cell in notebook.cells]
     expected = [
-        "", "<td", "Merge 1: <span", "1 more merge<", "<td", "[UNK] at 9–12: no token matches", "pieces tried",
-        "pair_frequency", "", "",
+        "", "<td", "Merge 1: <span", "1 more merge<", "<td", "[UNK] at 9–12: nothing in the vocabulary matches",
+        "pieces tried", "pair_frequency", "", "",
     ]  # fmt: skip
     for data, text in zip(shown, expected, strict=True):
         assert text in data.get("text/html", "")

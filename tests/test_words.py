@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "wordpiece_studio"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "resources" / "help").glob("*.md"))]
+_CODE = re.compile(r"^```.*?^```|`[^`]+`|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+"""What is not prose on a page: code, and the targets of links."""
 
 RULES = {
     r"\bthe Studio\b|\b[Tt]his program\b|\b[Oo]urs?\b": "WordPiece Studio",
@@ -57,7 +59,7 @@ RULES = {
 EXCEPTIONS = {
     "Cu&t": "the clipboard's",
     "Cut the selected text": "the clipboard's",
-    "On ties: first (in the corpus) or ids (the lowest).": "ids is what to type",
+    "Break ties by first (in the corpus) or ids (the lowest).": "ids is what to type",
     "{constant} is not a number that this program writes": "only in the log",
 }
 """Strings that may break a rule, and why."""
@@ -134,8 +136,29 @@ def everything_said() -> tuple[Said, ...]:
     """Return all that the window and the commands may say, with the help of every command."""
     found: list[Said] = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        found += said_in(ast.parse(path.read_text("utf-8")), path.relative_to(ROOT).as_posix())
+        tree, file = ast.parse(path.read_text("utf-8")), path.relative_to(ROOT).as_posix()
+        found += said_in(tree, file)
+        found += help_in(tree, file)
+    for page in PAGES:
+        found += prose_of(page)
     return tuple(found)
+
+
+def help_in(tree: ast.Module, file: str) -> Iterator[Said]:
+    """Yield the docstrings of a module that are the help of a command."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name.endswith("_command"):
+            yield Said(file, node.lineno, ast.get_docstring(node) or "", "")
+
+
+def prose_of(page: Path) -> Iterator[Said]:
+    """Yield the paragraphs of a page, without code."""
+    text, line = page.read_text("utf-8"), 1
+    text = _CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    for paragraph in re.split(r"(\n{2,})", text):
+        if paragraph.strip():
+            yield Said(page.relative_to(ROOT).as_posix(), line, " ".join(paragraph.split()), "")
+        line += paragraph.count("\n")
 
 
 def broken_rules(said: Said) -> Iterator[str]:
@@ -151,6 +174,35 @@ def broken_rules(said: Said) -> Iterator[str]:
         one_sentence = not re.search(r"[.!?] |\n", said.bare.rstrip())
         if said.call in _LABELS and one_sentence and said.bare.endswith("."):
             yield "no full stop after a label of one clause"
+
+
+def english_in(value: ast.AST, *, is_choice: bool = False) -> Iterator[str]:
+    """Yield the English words that a value of an error may consist of: they belong into a template of their own."""
+    if isinstance(value, ast.IfExp):
+        yield from english_in(value.body, is_choice=True)
+        yield from english_in(value.orelse, is_choice=True)
+    elif isinstance(value, ast.BoolOp):
+        for each in value.values:
+            yield from english_in(each, is_choice=True)
+    elif isinstance(value, ast.BinOp):
+        yield from english_in(value.left, is_choice=True)
+        yield from english_in(value.right, is_choice=True)
+    elif isinstance(value, ast.JoinedStr):
+        for part in value.values:
+            yield from english_in(part, is_choice=True)
+    elif isinstance(value, ast.Constant) and isinstance(value.value, str):
+        if re.search(r"[A-Za-z]{2}", value.value) and (is_choice or " " in value.value):
+            yield value.value
+
+
+def errors_with_words() -> Iterator[str]:
+    """Yield the errors that are filled in with English words, which no translation of their templates reaches."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "StudioError":
+                words = [word for each in node.keywords for word in english_in(each.value)]
+                if words:
+                    yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}: {', '.join(words)}"
 
 
 def complaints() -> list[str]:
@@ -178,6 +230,24 @@ def main() -> None:
 
 def test_what_is_said_follows_the_rules() -> None:
     assert not complaints()
+
+
+def test_the_help_of_commands_and_pages_is_read() -> None:
+    tree = ast.parse('def train_command():\n    """Turn ids into text."""\ndef other():\n    """Ids."""\n')
+    assert [said.text for said in help_in(tree, "a.py")] == ["Turn ids into text."]
+    said = {each.file for each in everything_said()}
+    assert {"README.md", "resources/help/window.md", "wordpiece_studio/cli/train.py"} <= said
+    assert not any("import wordpiece_studio" in each.text for each in prose_of(PAGES[0]))
+
+
+def test_errors_are_filled_in_with_names_and_numbers_only() -> None:
+    assert not list(errors_with_words())
+
+
+def test_words_in_the_values_of_errors_are_found() -> None:
+    (line,) = ast.parse('f(kind="row" if a else "line", n=b or 2, c="vocab_size", d=f"{a}")').body
+    call = next(node for node in ast.walk(line) if isinstance(node, ast.Call))
+    assert [word for each in call.keywords for word in english_in(each.value)] == ["row", "line"]
 
 
 def test_every_exception_is_needed() -> None:

@@ -58,9 +58,8 @@ def encoding_html(encoding: Encoding) -> str:
             below = _element("span", place or "&nbsp;", _SMALL)
             tokens.append(_element("span", f"{chip}<br>{below}", _TOKEN, tip))
         words.append(_element("span", "".join(tokens), _WORD))
-    if len(notes) > _FIRST_ROWS:
-        notes[_FIRST_ROWS:] = [f"{number_text(len(notes) - _FIRST_ROWS)} more unknown words"]
-    return _body(words, notes, len(encoding) - shown, "token")
+    notes[_FIRST_ROWS:] = _more(len(notes) - _FIRST_ROWS, "1 more unknown word", "{count} more unknown words")
+    return _body(words, [*notes, *_more(len(encoding) - shown, "1 more token", "{count} more tokens")])
 
 
 def trace_html(trace: WordTrace) -> str:
@@ -72,11 +71,12 @@ def trace_html(trace: WordTrace) -> str:
             for trial in position.tried[-_FIRST_ROWS:]
         ]
         more = "… " if len(position.tried) > len(tried) else ""
-        rows.append((str(position.start), more + "".join(tried)))
+        rows.append((number_text(position.start + 1), more + "".join(tried)))
     chips = " ".join(_chip(token) for token in trace.tokens[:_MOST_TOKENS])
     notes = [] if trace.unknown is None else [_reason(trace.unknown)]
-    table = _table(("at", "pieces tried, longest first"), rows)
-    return _body([f"<div>{_text(trace.word)} → {chips}</div>", table], notes, len(trace.positions) - len(rows), "place")
+    notes += _more(len(trace.positions) - len(rows), "1 more position", "{count} more positions")
+    table = _table(("from character", "pieces tried, longest first"), rows)
+    return _body([f"<div>{_text(trace.word)} → {chips}</div>", table], notes)
 
 
 def merge_html(merge: Merge) -> str:
@@ -89,9 +89,9 @@ def merge_html(merge: Merge) -> str:
         f"The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
     ]
     if merge.ties > 1:
-        notes.append(f"Tie of {number_text(merge.ties)}.")
+        notes.append(f"{number_text(merge.ties)} candidates tied.")
     if not merge.is_new:
-        notes.append("The token was in the vocabulary already.")
+        notes.append("The token was already in the vocabulary.")
     return _body([f"<div>Merge {number_text(merge.step)}: {_pair(merge)}</div>", f"<div>{value}</div>"], notes)
 
 
@@ -109,9 +109,12 @@ def pairs_html(pairs: Sequence[Merge | Candidate], more: int = 0) -> str:
             number, tie = rank, "tie" if pair.is_tied else ""
         numbers = formula.numbers or number_text(pair.pair_frequency)
         rows.append((number_text(number), _pair(pair), escape(numbers), escape(formula.value), tie))
-    number_name, things = ("step", "merge") if isinstance(pairs[0], Merge) else ("rank", "candidate")
-    table = _table((number_name, "pair", RULES[objective], _VALUE_NAMES[objective], ""), rows)
-    return _body([table], [], more + len(pairs) - len(rows), things)
+    more += len(pairs) - len(rows)
+    if isinstance(pairs[0], Merge):
+        number_name, notes = "step", _more(more, "1 more merge", "{count} more merges")
+    else:
+        number_name, notes = "rank", _more(more, "1 more candidate", "{count} more candidates")
+    return _body([_table((number_name, "pair", RULES[objective], _VALUE_NAMES[objective], ""), rows)], notes)
 
 
 def history_html(history: MergeHistory) -> str:
@@ -121,41 +124,47 @@ def history_html(history: MergeHistory) -> str:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """Return the figures of all of the text as a table, and those of each part."""
+    """Return the metrics of all of the text as a table, and those of each part."""
     parts: list[str] = []
     tables = list(evaluation.tables())
     shown = tables[: _FIRST_ROWS + 1]
     for name, (head, *rows) in shown:
         parts += [f"<div>{_text(name)}</div>"] if name else []
         parts.append(_table(head, ([_text(cell) for cell in row] for row in rows[:_MOST_ROWS])))
-    words = f"{number_text(evaluation.figures[0].words)} words: {_visible(', '.join(evaluation.words_of))}"
-    return _body(parts, [words], len(tables) - len(shown), "text")
+    number = evaluation.figures[0].words
+    words = "1 word, as found by {names}" if number == 1 else "{count} words, as found by {names}"
+    words = words.format(count=number_text(number), names=_visible(", ".join(evaluation.words_of)))
+    return _body(parts, [words, *_more(len(tables) - len(shown), "1 more text", "{count} more texts")])
 
 
 def comparison_html(comparison: TokenizerComparison) -> str:
-    """Return what two vocabularies share, the first merge that differs, and the words cut differently as a table."""
+    """Return what two vocabularies share, where they diverge, and a table of the words that they split differently."""
     overlap, parting, found = comparison.overlap, comparison.divergence, comparison.differences
     first, second = map(number_text, overlap.sizes)
     lines = [f"{first} and {second} tokens, {number_text(overlap.shared)} in both"]
     if parting is not None:
-        pairs = (
-            "none" if pair is None else " + ".join(map(_visible, pair)) for pair in (parting.first, parting.second)
-        )
-        lines.append(f"Merge {number_text(parting.step)} is the first that differs: {' and '.join(pairs)}")
+        what = "They diverge at step {step}: the first merges {first}, the second merges {second}"
+        if parting.first is None:
+            what = "They diverge at step {step}: the first ends, the second merges {second}"
+        elif parting.second is None:
+            what = "They diverge at step {step}: the first merges {first}, the second ends"
+        pairs = [" + ".join(map(_visible, pair or ())) for pair in (parting.first, parting.second)]
+        lines.append(what.format(step=number_text(parting.step), first=pairs[0], second=pairs[1]))
     shown = () if found is None else found.words[:_MOST_ROWS]
     rows = [
         (_text(each.word), number_text(each.count), *(" ".join(map(_chip, cut)) for cut in (each.first, each.second)))
         for each in shown
     ]
     table = [_table(("word", "count", "first", "second"), rows)] if rows else []
-    more = 0 if found is None else len(found.words) - len(shown)
-    return _body([*(f"<div>{escape(line)}</div>" for line in lines), *table], [], more, "word")
+    notes = [] if found is None else _more(len(found.words) - len(shown), "1 more word", "{count} more words")
+    return _body([*(f"<div>{escape(line)}</div>" for line in lines), *table], notes)
 
 
 def _reason(reason: UnknownReason) -> str:
     if reason.kind == "too-long":
         return "the word has more characters than the tokenizer accepts"
-    return f"no token matches at character {reason.position} of the word, not even {_visible(reason.symbol)}"
+    place = number_text(reason.position + 1)
+    return f"nothing in the vocabulary matches from character {place} of the word, not even {_visible(reason.symbol)}"
 
 
 def _pair(pair: Merge | Candidate) -> str:
@@ -194,8 +203,12 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _body(parts: Iterable[str], notes: Iterable[str] = (), more: int = 0, things: str = "") -> str:
-    """Return parts, which are HTML, with lines of small text below them; `more`: how many `things` are not shown."""
-    lines = [*notes, f"{number_text(more)} more {things}{'s' if more > 1 else ''}"] if more else [*notes]
-    small = "".join(_element("div", escape(line), _SMALL) for line in lines)
+def _more(number: int, one: str, many: str) -> list[str]:
+    """Return a line about how many things are not shown, if there are any."""
+    return [(one if number == 1 else many).format(count=number_text(number))] if number > 0 else []
+
+
+def _body(parts: Iterable[str], notes: Iterable[str] = ()) -> str:
+    """Return parts, which are HTML, with lines of small text below them."""
+    small = "".join(_element("div", escape(note), _SMALL) for note in notes)
     return f"<div>{''.join(parts)}{small}</div>"

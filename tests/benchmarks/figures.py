@@ -48,7 +48,7 @@ _SPLIT = pre_tokenizers.Sequence([pre_tokenizers.BertPreTokenizer(), pre_tokeniz
 _OURS: dict[str, dict[str, Any]] = {
     "likelihood": {"objective": "likelihood"},
     "score": {"objective": "score"},
-    "score, floor 20": {"objective": "score", "min_frequency": 20},
+    "score, min. frequency 20": {"objective": "score", "min_frequency": 20},
     "count": {"objective": "count"},
 }
 _LIBRARY_RUNS: tuple[LibraryTrainer, ...] = (
@@ -144,7 +144,7 @@ def are_equal(text: str, size: int, scorer: str | None) -> bool:
             encoded, unknown, tokens = encoded_by_library(paths[each.name], lines)
             expected = independent(encoded, words, unknown, text, tokens)
             wrong = [name for name, value in expected.items() if getattr(each, name) != value]
-            line = f"  {each.name:13} {each.tokens:>9,} tokens, {each.tokens_per_word:.4f} a word, "
+            line = f"  {each.name:13} {each.tokens:>9,} tokens, {each.tokens_per_word:.4f} per word, "
             line += f"{each.unknown} unknown, Rényi {each.renyi_efficiency:.6f}"
             if scorer is not None:
                 theirs = scored(scorer, encoded, folder)
@@ -199,7 +199,7 @@ def print_table(path: Path, kept: Path, normalizer: str) -> list[Figures]:
         head, *rows = ([*row[:4], *row[5:]] for row in dict(found.tables())[""])  # without bytes a token
         if not lines:
             of = found.figures[0]
-            held = f"{of.words:,} words held out, {of.bytes / of.characters:.3f} bytes a character"
+            held = f"{of.words:,} words held out, {of.bytes / of.characters:.3f} bytes per character"
             trained = f"trained on {counts.total:,} words, for {sizes[0]:,} and {sizes[1]:,} tokens"
             lines += [f"## {stem}, normalizer {normalizer}", "", f"{held}; {trained}.", ""]
             lines += [f"| {' | '.join(head)} |", f"|---|{'---:|' * (len(head) - 1)}"]
@@ -235,11 +235,11 @@ def conclusions(usual: list[list[Figures]], unsplit: list[tuple[list[Figures], l
     }
     fewer = [1 - none[1][name].tokens / split[1][name].tokens for split, none in unsplit for name in alike]
     sentences = [
-        f"Likelihood, count and the WordPiece of tokenizers need {more[0]} more tokens a word than its BPE at the "
+        f"Likelihood, count and the WordPiece of tokenizers need {more[0]} more tokens per word than its BPE at the "
         f"larger size, {more[1]} at the smaller; the larger size saves {span(saved, '{:.0%}')}.",
-        f"The score needs {others['score']} times the tokens of likelihood, with a floor of 20 "
-        f"{others['score, floor 20']} times, the Unigram of tokenizers {others['tokenizers-unigram']} times, and that "
-        f"of SentencePiece {others['sentencepiece-unigram']} times.",
+        f"The score needs {others['score']} times the tokens of likelihood, with a minimum frequency of 20 "
+        f"{others['score, min. frequency 20']} times, the Unigram of tokenizers {others['tokenizers-unigram']} times, "
+        f"and that of SentencePiece {others['sentencepiece-unigram']} times.",
     ]
     if fewer:
         sentences.append(

@@ -46,8 +46,8 @@ def test_a_counting_process_is_killed(told: Told, number: int) -> None:
     finally:
         child.end()
     assert told(raised.value) == (
-        f"The counting was interrupted: its process ended by {signal.Signals(number).name}. There may be too little "
-        "memory, or another program ended it. Try again, or use a smaller corpus."
+        f"The counting was interrupted: its process ended by signal {signal.Signals(number).name}. There may be too "
+        "little memory, or another program ended it. Try again, or use a smaller corpus."
     )
 
 

@@ -181,7 +181,7 @@ def test_a_newer_format_that_would_never_end(project: Path, told: Told) -> None:
         database.execute("PRAGMA user_version = 2000")
 
     project.write_bytes(forged(project.read_bytes(), change, is_sealed=False))
-    assert "was saved by a newer WordPiece Studio, in the format 2.0" in told(refusal(project))
+    assert "has the format 2.0, which this version does not know" in told(refusal(project))
 
 
 @pytest.mark.case(50)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.cases.program import Program
 
 GOOD = '{"text": "good words"}\n'
-SKIP = "Fix it, or skip such lines with --errors skip-line."
+SKIP = "Correct it, or skip such lines with --errors skip-line."
 # A process that may take so many bytes of memory in all, as a table is read in.
 LIMITED = (
     "import resource, sys; resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2); "
@@ -46,8 +46,8 @@ def test_a_broken_line_of_json(program: Program) -> None:
     ("line", "said"),
     [
         ('{"txt": "x"}', 'the row has no field "text"; it has: txt'),
-        ('{"text": 3}', 'the field "text" is a number, not a text'),
-        ('["text"]', "the row is an array, not an object"),
+        ('{"text": 3}', 'the field "text" is not a text (JSON type: number)'),
+        ('["text"]', "the row is not an object (JSON type: array)"),
     ],
 )
 def test_a_row_without_a_text(program: Program, line: str, said: str) -> None:
@@ -81,7 +81,7 @@ def test_a_million_brackets(program: Program) -> None:
 def test_brackets_without_number_cost_no_memory(program: Program, told: Callable[[object], str]) -> None:
     file = program.file("a.jsonl", GOOD + '{"text": 3, "y": [' + "[]," * (20 << 20) + "[]]}\n")
     message = told(refusal_with_memory(program.folder / file, 2 << 30))
-    assert message == f'a.jsonl, line 2, byte 23: the field "text" is a number, not a text. {SKIP}'
+    assert message == f'a.jsonl, line 2, byte 23: the field "text" is not a text (JSON type: number). {SKIP}'
 
 
 @pytest.mark.case(18)
@@ -89,9 +89,9 @@ def test_brackets_without_number_cost_no_memory(program: Program, told: Callable
     ("line", "said"),
     [
         ('{"txt": "x"}', 'the row has no field "text"'),
-        ('{"text": 3}', 'the field "text" is a number, not a text'),
-        ('{"text": null}', 'the field "text" is null, not a text'),
-        ('["text"]', "the row is an array, not an object"),
+        ('{"text": 3}', 'the field "text" is not a text (JSON type: number)'),
+        ('{"text": null}', 'the field "text" is not a text (JSON type: null)'),
+        ('["text"]', "the row is not an object (JSON type: array)"),
         ('{"text": x}', "this is not JSON (JSON is malformed: invalid character (byte 9))"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_quote_that_is_not_closed(program: Program) -> None:
     file = program.file("a.csv", 'id,text\n1,fine\n2,"open\n3,more\n')
     assert program.refuses_to_train(file) == (
         "a.csv, line 3, byte 17: the quote that opens here is not closed correctly (unexpected end of data). "
-        "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
+        "Correct it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines with "
         "--errors skip-line."
     )
     assert "1 invalid line was skipped." in program.trains(file, "--errors", "skip-line")
@@ -237,7 +237,7 @@ def test_a_column_without_text(program: Program) -> None:
     )
     message = program.refuses_to_train(path.name, "--column", "words")
     assert message.startswith('a.parquet: the column "words" contains list<')
-    assert message.endswith("Columns with texts: none.")
+    assert message.endswith("Choose a file with text.")
 
 
 # ---- compressed ------------------------------------------------------------------------------------------------------

@@ -165,7 +165,7 @@ def test_files_that_contradict_each_other(tmp_path: Path, told: Told) -> None:
     config.write_text('{"tokenizer_class": "BertTokenizer"}')
     with pytest.raises(StudioError) as caught:
         load_tokenizer(tmp_path)
-    assert "do_lower_case is true by default here, and false there" in told(caught.value)
+    assert "do_lower_case is true here by default, and false there" in told(caught.value)
     config.write_text('{"tokenizer_class": "BertTokenizer", "do_lower_case": false}')
     (tmp_path / "vocab.txt").write_bytes(b"[UNK]\n##b\na\n")
     with pytest.raises(StudioError) as caught:

@@ -205,7 +205,7 @@ def test_faulty_lines_are_refused_or_left_out_and_counted(tmp_path: Path, capsys
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "good"}\nbroken\n')
     assert "line 2, column 1, byte 17: this is not JSON" in fails(capsys, "count", path)
-    assert "Fix it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
+    assert "Correct it, or skip such lines with --errors skip-line." in fails(capsys, "count", path)
     code, out, err = run(capsys, "count", path, "--errors", "skip-line", "--json")
     assert (code, json.loads(out)["skipped_lines"]) == (0, 1)
     assert err == "wordpiece-studio: 1 invalid line was skipped.\n"
@@ -353,7 +353,7 @@ def test_rare_words_can_be_left_out(texts: Path, tmp_path: Path, capsys: pytest.
     assert "hug" in tokens
     assert "##s" not in tokens
     message = fails(capsys, "count", texts, "--min-count", 4)
-    assert "--min-count: No word occurs 4 times or more. Skip fewer words." in message
+    assert "--min-count: No word occurs 4 times or more. Leave out fewer words." in message
 
 
 @pytest.mark.slow

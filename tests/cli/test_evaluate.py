@@ -82,7 +82,7 @@ def test_the_table(course: Path, library_runs: list[Path], capsys: pytest.Captur
         shown = f"({each.tokens_per_word:.3f})" if each.unknown_share > 0.01 else f"{each.tokens_per_word:.3f}"
         assert f" {shown} " in line
     assert len({len(line) for line in (head, own, gpt)}) == 1
-    assert words == f"{figures[0].words} words, as bert-cased and bert find them"
+    assert words == f"{figures[0].words} words, as found by bert-cased, bert"
     assert run(capsys, "evaluate", course, library_runs[0], "--on", COURSE, "--each")[1].splitlines()[6:10] == [
         "course-en.txt", head, own, gpt,
     ]  # fmt: skip

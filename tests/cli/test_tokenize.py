@@ -51,7 +51,10 @@ def test_ids_and_json(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_explain_shows_the_ladder(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, "explain", "--vocab", course, "isH")[1]
-    assert out == "isH\n  at 0: isH ✗  is ✓\n  at 2: ##H ✗\n  → [UNK]: ##H at 2 is not in the vocabulary\n"
+    assert out == (
+        "isH\n  from character 1: isH ✗  is ✓\n  from character 3: ##H ✗\n"
+        "  → [UNK]: nothing in the vocabulary matches from character 3, not even ##H\n"
+    )
     traces = [json.loads(line) for line in run(capsys, "explain", "--vocab", course, "--json", "is.")[1].splitlines()]
     assert [trace["tokens"] for trace in traces] == [["is"], ["."]]
     assert traces[0]["positions"] == [{"start": 0, "tried": [{"candidate": "is", "matched": True}], "token": "is"}]
@@ -82,7 +85,7 @@ def test_it_warns_that_a_vocabulary_alone_is_taken_for_cased_or_uncased(
 ) -> None:
     path = tmp_path / "vocab.txt"
     options = ["--vocab", tmp_path, "Hug"]
-    said = f"wordpiece-studio: Nothing beside {tmp_path} says how text is read; it is assumed to be "
+    said = f"wordpiece-studio: Nothing next to {tmp_path} says how text is read; it is assumed to be "
     path.write_text("[UNK]\n[unused1]\nhug\n")
     assert run(capsys, "tokenize", *options) == (
         0, "hug\n",

@@ -169,7 +169,7 @@ def test_what_is_unusual_is_reported(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["--vocab-size", "45"], "0 merges in 0.0 s (the vocabulary has the requested size, so nothing was merged)"),
         (["--vocab-size", "46"], "46 tokens after 1 merge in 0.0 s (the vocabulary has the requested size)"),
         (["--min-frequency", "100000"], "(no pair occurs 100,000 times or more, so nothing was merged)"),
-        (["--max-merges", "2"], "(the requested number of merges)"),
+        (["--max-merges", "2"], "(the requested number of merges was reached)"),
         (["--min-value", "7000"], "(no pair has a merge score of 7000.0 or more, so nothing was merged)"),
         (["--max-seconds", "0"], "(the time limit was reached, so nothing was merged)"),
         ([], "(no pair is left)"),
@@ -280,7 +280,7 @@ def test_byte_pair_encoding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 def test_byte_pair_encoding_without_a_tokenizer_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = [*BPE, "--max-merges", 9, "--pre-tokenizer", r"pattern:\w+", "--bpe", "--model-max-length", 99]
     code, _, err = run(capsys, "train", COURSE, *options, "-o", tmp_path / "out")
-    assert (code, "so only vocab.json and merges.txt are written" in err) == (0, True)
+    assert (code, "Only vocab.json and merges.txt are written" in err) == (0, True)
     names = {"merges.txt", "vocab.json", "wordpiece-studio.json"}
     assert {path.name for path in (tmp_path / "out").iterdir()} == names
     assert wordpiece_studio.load_tokenizer(tmp_path / "out").model_max_length == 99

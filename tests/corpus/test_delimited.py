@@ -114,7 +114,7 @@ def test_numbers_of_columns_may_be_absurd(tmp_path: Path) -> None:
 
 def test_lone_cr_line_ends_are_reported_and_counted(tmp_path: Path) -> None:
     file = corpus_file(tmp_path / "x.csv", "n,text\r1,a\r")
-    assert "line 1, byte 0: the row cannot be read (a CR without an LF after it" in refusal(file)
+    assert "line 1, byte 0: there is a CR without an LF after it" in refusal(file)
     assert losses_of(dataclasses.replace(file, errors="skip-line")) == ("", 0, 1)
 
 

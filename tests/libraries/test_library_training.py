@@ -313,7 +313,7 @@ def test_what_differs_between_two_trainings() -> None:
         (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0e{"), "sent an invalid response"),
         (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0v\0"), "sent an invalid response"),
         (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "sent an invalid response"),
-        (ABORTING, r"was interrupted: its process ended (by SIGABRT|with exit code)"),
+        (ABORTING, r"was interrupted: its process ended (by signal SIGABRT|with exit code)"),
     ],
 )
 @pytest.mark.expects_log

@@ -68,7 +68,7 @@ def test_forms_that_are_understood(path: Path, data: bytes, tokens: list[str]) -
         (b"a\rb\nc\n", "line 1: a line break"),
         (b"a\nb\n\xffc\n", "line 3: the byte FF at offset 4 is not valid UTF-8"),
         ("a\n".encode("utf-16"), "is in UTF-16"),
-        (b"a\n" + b"x" * 10_001, "line 2: a token of 10001 characters"),
+        (b"a\n" + b"x" * 10_001, "line 2: a token of 10,001 characters"),
     ],
 )
 def test_what_is_refused(path: Path, data: bytes, message: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from wordpiece_studio.cli.evaluate import TOKENIZER, loaded, texts_of
 from wordpiece_studio.cli.messages import aligned, print_line, progress
 from wordpiece_studio.cli.options import (
-    FILES,
+    TEXT_FILES,
     ColumnOption,
     EncodingOption,
     ErrorsOption,
@@ -34,13 +34,15 @@ _TABLES = (".csv", ".jsonl", ".parquet")
 
 def compare_command(
     options: dict[str, Any],
-    first: Annotated[str, Argument(help=f"A tokenizer: {TOKENIZER}; or a table of merges by train.", metavar="A")],
+    first: Annotated[
+        str, Argument(help=f"A tokenizer: {TOKENIZER}; or a table of merges that train wrote.", metavar="A")
+    ],
     second: Annotated[str, Argument(help="Another tokenizer or table of merges.", metavar="B")],
     on: Annotated[
         list[str] | None,
         Option(
             "--on",
-            help=f"Compare how words are split. {FILES.removesuffix('; or - for stdin, or a pipe.')}.",
+            help=f"Also compare how the words of a text are split. {TEXT_FILES}.",
             metavar="FILES",
         ),
     ] = None,
@@ -52,7 +54,7 @@ def compare_command(
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
 ) -> None:
-    """Show where two tokenizers differ: vocabularies, words that they cut differently, the first other merge."""
+    """Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges."""
     from wordpiece_studio.evaluation.differences import compare, divergence  # with it comes the trainer
 
     are_tables = [Path(path).suffix.lower() in _TABLES for path in (first, second)]

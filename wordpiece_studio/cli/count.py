@@ -82,7 +82,7 @@ def count_command(
     cluster: ClusterOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Count the words of texts, print figures for each file, and write the words as a table."""
+    """Count the words of texts, print statistics for each file, and write the words as a table."""
     started = time.monotonic()
     options["user_tokens"] = tokens_in(user_tokens)
     normalizing = with_removal(resolve_normalizer(normalizer), remove)

@@ -57,7 +57,7 @@ def decode_command(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Turn ids back into text, as far as it can be determined: one line per text."""
+    """Turn token IDs back into text, as far as possible: one line per text."""
     given = ids or ["-"]
     is_file = len(given) == 1 and _is_file(given[0])
     if offsets is not None and not is_file:

@@ -77,7 +77,7 @@ def encode_command(
     errors: ErrorsOption = "strict",
     force: ForceOption = False,
 ) -> None:
-    """Write the ids of whole files, line by line, as one array for numpy.load."""
+    """Write the token IDs of whole files, line by line, as one array for numpy.load."""
     from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
 
     started = time.monotonic()

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, print_line, progress, warn
+from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, number_of, print_line, progress, warn
 from wordpiece_studio.cli.options import (
-    FILES,
+    TEXT_FILES,
     ColumnOption,
     EncodingOption,
     ErrorsOption,
@@ -38,7 +38,7 @@ TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json 
 def evaluate_command(
     options: dict[str, Any],
     tokenizers: Annotated[list[str], Argument(help=f"Each {TOKENIZER}.", metavar="TOKENIZERS")],
-    on: Annotated[list[str], Option("--on", help=FILES.removesuffix("; or - for stdin, or a pipe."), metavar="FILES")],
+    on: Annotated[list[str], Option("--on", help=f"{TEXT_FILES}.", metavar="FILES")],
     each: Annotated[
         bool, Option("--each", help="Also print the metrics for each of FILES, such as one per language.")
     ] = False,
@@ -60,7 +60,7 @@ def evaluate_command(
     encoding: EncodingOption = None,
     errors: ErrorsOption = "strict",
 ) -> None:
-    """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole and more."""
+    """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."""
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
     named = {
@@ -255,7 +255,7 @@ def _by_name(paths: Sequence[str]) -> dict[str, str]:
 
 
 def _printed(found: Evaluation, *, each: bool) -> str:
-    lines = [f"{found.figures[0].words:,} words, as {' and '.join(found.words_of)} find them", ""]
+    lines = [f"{number_of(found.figures[0].words, 'word')}, as found by {', '.join(found.words_of)}", ""]
     for name, rows in found.tables():
         if not name or each:
             lines += [f"\n{printable(name)}"] if name else []

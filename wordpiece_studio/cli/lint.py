@@ -54,7 +54,7 @@ def lint_command(
     remove: RemoveOption = "",
     user_tokens: UserTokensOption = None,
 ) -> int:
-    """Look for what would spoil a vocabulary, and name the option that helps. The exit code is 1 if there are warnings.
+    """Look for what would spoil a vocabulary, and say which option helps. The exit code is 1 if there are warnings.
 
     A large corpus is examined in parts, evenly chosen.
     """

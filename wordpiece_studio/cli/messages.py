@@ -208,10 +208,10 @@ def _advice_with_options(command: str) -> dict[str, str]:
         UNDECODABLE_ADVICE: "Specify the encoding with --encoding, or use --errors replace or --errors skip-line.",
         BINARY_ADVICE: "If it is text in UTF-16, use --encoding utf-16-le or utf-16-be; or use --errors replace or "
         "--errors skip-line.",
-        SKIP_ADVICE: "Fix it, or skip such lines with --errors skip-line.",
+        SKIP_ADVICE: "Correct it, or skip such lines with --errors skip-line.",
         CHARACTERS_ADVICE: "Use --errors replace to have such characters replaced, or --errors skip-line to skip such "
         "lines.",
-        QUOTE_ADVICE: "Fix it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines "
+        QUOTE_ADVICE: "Correct it: a quoted cell ends with its quote, and a quote in it is doubled. Or skip such lines "
         "with --errors skip-line.",
         NAME_COLUMN_ADVICE: "Specify the one to read with --column.",
         NO_COLUMN_ADVICE: "Omit --column; or if the lines are rows, specify their kind with --kind.",
@@ -368,7 +368,7 @@ def guessed_case(tokenizer: AnyTokenizer, vocab: str) -> list[str]:
     else:
         case, other = "uncased, as its tokens have no capitals", "bert-cased"
     return [
-        f"Nothing beside {display_name(vocab)} says how text is read; it is assumed to be {case} (--normalizer "
+        f"Nothing next to {display_name(vocab)} says how text is read; it is assumed to be {case} (--normalizer "
         f"{normalizer}). If that is wrong, use --normalizer {other}."
     ]
 
@@ -383,10 +383,11 @@ def ladder(trace: WordTrace, max_word_length: int) -> str:
     lines = [trace.word]
     for position in trace.positions:
         tried = "  ".join(f"{trial.candidate} {'✓' if trial.matched else '✗'}" for trial in position.tried)
-        lines.append(f"  at {position.start}: {tried}")
+        lines.append(f"  from character {position.start + 1}: {tried}")
     reason = ""
     if trace.unknown is not None and trace.unknown.kind == "symbol":
-        reason = f": {trace.unknown.symbol} at {trace.unknown.position} is not in the vocabulary"
+        symbol, place = trace.unknown.symbol, trace.unknown.position + 1
+        reason = f": nothing in the vocabulary matches from character {place}, not even {symbol}"
     elif trace.unknown is not None:
         reason = f": the word has more than {max_word_length} characters"
     return printable("\n".join([*lines, f"  → {' '.join(trace.tokens)}{reason}"]), keep="\n")
@@ -420,7 +421,7 @@ def _stop_words(reason: str, config: TrainingConfig) -> str:
         "no_pair": "no pair is left",
         "min_frequency": f"no pair occurs {config.min_frequency:,} times or more",
         "min_value": f"no pair has a merge score of {config.min_value} or more",
-        "max_merges": "the requested number of merges",
+        "max_merges": "the requested number of merges was reached",
         "max_seconds": "the time limit was reached",
     }
     return words.get(reason, reason)

@@ -84,26 +84,29 @@ VocabOption = Annotated[
     str, Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
 ]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON, for programs.")]
-GivenOption = Annotated[str | None, option("Instead of the one the vocabulary was trained with.", TEXT)]
+GivenOption = Annotated[str | None, option("Use this instead of the one the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
-FILES = "Files, folders and patterns: text, jsonl, csv, tsv or parquet, also compressed; or - for stdin, or a pipe."
+TEXT_FILES = "Files, folders and patterns: text, JSONL, CSV, TSV or Parquet, also compressed"
+FILES = f"{TEXT_FILES}; or - for stdin, or a pipe."
 KindOption = Annotated[
     str | None,
-    option(f"{', '.join(get_args(FileKind))}; if not given by the file extension.", TEXT, FileKind, metavar="KIND"),
+    option(f"{', '.join(get_args(FileKind))}; if the file extension does not say.", TEXT, FileKind, metavar="KIND"),
 ]
 WordCountsOption = Annotated[
     bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
 ]
 ColumnOption = Annotated[
     str | None,
-    option("The column or field with the text, or the column's number; in files that have any.", TEXT, metavar="NAME"),
+    option("The column or field with the text, or the number of the column.", TEXT, metavar="NAME"),
 ]
 EncodingOption = Annotated[
     str | None, option("The files' encoding, if not UTF-8; or detect.", TEXT, metavar="NAME|detect")
 ]
-ErrorsOption = Annotated[str, option("For invalid lines: strict, replace or skip-line.", TEXT, ErrorHandling)]
+ErrorsOption = Annotated[
+    str, option("How to treat invalid lines: strict (stop), replace or skip-line.", TEXT, ErrorHandling)
+]
 ProcessesOption = Annotated[
-    int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
+    int | None, option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off")
 ]
 ClusterOption = Annotated[
     str | None,
@@ -112,10 +115,10 @@ ClusterOption = Annotated[
 HistoryOption = Annotated[
     str | None, Option(help="Also write all merges, to a .csv, .jsonl or .parquet file.", metavar="FILE")
 ]
-MinCountOption = Annotated[int, option("Skip rarer words.", TEXT, metavar="N", min=1)]
+MinCountOption = Annotated[int, option("Leave out words that occur fewer times.", TEXT, metavar="N", min=1)]
 NormalizerOption = Annotated[str, option(_NORMALIZERS, TEXT, _names_in(_NORMALIZERS))]
 PreTokenizerOption = Annotated[str, option(_PRE_TOKENIZERS, TEXT, _names_in(_PRE_TOKENIZERS))]
-LongestWordOption = Annotated[int, option("Skip longer words.", TEXT)]
+LongestWordOption = Annotated[int, option("Leave out words of more characters.", TEXT)]
 UserTokensOption = Annotated[
     str | None, option("A file of tokens that are never split, one per line.", TEXT, metavar="FILE")
 ]
@@ -253,7 +256,8 @@ def tokens_in(path: str | None) -> tuple[str, ...]:
         return ()
     from wordpiece_studio.training.config import TrainingConfig  # counting needs nothing of training
 
-    data = small_file_bytes(path, _LARGEST_LIST_BYTES, "a list of tokens").removeprefix(b"\xef\xbb\xbf")
+    too_large = "{path} is {n} MB, too large for a list of tokens"
+    data = small_file_bytes(path, _LARGEST_LIST_BYTES, too_large).removeprefix(b"\xef\xbb\xbf")
     lines = [line.removesuffix("\r") for line in utf8_text(data, path).split("\n")]
     tokens = tuple(filter(None, lines))
     if not tokens:
@@ -366,10 +370,8 @@ def counted_words(
     if files is None:
         (name,) = options["files"]
         if options["cluster"] is not None:
-            advice = "Write it to a file that its workers can read."
-            raise StudioError(
-                "{name} cannot be counted on a cluster", advice, name="Stdin" if name == "-" else display_name(name)
-            )
+            what = "Stdin cannot be counted on a cluster" if name == "-" else "{path} cannot be counted on a cluster"
+            raise StudioError(what, "Write it to a file that its workers can read.", path=display_name(name))
         counting |= {name: options[name] for name in _READING} | {"kind": _stream_kind(options)}
         with _opened_bytes(name) as stream:
             counts = count_stream(stream, _stream_name(name), normalizer, **counting)
@@ -380,7 +382,7 @@ def counted_words(
         if all(file.kind == "word-counts" for file in files.files):
             counts.statistics = replace(counts.statistics, user_tokens=_tokens_behind(files.files))
     if not counts and counts.statistics.rare_words:
-        raise StudioError("No word occurs {n:,} times or more", "Skip fewer words.", n=options["min_count"])
+        raise StudioError("No word occurs {n:,} times or more", "Leave out fewer words.", n=options["min_count"])
     if not counts:
         raise no_words(options["files"], counts)
     return counts

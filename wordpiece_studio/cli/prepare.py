@@ -17,7 +17,7 @@ from wordpiece_studio.system.printable import display_name, printable_json
 
 
 def prepare_command(as_json: JsonOption = False) -> None:
-    """Compile the engines now, once on this machine, so that no later command has to wait for it."""
+    """Compile the engines now, once per machine, so that no later command has to wait for it."""
     started = time.monotonic()
     compiled = []
     with progress():

@@ -81,11 +81,11 @@ def explain_command(
     remove: RemoveOption = "",
     as_json: JsonOption = False,
 ) -> None:
-    """Show which pieces longest match tries for a word, and why the word is unknown, if it is."""
+    """Show which pieces longest match tries for a word, and if the word is unknown, why."""
     tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     words = tokenizer.pipeline.words(word)
     if not words:
-        raise StudioError("There is no word in {text!r}", "Enter a word.", text=word)
+        raise StudioError("There is no word in {text!r}", "Specify a word.", text=word)
     for warning in guessed_case(tokenizer, vocab):
         warn(warning)
     for trace in map(tokenizer.explain, words):

@@ -106,21 +106,25 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.pipeline import Normalizer
 
 
-ObjectiveOption = Annotated[str, option("likelihood, score (the course's) or count (BPE).", CHOICE, Objective)]
+ObjectiveOption = Annotated[str, option("Rank pairs by likelihood, score or count (BPE).", CHOICE, Objective)]
 OverflowOption = Annotated[
     str,
-    option("Words with other characters: unk skips the word, remove only the characters.", ALPHABET, AlphabetOverflow),
+    option(
+        "In words with other characters, leave out the word (unk) or only them (remove).", ALPHABET, AlphabetOverflow
+    ),
 ]
 SpecialTokensOption = Annotated[
-    str, option("The first tokens, space-separated; empty: none.", ALPHABET, show_default="BERT's five")
+    str, option("The first tokens, separated by spaces; may be empty.", ALPHABET, show_default="BERT's five")
 ]
 PrefixOption = Annotated[
     str | None,
-    option("Before symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"),
+    option(
+        "What precedes symbols inside a word.", ALPHABET, show_default="##; with --by, for tokenizers-wordpiece only"
+    ),
 ]
 BY = "Training with another library"
 ByOption = Annotated[
-    str | None, option("Let another library train: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
+    str | None, option("Train with another library: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
 ]
 TwiceOption = Annotated[bool, Option("--twice", help="Train twice and print the differences.", rich_help_panel=BY)]
 ReplayOption = Annotated[
@@ -134,7 +138,7 @@ ReplayOption = Annotated[
 ]
 CoverageOption = Annotated[
     float | None,
-    option("SentencePiece: the share of all characters that get into the alphabet.", BY, show_default="0.9995"),
+    option("SentencePiece: include this share of all characters in the alphabet.", BY, show_default="0.9995"),
 ]
 FallbackOption = Annotated[
     bool,
@@ -159,7 +163,7 @@ _BIG = 8 << 20  # bytes of text beyond which the compiled engine will probably b
 
 
 def _role(names: str) -> Any:
-    return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if there")
+    return option("The special token with this role.", ROLES, metavar="TOKEN", show_default=f"{names}, if present")
 
 
 def train_command(
@@ -186,19 +190,19 @@ def train_command(
     character_coverage: CoverageOption = None,
     byte_fallback: FallbackOption = False,
     objective: ObjectiveOption = "likelihood",
-    tie: Annotated[str, option("On ties: first (in the corpus) or ids (the lowest).", CHOICE, Tie)] = "first",
-    min_frequency: Annotated[int, option("Do not merge rarer pairs.", CHOICE)] = 0,
-    max_token_length: Annotated[int | None, option("Make no longer tokens; in characters.", CHOICE)] = None,
+    tie: Annotated[str, option("Break ties by first (in the corpus) or ids (the lowest).", CHOICE, Tie)] = "first",
+    min_frequency: Annotated[int, option("Do not merge pairs that occur fewer times.", CHOICE)] = 0,
+    max_token_length: Annotated[int | None, option("Create no tokens of more characters.", CHOICE)] = None,
     vocab_size: Annotated[int | None, option("At this many tokens.", STOP, metavar="N")] = None,
     max_merges: Annotated[int | None, option("After this many merges.", STOP)] = None,
     max_seconds: Annotated[float | None, option("After this time.", STOP, metavar="SECONDS")] = None,
-    min_value: Annotated[float | None, option("When the best value is below this.", STOP)] = None,
-    alphabet: Annotated[str, option("Layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
+    min_value: Annotated[float | None, option("When the highest merge score is below this.", STOP)] = None,
+    alphabet: Annotated[str, option("The layout: seen or huggingface.", ALPHABET, AlphabetLayout)] = "seen",
     alphabet_limit: Annotated[int | None, option("At most this many characters.", ALPHABET)] = None,
     alphabet_overflow: OverflowOption = "unk",
-    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or seen.", ALPHABET, ByteAlphabet)] = "all",
+    byte_alphabet: Annotated[str, option("After byte-level: all bytes, or only seen.", ALPHABET, ByteAlphabet)] = "all",
     initial_alphabet: Annotated[str, option("Symbols always included, separated by spaces.", ALPHABET)] = "",
-    continuing_order: Annotated[str | None, option("Order of continuing symbols, space-separated.", ALPHABET)] = None,
+    continuing_order: Annotated[str | None, option("Order of symbols inside words, space-separated.", ALPHABET)] = None,
     special_tokens: SpecialTokensOption = _BERTS_FIVE,
     unk_token: Annotated[str | None, _role("[UNK] or <unk>")] = None,
     pad_token: Annotated[str | None, _role("[PAD] or <pad>")] = None,
@@ -207,9 +211,9 @@ def train_command(
     mask_token: Annotated[str | None, _role("[MASK] or <mask>")] = None,
     bos_token: Annotated[str | None, _role("[BOS] or <s>")] = None,
     eos_token: Annotated[str | None, _role("[EOS] or </s>")] = None,
-    model_max_length: Annotated[int, option("Tokens; written for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
+    model_max_length: Annotated[int, option("Tokens per text, for transformers.", ALPHABET, min=1)] = MODEL_MAX_LENGTH,
     continuing_subword_prefix: PrefixOption = None,
-    end_of_word_suffix: Annotated[str | None, option("After every word, for byte pair encoding.", ALPHABET)] = None,
+    end_of_word_suffix: Annotated[str | None, option("Suffix of every word, for byte pair encoding.", ALPHABET)] = None,
     end_of_word: Annotated[str, option("The suffix is a symbol, or attached.", ALPHABET, EndOfWord)] = "symbol",
     held_out: HeldOutOption = False,
     held_out_file: HeldOutFileOption = None,
@@ -292,7 +296,7 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
     if options["bpe"]:
         reason = why_not_expressible(exported.tokenizer, is_bpe=True)
         if reason is not None:
-            warn(f"{reason.what}, so only vocab.json and merges.txt are written.")
+            warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
         _write_folder(output, trainer, origin, only, length)
@@ -312,7 +316,7 @@ def _write_folder(
         try:
             vocabulary_bytes(vocabulary.tokens)
         except StudioError as error:  # the initial symbols could be written, and no one wants to train again
-            warn(f"{error.what}, so only tokenizer.json is written.")
+            warn(f"{error.what}. Only tokenizer.json is written.")
             only = "tokenizer.json"
     save_directory(
         output,

@@ -136,7 +136,7 @@ def write_by(
     run = trained_by(options, config, _lines(options) or counts)
     reason = why_not_in_transformers(run.trainer, config)
     if reason is not None:
-        warn(f"{reason}, so only {run.file_name} is written.")
+        warn(f"{reason}. Only {run.file_name} is written.")
     record = notes.record()
     warn_of_known_text(options, record)
     judged = _judged(options, config, run, counts)

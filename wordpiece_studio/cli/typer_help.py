@@ -22,7 +22,7 @@ _UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 _METAVARS = {bool: "", int: "N", float: "X"}
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 an error, or verify found a difference, or lint has a warning; 2 wrong usage; 130 stopped "
-    "by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal."
+    "by Ctrl-C, 143 by SIGTERM, 129 when the terminal was closed."
 )
 
 

@@ -35,10 +35,11 @@ def verify_command(
     as_json: JsonOption = False,
     word_counts: WordCountsOption = False,
     processes: Annotated[
-        int | None, option("How many processes count at once.", TEXT, metavar="N", show_default="as many as pay off")
+        int | None,
+        option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off"),
     ] = None,
 ) -> int:
-    """Train again and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
+    """Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
     from wordpiece_studio.storage.verification import verify  # no other command needs it
 
     started = time.monotonic()

@@ -16,7 +16,8 @@ import dataclasses
 import os
 import re
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
 
 from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
 from wordpiece_studio.corpus.delimited import DelimitedRows
@@ -55,7 +56,7 @@ def unguarded(cell: str) -> str:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -76,6 +77,13 @@ _COUNT_NAMES = (
 """What columns are called, in lower case; any other two names may be those of a list of people and their ages."""
 _COUNT = re.compile(r"0*[1-9][0-9]{0,18}", re.ASCII)
 _ADVICE = "Every line of a table of words must have a word and its count, a whole number of at least 1."
+
+
+class LineFault(NamedTuple):
+    """What is wrong with a line or row: the template of the error, and its values except for the place."""
+
+    what: str
+    values: Mapping[str, object] = MappingProxyType({})
 
 
 class TableReader:
@@ -131,7 +139,8 @@ class TableReader:
                 places = (0, 1)
                 rows = chain(first, rows)
                 if len(cells) != 2:
-                    raise self.fault(place, f"the number of cells is {len(cells)}, and no header names word and count")
+                    what = "{path}, line {line}: the number of cells is {n}, and no header names word and count"
+                    raise self.fault(place, LineFault(what, {"n": len(cells)}))
             is_guarded = cells[places[0]].strip("\r ").lower() == GUARDED_WORD
             for row, line in rows:
                 if is_guarded and len(row) == len(cells):
@@ -140,7 +149,7 @@ class TableReader:
                 if self._is_taken(found, line):
                     yield row[places[0]], int(row[places[1]])
 
-    def _is_taken(self, found: str | None, place: int) -> bool:
+    def _is_taken(self, found: LineFault | None, place: int) -> bool:
         """Return whether a line or row has no fault; if it has one, raise it or count it as skipped."""
         if found is None:
             self.rows += 1
@@ -150,26 +159,20 @@ class TableReader:
             self.skipped += 1
         return found is None
 
-    def fault(self, place: int, found: str) -> StudioError:
-        """Return the error for a line that is not a word with its count."""
-        return StudioError(
-            "{path}, {kind} {line}: {found}",
-            _ADVICE,
-            path=self.name,
-            kind="row" if self._kind == "parquet" else "line",
-            line=place,
-            found=found,
-        )
+    def fault(self, place: int, found: LineFault) -> StudioError:
+        """Return the error for a line or row that is not a word with its count."""
+        return StudioError(found.what, _ADVICE, path=self.name, line=place, **found.values)
 
     @staticmethod
-    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> str | None:
+    def _fault_in(cells: Sequence[str], width: int, places: tuple[int, int]) -> LineFault | None:
         """Return what is wrong with a line, or None."""
         if len(cells) != width:
-            return f"the number of cells is {len(cells)}, not {width}"
+            what = "{path}, line {line}: the number of cells is {n}, not {expected}"
+            return LineFault(what, {"n": len(cells), "expected": width})
         count = cells[places[1]].strip(" ")
         if not _COUNT.fullmatch(count) or int(count) > LARGEST_COUNT:
-            return f"the count is {count[:50]!r}"
-        return None if cells[places[0]] else "there is an empty word"
+            return LineFault("{path}, line {line}: the count is {count}", {"count": repr(count[:50])})
+        return None if cells[places[0]] else LineFault("{path}, line {line}: there is an empty word")
 
     def _tab_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
         for piece in text.pieces():
@@ -251,11 +254,13 @@ def _begins_as_typed(path: str) -> bool:
         return False
 
 
-def _fault_in_row(word: object, count: object) -> str | None:
-    if not isinstance(word, str) or not word:
-        return "there is an empty word" if word == "" else "there is no word"
+def _fault_in_row(word: object, count: object) -> LineFault | None:
+    if word == "":
+        return LineFault("{path}, row {line}: there is an empty word")
+    if not isinstance(word, str):
+        return LineFault("{path}, row {line}: there is no word")
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= LARGEST_COUNT:
-        return f"the count is {str(count)[:50]}"
+        return LineFault("{path}, row {line}: the count is {count}", {"count": str(count)[:50]})
     return None
 
 

@@ -294,9 +294,17 @@ class _Decoder:
 
     def _undecodable(self, error: UnicodeDecodeError, data: bytes, line: int, byte: int) -> StudioError:
         line += self.count_line_ends(data[: error.start])
-        guess, what = self._guess(data, error.start, byte)
+        guess, is_mixed = self._guess(data, error.start, byte)
+        what = "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}"
+        if guess is not None:
+            what = "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}; it may be {guess}"
+        elif is_mixed:
+            what = (
+                "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}; the text around them is, so "
+                "encodings seem to be mixed"
+            )
         return StudioError(
-            "{path}, line {line}: the bytes {bytes} at byte {byte} are not {encoding}" + what,
+            what,
             UNDECODABLE_ADVICE,
             path=self._name,
             line=line,
@@ -306,10 +314,10 @@ class _Decoder:
             guess=guess,
         )
 
-    def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, str]:
-        """Return the encoding that seems to be used instead of UTF-8 around a fault, and the words to report it."""
+    def _guess(self, data: bytes, fault: int, byte: int) -> tuple[str | None, bool]:
+        """Return the encoding that seems to be used instead of UTF-8 around a fault, and whether several seem to be."""
         if self._encoding != "utf-8":
-            return None, ""
+            return None, False
         from wordpiece_studio.corpus.encodings import guessed_encoding
 
         if self._around is not None:
@@ -320,17 +328,22 @@ class _Decoder:
             sample = data[start : start + AROUND_BYTES]
         guess = guessed_encoding(sample)
         if guess is not None and guess.how == "mixed":
-            return None, "; the text around them is, so encodings seem to be mixed"
+            return None, True
         if guess is None or guess.name == "utf-8" or (guess.how == "guess" and guess.telling < _TELLING_WORDS):
-            return None, ""
-        return guess.name.upper(), "; it may be {guess}"
+            return None, False
+        return guess.name.upper(), False
 
     def _binary(self, text: str, data: bytes, line: int, byte: int) -> StudioError:
         before = text[: text.index("\0")]
         start = len(before.encode(self._encoding))
-        guess, what = self._guess(data, start, byte)
+        guess, _ = self._guess(data, start, byte)
+        what = "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file"
+        if guess is not None:
+            what = (
+                "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file; it may be {guess}"
+            )
         return StudioError(
-            "{path}, line {line}: there is a NUL character at byte {byte}, as in a binary file" + what,
+            what,
             BINARY_ADVICE,
             path=self._name,
             line=line + before.count("\n"),

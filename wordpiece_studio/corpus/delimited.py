@@ -32,7 +32,6 @@ _DELIMITERS = ",;\t|"
 QUOTE_ADVICE = (
     "Correct it: a quoted cell ends with its quote, and a quote in it is doubled. Or ask for such lines to be skipped."
 )
-_CR_ALONE = "a CR without an LF after it: lines must end with LF or CR LF, and cells with line ends need quotes"
 _SNIFFED_LINES, _SNIFFED_CHARACTERS = 100, 1 << 16
 
 
@@ -140,6 +139,15 @@ class DelimitedRows:
     def _fault(self, error: csv.Error, line: int, byte: int, delimiter: str) -> StudioError:
         row = "".join(self._lines.row)
         opened = _open_quote(row, delimiter)
+        if opened is None and "new-line character" in str(error):
+            return StudioError(
+                "{path}, line {line}, byte {byte}: there is a CR without an LF after it; lines must end with LF or "
+                "CR LF, and cells with line ends need quotes",
+                SKIP_ADVICE,
+                path=self._text.name,
+                line=line,
+                byte=byte,
+            )
         if opened is None:
             return StudioError(
                 "{path}, line {line}, byte {byte}: the row cannot be read ({reason})",
@@ -147,7 +155,7 @@ class DelimitedRows:
                 path=self._text.name,
                 line=line,
                 byte=byte,
-                reason=_CR_ALONE if "new-line character" in str(error) else error,
+                reason=error,
             )
         before = row[:opened]
         return StudioError(

@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 _MOST_PARSED_BYTES = 16 << 20
 _FIRST_ROWS, _FIRST_BYTES = 20, 256 << 10  # which show where the text is
 _DEEPEST_FIELD = 3
-# msgspec's messages about a row of the wrong type, and our words for the types that it names.
+# msgspec's messages about a row of the wrong type, and JSON's names of the types that it names.
 _WRONG_KIND = re.compile(r"Expected `(str|object)`, got `(\w+)`(?: - at `\$\.(.+)`)?")
 _MISSING = re.compile(r"Object missing required field `(.+?)`(?: - at `\$\.(.+)`)?")
-_KINDS = {
-    "str": "a text", "object": "an object", "array": "an array", "bool": "true or false", "null": "null",
-    "int": "a number", "float": "a number",
-}  # fmt: skip
+_JSON_TYPES = {"str": "string", "bool": "boolean", "int": "number", "float": "number"}  # others have the same name
+_TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 
 class JsonLines(RowSource):
@@ -99,33 +97,21 @@ class JsonLines(RowSource):
         return collector.piece(piece.line, piece.byte, piece.end_byte)
 
     def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
-        if fault.before is None:
-            return StudioError(
-                "{path}, line {line}, byte {byte}: {reason}",
-                SKIP_ADVICE,
-                path=self.name,
-                line=line,
-                byte=byte,
-                reason=fault.reason,
-            )
-        return StudioError(
-            "{path}, line {line}, column {column}, byte {byte}: this is not JSON ({reason})",
-            SKIP_ADVICE,
-            path=self.name,
-            line=line,
-            column=len(fault.before) + 1,
-            byte=byte + len(fault.before.encode(encoding, "replace")),
-            reason=fault.reason,
-        )
+        byte += len(fault.before.encode(encoding, "replace"))
+        return StudioError(fault.what, SKIP_ADVICE, path=self.name, line=line, byte=byte, **fault.values)
 
 
 class _FaultyRow(Exception):
-    """A row without a text; `before` is the part before the place where it stops being JSON."""
+    """A row without a text; `before` is the part before the place where it stops being JSON.
 
-    def __init__(self, reason: str, before: str | None = None) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    `what` is the template of the error, `values` are those of its fields that do not say where the row is.
+    """
+
+    def __init__(self, what: str, before: str = "", **values: object) -> None:
+        super().__init__(what)
+        self.what = what
         self.before = before
+        self.values = values
 
 
 class _TextDecoder:
@@ -153,21 +139,19 @@ class _TextDecoder:
         try:
             return self.texts([line])[0]
         except RecursionError:
-            raise _FaultyRow("the JSON is nested too deeply") from None
+            raise _FaultyRow(_TOO_DEEP) from None
         except msgspec.DecodeError as error:
             if len(line) > _MOST_PARSED_BYTES:
-                raise _FaultyRow(_reason(str(error))) from None
+                raise _fault_in_long(str(error)) from None
         value = parsed(line)
         for depth, name in enumerate(self._path):
             if not isinstance(value, dict):
-                raise _FaultyRow(f"{_called(self._path[:depth])} is {_kind(value)}, not an object")
+                raise _wrong_type("object", self._path[:depth], _type_of(value))
             if name not in value:
-                raise _FaultyRow(
-                    f'{_called(self._path[:depth])} has no field "{name}"; it has: {listed_names(list(value))}'
-                )
+                raise _missing(name, self._path[:depth], list(value))
             value = value[name]
         if not isinstance(value, str):
-            raise _FaultyRow(f"{_called(self._path)} is {_kind(value)}, not a text")
+            raise _wrong_type("str", self._path, _type_of(value))
         return value
 
 
@@ -178,9 +162,10 @@ def parsed(line: bytes) -> Any:
         # Integers of more than 4300 digits would be rejected.
         return json.loads(text, parse_int=len)
     except json.JSONDecodeError as error:
-        raise _FaultyRow(error.msg, text[: error.pos]) from None
+        what, column = "{path}, line {line}, column {column}, byte {byte}: this is not JSON ({reason})", error.pos + 1
+        raise _FaultyRow(what, text[: error.pos], column=column, reason=error.msg) from None
     except RecursionError:
-        raise _FaultyRow("the JSON is nested too deeply") from None
+        raise _FaultyRow(_TOO_DEEP) from None
 
 
 def first_objects(lines: Iterable[bytes], column: str | None = None) -> list[dict[str, Any]]:
@@ -231,25 +216,44 @@ def _sizes(lines: Sequence[bytes], encoding: str) -> Iterator[int]:
     return (len(f"{line.decode()}\n".encode(encoding, "replace")) for line in lines)
 
 
-def _reason(message: str) -> str:
-    """Return our wording of msgspec's message about a row that is too long to be parsed again.
+def _fault_in_long(message: str) -> _FaultyRow:
+    """Return the fault that msgspec's message reports in a row that is too long to be parsed again.
 
-    >>> _reason("Expected `str`, got `int` - at `$.text`")
-    'the field "text" is a number, not a text'
+    >>> _fault_in_long("Expected `str`, got `int` - at `$.text`").values
+    {'field': 'text', 'type': 'number'}
     """
     if wrong := _WRONG_KIND.fullmatch(message):
         wanted, found, path = wrong.groups()
-        return f"{_called(path.split('.') if path else ())} is {_KINDS[found]}, not {_KINDS[wanted]}"
+        return _wrong_type(wanted, path.split(".") if path else (), _JSON_TYPES.get(found, found))
     if missing := _MISSING.fullmatch(message):
         name, path = missing.groups()
-        return f'{_called(path.split(".") if path else ())} has no field "{name}"'
-    return f"this is not JSON ({message})"
+        return _missing(name, path.split(".") if path else ())
+    return _FaultyRow("{path}, line {line}, byte {byte}: this is not JSON ({reason})", reason=message)
 
 
-def _called(path: Sequence[str]) -> str:
-    return f'the field "{".".join(path)}"' if path else "the row"
+def _wrong_type(wanted: str, path: Sequence[str], found: str) -> _FaultyRow:
+    """Return the fault of a row, or of the field in it at `path`, whose JSON type `found` is not the wanted one."""
+    if not path:
+        return _FaultyRow("{path}, line {line}, byte {byte}: the row is not an object (JSON type: {type})", type=found)
+    what = '{path}, line {line}, byte {byte}: the field "{field}" is not a text (JSON type: {type})'
+    if wanted == "object":
+        what = '{path}, line {line}, byte {byte}: the field "{field}" is not an object (JSON type: {type})'
+    return _FaultyRow(what, field=".".join(path), type=found)
 
 
-def _kind(value: object) -> str:
-    kinds = {dict: "an object", list: "an array", bool: "true or false", type(None): "null"}
-    return kinds.get(type(value), "a text" if isinstance(value, str) else "a number")
+def _missing(name: str, path: Sequence[str], others: Sequence[str] = ()) -> _FaultyRow:
+    """Return the fault of a row, or of the field in it at `path`, without the field `name`, with those that it has."""
+    if path:
+        what = '{path}, line {line}, byte {byte}: the field "{field}" has no field "{name}"'
+        if others:
+            what = '{path}, line {line}, byte {byte}: the field "{field}" has no field "{name}"; it has: {names}'
+    else:
+        what = '{path}, line {line}, byte {byte}: the row has no field "{name}"'
+        if others:
+            what = '{path}, line {line}, byte {byte}: the row has no field "{name}"; it has: {names}'
+    return _FaultyRow(what, field=".".join(path), name=name, names=listed_names(others))
+
+
+def _type_of(value: object) -> str:
+    types = {dict: "object", list: "array", bool: "boolean", type(None): "null"}
+    return types.get(type(value), "string" if isinstance(value, str) else "number")

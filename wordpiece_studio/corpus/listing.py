@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
 """Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
 
-NO_COLUMN_ADVICE = "Name no column; or if the lines are rows, their kind."
+NO_COLUMN_ADVICE = "Specify no column; or if the lines are rows, specify their kind."
 _WITHOUT_COLUMNS = ("text", "word-counts")  # the kinds of file whose text is in no column, or in known ones
 _ONE = (str, bytes, os.PathLike, CorpusFile)
 
@@ -149,13 +149,10 @@ def listing(
 
 
 def _no_column(name: str, kind: FileKind, column: str) -> StudioError:
-    return StudioError(
-        '{path} has no column "{column}": it is read as {kind}',
-        NO_COLUMN_ADVICE,
-        path=name,
-        column=column,
-        kind="plain text" if kind == "text" else "words and their counts",
-    )
+    what = '{path} has no column "{column}": it is read as words and their counts'
+    if kind == "text":
+        what = '{path} has no column "{column}": it is read as plain text'
+    return StudioError(what, NO_COLUMN_ADVICE, path=name, column=column)
 
 
 def listed_files(

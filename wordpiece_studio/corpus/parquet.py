@@ -165,15 +165,11 @@ class ParquetTexts(FileOnDisk):
             elif self._errors == "skip-line":
                 collector.skipped += 1
             else:
-                raise StudioError(
-                    '{path}, row group {group}, row {row}: there is {found} in the column "{column}"',
-                    SKIP_ADVICE,
-                    path=self.name,
-                    group=group,
-                    row=number,
-                    found="no text" if value is None else "something that is not UTF-8",
-                    column=printable(column),
-                )
+                what = '{path}, row group {group}, row {row}: the column "{column}" contains bytes that are not UTF-8'
+                if value is None:
+                    what = '{path}, row group {group}, row {row}: there is no text in the column "{column}"'
+                place = {"path": self.name, "group": group, "row": number, "column": printable(column)}
+                raise StudioError(what, SKIP_ADVICE, **place)
         piece = collector.piece(row + 1, 0, 0)
         self._characters_out += len(piece.text)
         if self._characters_out > UNSUSPICIOUS_BYTES and self._characters_out > LARGEST_RATIO * self.size:
@@ -285,7 +281,7 @@ def _found_column(schema: Any, column: str | None, name: str) -> str:
     if not _is_text(schema.field(column).type):
         raise StudioError(
             '{path}: the column "{column}" contains {type}, not texts',
-            "Columns with texts: {columns}.",
+            "Columns with texts: {columns}." if text_columns(schema) else "Choose a file with text.",
             path=name,
             column=printable(column),
             type=printable(str(schema.field(column).type)[:100]),

@@ -160,16 +160,14 @@ class RowCollector:
 
     def _fault(self, text: str, line: int, byte: int) -> StudioError:
         bad = _NO_TEXT.findall(text)[0]
-        return StudioError(
-            "{path}, line {line}, byte {byte}: the text contains {found}"
-            if self._has_lines
-            else "{path}, row {line}: the text contains {found}",
-            CHARACTERS_ADVICE,
-            path=self._name,
-            line=line,
-            byte=byte,
-            found="a NUL character" if bad == "\0" else f"an unpaired surrogate (U+{ord(bad):04X})",
-        )
+        if bad == "\0":
+            in_line = "{path}, line {line}, byte {byte}: the text contains a NUL character"
+            in_row = "{path}, row {line}: the text contains a NUL character"
+        else:
+            in_line = "{path}, line {line}, byte {byte}: the text contains an unpaired surrogate (U+{code:04X})"
+            in_row = "{path}, row {line}: the text contains an unpaired surrogate (U+{code:04X})"
+        what, place = in_line if self._has_lines else in_row, {"path": self._name, "line": line, "byte": byte}
+        return StudioError(what, CHARACTERS_ADVICE, **place, code=ord(bad))
 
 
 def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Sequence[str] = ()) -> str:
@@ -187,14 +185,12 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
         return found
     if not columns:
         advice = "Available: {columns}. Choose a file with text." if every else "Choose a file with text."
-        raise StudioError("{path} has no {kind} with text", advice, path=name, kind=kind, columns=listed_names(every))
-    raise StudioError(
-        "{path} has more than one {kind} that may be the text: {columns}",
-        NAME_COLUMN_ADVICE,
-        path=name,
-        kind=kind,
-        columns=listed_names(columns),
-    )
+        what = "{path} has no field with text" if kind == "field" else "{path} has no column with text"
+        raise StudioError(what, advice, path=name, columns=listed_names(every))
+    what = "{path} has more than one column that may be the text: {columns}"
+    if kind == "field":
+        what = "{path} has more than one field that may be the text: {columns}"
+    raise StudioError(what, NAME_COLUMN_ADVICE, path=name, columns=listed_names(columns))
 
 
 def proposed_column(columns: Sequence[str]) -> str | None:
@@ -207,7 +203,7 @@ def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
     """Return the error for a column that does not exist."""
     return StudioError(
         '{path} has no column "{column}"',
-        "Available: {columns}.",
+        "Available: {columns}." if columns else "Choose a file with columns.",
         path=name,
         column=printable(column),
         columns=listed_names(columns),
@@ -217,4 +213,4 @@ def no_column(column: str, columns: Sequence[str], name: str) -> StudioError:
 def listed_names(names: Sequence[str]) -> str:
     """Return the names of columns as one printable string of limited length."""
     shown = [printable(name[:60]) for name in names[:20]]
-    return ", ".join(shown) + (", …" if len(names) > 20 else "") if names else "none"
+    return ", ".join(shown) + (", …" if len(names) > 20 else "")

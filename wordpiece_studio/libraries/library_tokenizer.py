@@ -323,12 +323,15 @@ class LibraryTokenizer(LibraryEncoder):
             what = "{path}: the {library} library was ended, because it took more than {memory} of memory"
             raise self._ended(what, memory=memory_text(growth)) from None
         except StudioError as error:
+            what, ending = "{path}: the {library} library crashed on it: {reason}", {"reason": error.what}
+            if "signal" in error.values:
+                what = "{path}: the {library} library crashed on it: its process ended by signal {signal}"
+            elif "code" in error.values:
+                what = "{path}: the {library} library crashed on it: its process ended with exit code {code}"
             raise StudioError(
-                "{path}: the {library} library crashed on it, its process ended {how}",
+                what,
                 "The file may be damaged, or take too much memory: get the file again, or use a smaller text.",
-                path=self._name,
-                library=library_of(self.path),
-                how=error.values.get("how", f"({error.what})"),
+                **{**ending, **error.values, "path": self._name, "library": library_of(self.path)},
             ) from error
 
     def _ended(self, what: str, **values: object) -> StudioError:

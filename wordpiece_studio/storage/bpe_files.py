@@ -154,14 +154,29 @@ def check_bpe_symbols(symbols: Iterable[str]) -> None:
         raise _no_line(symbol)
 
 
+_NO_BPE_ADVICE = "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix."
+
+
 def why_no_bpe(config: TrainingConfig) -> StudioError | None:
     """Return why a training cannot be written as byte pair encoding; None if its settings allow it."""
     if config.objective != "count":
-        return _no_bpe("its objective was not count: byte pair encoding only stores the order of the merges")
+        return StudioError(
+            "This run cannot be written as vocab.json and merges.txt: its objective was not count, and byte pair "
+            "encoding only stores the order of the merges",
+            _NO_BPE_ADVICE,
+        )
     if config.continuing_subword_prefix:
-        return _no_bpe("its symbols have a prefix inside words, which GPT-2's files do not support")
+        return StudioError(
+            "This run cannot be written as vocab.json and merges.txt: its symbols have a prefix inside words, which "
+            "GPT-2's files do not support",
+            _NO_BPE_ADVICE,
+        )
     if config.end_of_word_suffix is not None and config.end_of_word != "attached":
-        return _no_bpe("the end of a word is a symbol of its own; in these files it is part of the last character")
+        return StudioError(
+            "This run cannot be written as vocab.json and merges.txt: the end of a word is a symbol of its own; in "
+            "these files it is part of the last character",
+            _NO_BPE_ADVICE,
+        )
     return None
 
 
@@ -230,7 +245,9 @@ def read_bpe_files(
 
 def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:
     name = display_name(path)
-    text = utf8_text(small_file_bytes(path, LARGEST_FILE_BYTES, "a list of merges"), path)
+    text = utf8_text(
+        small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a list of merges"), path
+    )
     merges: list[tuple[str, str]] = []
     lines = text.split("\n")
     for number, line in enumerate(lines[:-1] if not lines[-1] else lines, start=1):
@@ -238,20 +255,14 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
         if line.startswith(_VERSION):
             continue
         left, space, right = line.partition(" ")
+        advice = "Use two files that belong together."
         if not space or " " in right:
-            fault = "expected two symbols separated by a space"
-        elif missing := [token for token in (left, right, left + right) if token not in vocab]:
-            fault = f"{missing[0][:50]!r} is not in the vocabulary"
-        else:
-            merges.append((left, right))
-            continue
-        raise StudioError(
-            "{path}, line {line}: {fault}",
-            "Use two files that belong together.",
-            path=name,
-            line=number,
-            fault=fault,
-        )
+            what = "{path}, line {line}: expected two symbols separated by a space"
+            raise StudioError(what, advice, path=name, line=number)
+        if missing := [token for token in (left, right, left + right) if token not in vocab]:
+            what = "{path}, line {line}: {token} is not in the vocabulary"
+            raise StudioError(what, advice, path=name, line=number, token=repr(missing[0][:50]))
+        merges.append((left, right))
     return merges
 
 
@@ -264,12 +275,4 @@ def _no_line(symbol: str) -> StudioError:
         "The symbol {token} cannot appear in merges.txt, which has one merge per line with a space in the middle",
         "Choose a pre-tokenizer that splits words at such characters.",
         token=repr(symbol),
-    )
-
-
-def _no_bpe(reason: str) -> StudioError:
-    return StudioError(
-        "This run cannot be written as vocab.json and merges.txt: {reason}",
-        "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix.",
-        reason=reason,
     )

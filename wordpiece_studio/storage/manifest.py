@@ -24,7 +24,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
-from wordpiece_studio.storage.small_files import small_file_bytes
+from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
@@ -347,7 +347,9 @@ def read_manifest(path: Path) -> Manifest:
         If it cannot be read, is damaged, or a newer version wrote it.
     """
     name = display_name(path)
-    data = small_file_bytes(path, _LARGEST_BYTES, "a manifest", "Train again to write a new one.")
+    data = small_file_bytes(
+        path, _LARGEST_BYTES, "{path} is {n} MB, too large for a manifest", "Train again to write a new one."
+    )
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.format > FORMAT:
@@ -517,7 +519,7 @@ def check_together(manifest_path: Path, manifest: Manifest, names: Collection[st
                 path=display_name(path),
                 manifest=manifest_path.name,
             )
-        data = small_file_bytes(path, _LARGEST_FILE_BYTES, "a tokenizer", "Save again.")
+        data = small_file_bytes(path, _LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER, "Save again.")
         if digest not in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
             raise StudioError(
                 "{path} is not the file that was written together with {manifest}: it has changed since, or saving was "

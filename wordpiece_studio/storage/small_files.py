@@ -12,6 +12,8 @@ from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
+TOO_LARGE_TOKENIZER = "{path} is {n} MB, too large for a tokenizer"
+
 
 def checked_path(path: object) -> Path:
     """Return the path that a text or a path object stands for.
@@ -27,7 +29,7 @@ def checked_path(path: object) -> Path:
 
 
 def small_file_bytes(
-    path: str | os.PathLike[str], most_bytes: int, what: str, advice: str = "Choose another file."
+    path: str | os.PathLike[str], most_bytes: int, too_large: str, advice: str = "Choose another file."
 ) -> bytes:
     """Return all bytes of a file.
 
@@ -37,8 +39,8 @@ def small_file_bytes(
         The path of the file.
     most_bytes
         The largest size.
-    what, advice
-        For the message about a larger file: what it should be, such as ``"a vocabulary"``, and what to do.
+    too_large, advice
+        The error for a larger file: a template with ``{path}`` and ``{n}``, its size in MB, and what to do.
 
     Raises
     ------
@@ -56,9 +58,7 @@ def small_file_bytes(
             raise unreadable(path, error) from error
         size = len(data)
     if size > most_bytes:
-        raise StudioError(
-            "{path} is {n} MB, too large for {kind}", advice, path=display_name(path), n=size >> 20, kind=what
-        )
+        raise StudioError(too_large, advice, path=display_name(path), n=size >> 20)
     return data
 
 

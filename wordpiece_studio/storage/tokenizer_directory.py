@@ -109,7 +109,7 @@ def library_names(trainer: str, config: TrainingConfig) -> tuple[str, ...]:
 def why_not_in_transformers(trainer: str, config: TrainingConfig) -> str | None:
     """Return why `transformers` cannot load what a library trains; None if it can."""
     if file_of(trainer) != TOKENIZER_FILE and config.user_tokens:
-        return "transformers cannot treat the whitespace around user tokens as SentencePiece does"
+        return "The library transformers cannot treat the whitespace around user tokens as SentencePiece does"
     return None
 
 

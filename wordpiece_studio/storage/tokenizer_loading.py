@@ -341,16 +341,21 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
     for number, token in enumerate(lines):
         if id_of(token) != number:
             found = id_of(token)
-            raise StudioError(
+            what = (
                 "{vocabulary}, line {line}, contradicts {path} next to it: {token} has the ID {id} in the first, "
-                "{other} in the second",
+                "{other} in the second"
+            )
+            if found is None:
+                what = "{vocabulary}, line {line}, contradicts {path} next to it, which does not have {token}"
+            raise StudioError(
+                what,
                 "Put each in its own folder, or specify the file to read.",
                 vocabulary=display_name(folder / VOCABULARY_FILE),
                 path=TOKENIZER_FILE,
                 line=number + 1,
                 token=repr(token[:50]),
                 id=number,
-                other="none" if found is None else found,
+                other=found,
             )
     if len(lines) < size:
         raise StudioError(

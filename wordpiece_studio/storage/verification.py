@@ -377,11 +377,16 @@ def _notes(manifest: Manifest) -> tuple[str, ...]:
     training = manifest.training or {}
     notes = []
     if training.get("max_seconds") is not None:
-        seconds = f"The training ended after {training['max_seconds']} s at the latest, which depended on the machine: "
-        again = (
-            "the vocabulary's size was" if manifest.merges is None else f"exactly its {manifest.merges:,} merges were"
+        note = (
+            "The training ended after {seconds} s at the latest, which depended on the machine: exactly its {merges:,} "
+            "merges were reproduced."
         )
-        notes.append(f"{seconds}{again} reproduced.")
+        if manifest.merges is None:
+            note = (
+                "The training ended after {seconds} s at the latest, which depended on the machine: the vocabulary's "
+                "size was reproduced."
+            )
+        notes.append(note.format(seconds=training["max_seconds"], merges=manifest.merges))
     return tuple(notes)
 
 

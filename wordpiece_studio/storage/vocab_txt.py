@@ -51,13 +51,8 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
     for line, token in enumerate(tokens, start=1):
         fault = _fault(token)
         if fault:
-            raise StudioError(
-                "{path}, line {line}: {fault}",
-                "A vocabulary has one token per line.",
-                path=name,
-                line=line,
-                fault=fault,
-            )
+            what = "{path}, line {line}: " + fault
+            raise StudioError(what, "A vocabulary has one token per line.", path=name, line=line, length=len(token))
         if token in first_line:
             raise StudioError(
                 "{path}: {token} appears on line {first} and again on line {line}",
@@ -93,7 +88,11 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
     """
     if not tokens:
         raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
-    faulty = [f"{token[:50]!r} ({fault})" for token in tokens if (fault := _fault(token) or _fault_for_others(token))]
+    faulty = [
+        f"{token[:50]!r} ({fault.format(length=len(token))})"
+        for token in tokens
+        if (fault := _fault(token) or _fault_for_others(token))
+    ]
     if faulty:
         raise StudioError(
             "{n} of the tokens cannot appear in a vocab.txt: {list}",
@@ -121,7 +120,7 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
 
 
 def _data(path: str | os.PathLike[str], name: str) -> bytes:
-    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a vocabulary")
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a vocabulary")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise StudioError("{path} is in UTF-16", "Save it as UTF-8.", path=name)
     return data.removeprefix(b"\xef\xbb\xbf")
@@ -169,7 +168,7 @@ def _lines(texts: list[str]) -> list[str]:
 
 
 def _fault(token: str) -> str | None:
-    """Return why a token cannot be on a line of its own, or None if it can."""
+    """Return why a token cannot be on a line of its own, a template for its length, or None if it can."""
     if not token:
         return "an empty token"
     if ord(token[-1]) in bert_tables().whitespace:
@@ -180,7 +179,7 @@ def _fault(token: str) -> str | None:
     if "\r" in token:
         return "a line break"
     if len(token) > LONGEST_TOKEN:
-        return f"a token of {len(token)} characters"
+        return "a token of {length:,} characters"
     try:
         token.encode("utf-8")
     except UnicodeEncodeError:

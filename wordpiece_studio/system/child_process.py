@@ -55,7 +55,7 @@ class ChildProcess:
     arguments
         Values that JSON can hold.
     name
-        The name of the work in errors: "The counting".
+        The name of the work, with which errors begin: "The counting". It is part of their templates.
 
     Raises
     ------
@@ -131,12 +131,15 @@ class ChildProcess:
             code = self._process.wait(_END_SECONDS)
         _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
         if self._is_nonsense:
-            return StudioError("{name} was stopped: its process sent invalid data", "Try again.", name=self._name)
+            return StudioError(f"{self._name} was stopped: its process sent invalid data", "Try again.")
+        advice = "There may be too little memory, or another program ended it. Try again, or use a smaller corpus."
+        if code is None:
+            return StudioError(f"{self._name} was interrupted: its process does not respond", advice)
+        if code < 0:
+            what = f"{self._name} was interrupted: its process ended by signal {{signal}}"
+            return StudioError(what, advice, signal=_name_of_signal(-code))
         return StudioError(
-            "{name} was interrupted: its process ended {how}",
-            "There may be too little memory, or another program ended it. Try again, or use a smaller corpus.",
-            name=self._name,
-            how=_how_ended(code),
+            f"{self._name} was interrupted: its process ended with exit code {{code}}", advice, code=code
         )
 
     def end(self) -> None:
@@ -279,13 +282,11 @@ def _write(pipe: int, content: bytes) -> None:
             rest = rest[os.write(pipe, rest) :]
 
 
-def _how_ended(code: int | None) -> str:
-    if code is not None and code < 0:
-        try:
-            return f"by {signal.Signals(-code).name}"
-        except ValueError:
-            return f"by signal {-code}"
-    return f"with exit code {code}"
+def _name_of_signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def written_error(error: StudioError) -> bytes:

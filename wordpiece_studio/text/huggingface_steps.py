@@ -70,9 +70,10 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
 _BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
 _BEHAVIORS: Mapping[Behavior, str] = {name: name.title().replace("_", "") for name in get_args(Behavior)}
 _REFUSED = {
-    "pattern": "where a regular expression matches depends on the program that searches; what all understand alike can "
-    "be given to split:removed,invert:",
-    "unicode-punctuation": "other programs cannot drop characters inside a word, and use another version of Unicode",
+    "pattern": 'A tokenizer.json cannot express the pre-tokenizer "{name}": where a regular expression matches depends '
+    "on the program that searches; what all understand alike can be passed to split:removed,invert:",
+    "unicode-punctuation": 'A tokenizer.json cannot express the pre-tokenizer "{name}": other programs cannot drop '
+    "characters inside a word, and use another version of Unicode",
 }
 
 
@@ -304,12 +305,8 @@ def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
             values.append(_split_value(part))
             continue
         if part["type"] in _REFUSED:
-            raise StudioError(
-                'A tokenizer.json cannot express the pre-tokenizer "{name}": {reason}',
-                VOCABULARY_ALONE_ADVICE,
-                name=part.get("pattern") or part["type"],
-                reason=_REFUSED[part["type"]],
-            )
+            name = part.get("pattern") or part["type"]
+            raise StudioError(_REFUSED[part["type"]], VOCABULARY_ALONE_ADVICE, name=name)
         values.append(_PRE_TOKENIZERS[part["type"]])
     return values
 

@@ -601,12 +601,10 @@ class _Shape:
         is_first = self.truncation == "only_first"
         left = (first if is_first else second or 0) - surplus
         if left <= 0:
-            raise StudioError(
-                "Truncating the {which} text alone cannot make everything fit into {length} tokens",
-                'Use a larger max_length, or truncation="longest_first".',
-                which="first" if is_first else "second",
-                length=most,
-            )
+            what = "Truncating the second text alone cannot make everything fit into {length} tokens"
+            if is_first:
+                what = "Truncating the first text alone cannot make everything fit into {length} tokens"
+            raise StudioError(what, 'Use a larger max_length, or truncation="longest_first".', length=most)
         return (left, second or 0) if is_first else (first, left)
 
     def _windows(self, encoding: Encoding, length: int) -> list[Encoding]:

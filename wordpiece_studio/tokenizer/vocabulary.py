@@ -194,7 +194,11 @@ class Vocabulary:
         added_tokens: Iterable[str | AddedToken] = (),
         pieces: int | None = None,
     ) -> None:
-        for name, text in (("prefix", continuing_subword_prefix), ("suffix", end_of_word_suffix or "")):
+        affixes = {
+            "continuing_subword_prefix": continuing_subword_prefix,
+            "end_of_word_suffix": end_of_word_suffix or "",
+        }
+        for name, text in affixes.items():
             if not isinstance(text, str):
                 raise StudioError("Invalid {name}: {value}", "Use a string.", name=name, value=repr(text)[:100])
         self._table = tokens if isinstance(tokens, TokenList) else TokenList(checked_texts(tokens))

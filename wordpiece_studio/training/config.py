@@ -147,7 +147,8 @@ class TrainingConfig:
                 object.__setattr__(self, name, _text_tuple(name, value))
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise _setting_error(name, "one of " + ", ".join(choices), getattr(self, name))
+                what = "The setting {name} must be one of {choices}, not {value!r}"
+                raise _setting_error(what, name, getattr(self, name), choices=", ".join(choices))
         for name, smallest in _COUNTS.items():
             object.__setattr__(self, name, _whole_number(name, getattr(self, name), smallest))
         for name in ("max_seconds", "min_value"):
@@ -161,7 +162,7 @@ class TrainingConfig:
         for role, (berts, *_) in ROLES.items():
             token = getattr(self, role)
             if token is not None and not isinstance(token, str):
-                raise _setting_error(role, "a text or None", token)
+                raise _setting_error("The setting {name} must be a text or None, not {value!r}", role, token)
             if token and token not in special:
                 place = special.index(berts) if berts in special else len(special)
                 special[place : place + 1] = [token]
@@ -170,9 +171,11 @@ class TrainingConfig:
     def _check_texts(self) -> None:
         prefix, suffix = self.continuing_subword_prefix, self.end_of_word_suffix
         if not isinstance(prefix, str) or not _is_plain(prefix):
-            raise _setting_error("continuing_subword_prefix", "a text without control characters", prefix)
+            what = "The setting {name} must be a text without control characters, not {value!r}"
+            raise _setting_error(what, "continuing_subword_prefix", prefix)
         if suffix is not None and (not isinstance(suffix, str) or not suffix or not _is_plain(suffix)):
-            raise _setting_error("end_of_word_suffix", "a non-empty text", suffix)
+            what = "The setting {name} must be a non-empty text without control characters, not {value!r}"
+            raise _setting_error(what, "end_of_word_suffix", suffix)
         seen: set[str] = set()
         for token in self.special_tokens:
             if not token or token != token.strip() or not _is_plain(token):
@@ -204,7 +207,8 @@ class TrainingConfig:
             seen.add(token)
         for symbol in self.initial_alphabet:
             if len(self._character_of(symbol)) != 1:
-                raise _setting_error("initial_alphabet", "single characters, with or without the prefix", symbol)
+                what = "The setting {name} must be single characters, with or without the prefix, not {value!r}"
+                raise _setting_error(what, "initial_alphabet", symbol)
 
     @property
     def reserved_tokens(self) -> tuple[str, ...]:
@@ -324,7 +328,7 @@ def _text_tuple(name: str, value: object) -> tuple[str, ...]:
     """Accept any list of texts, but not a single text, a common slip, which would be read letter by letter."""
     items = tuple(cast("Any", value)) if isinstance(value, (list, tuple)) else None
     if items is None or not all(isinstance(item, str) for item in items):
-        raise _setting_error(name, "a list of texts", value)
+        raise _setting_error("The setting {name} must be a list of texts, not {value!r}", name, value)
     return items
 
 
@@ -339,11 +343,15 @@ def _whole_number(name: str, value: object, smallest: int) -> int | None:
         return None
     number = -1 if isinstance(value, bool) or not isinstance(value, SupportsIndex) else index(value)
     if number < smallest:
-        raise _setting_error(name, f"a whole number from {smallest}", value)
+        what = "The setting {name} must be a whole number from {least}, not {value!r}"
+        raise _setting_error(what, name, value, least=smallest)
     largest = LARGEST_VOCAB_SIZE if name == "vocab_size" else _LARGEST_NUMBER
     if number > largest:
-        raise _setting_error(name, f"at most {largest:,}", value)
+        raise _setting_error("The setting {name} must be at most {most:,}, not {value!r}", name, value, most=largest)
     return number
+
+
+_NO_NUMBER = "The setting {name} must be a number, not {value!r}"
 
 
 def _number(name: str, value: object) -> float | None:
@@ -351,19 +359,19 @@ def _number(name: str, value: object) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, SupportsFloat):
-        raise _setting_error(name, "a number", value)
+        raise _setting_error(_NO_NUMBER, name, value)
     try:
         number = value if isinstance(value, int) else float(value)
     except (TypeError, ValueError, OverflowError):
-        raise _setting_error(name, "a number", value) from None
+        raise _setting_error(_NO_NUMBER, name, value) from None
     if not abs(number) <= sys.float_info.max:
-        raise _setting_error(name, "a number", value)
+        raise _setting_error(_NO_NUMBER, name, value)
     if name == "max_seconds" and number < 0:
-        raise _setting_error(name, "a number from 0", value)
+        raise _setting_error("The setting {name} must be a number from 0, not {value!r}", name, value)
     return number
 
 
-def _setting_error(name: str, wanted: str, value: object) -> StudioError:
+def _setting_error(what: str, name: str, value: object, **values: object) -> StudioError:
     if isinstance(value, int) and value.bit_length() > 200:  # Python does not print a number of thousands of digits
         value = math.inf if value > 0 else -math.inf
-    return StudioError("The setting {name} must be {wanted}, not {value!r}", "", name=name, wanted=wanted, value=value)
+    return StudioError(what, "", name=name, value=value, **values)

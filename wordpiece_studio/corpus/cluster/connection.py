@@ -40,6 +40,15 @@ _RETRIES = 2  # of a task that failed in a way that no text can cause
 # Reported in other words by the errors raised here, or handled by Dask itself.
 _EXPECTED_LOG = ("Couldn't gather", "Failed to reconnect")
 _VERSION = "wordpiece_studio:__version__"
+# What is wrong with the version at an address: it cannot be loaded, or is another one.
+_OF_WORKERS = (
+    "The worker {address} cannot load WordPiece Studio: {reason}",
+    "The worker {address} runs WordPiece Studio {other}, but this machine runs {version}",
+)
+_OF_SCHEDULER = (
+    "The scheduler {address} cannot load WordPiece Studio: {reason}",
+    "The scheduler {address} runs WordPiece Studio {other}, but this machine runs {version}",
+)
 
 
 class Connection:
@@ -195,25 +204,25 @@ class Connection:
     def _check_versions(self, client: Client) -> None:
         """Check that this version of the Studio runs everywhere; the scheduler too loads what tasks call."""
         found: dict[str, Any] = client.run(pkgutil.resolve_name, _VERSION, on_error="return")
-        versions = {f"worker {worker}": version for worker, version in found.items()}
+        versions = [(_OF_WORKERS, worker, version) for worker, version in found.items()]
         try:
-            versions[f"scheduler {self._address}"] = client.run_on_scheduler(pkgutil.resolve_name, _VERSION)
+            of_scheduler: Any = client.run_on_scheduler(pkgutil.resolve_name, _VERSION)
         except ImportError as error:
-            versions[f"scheduler {self._address}"] = error
-        for where, version in versions.items():
+            of_scheduler = error
+        for (cannot_load, runs_another), address, version in [*versions, (_OF_SCHEDULER, self._address, of_scheduler)]:
             if isinstance(version, Exception):
                 raise StudioError(
-                    "The {where} cannot load WordPiece Studio: {reason}",
+                    cannot_load,
                     "Install version {version} there from its folder or wheel; it is not on a package index.",
-                    where=printable(where),
+                    address=printable(address),
                     version=__version__,
                     reason=printable(str(version)),
                 ) from version
             if version != __version__:
                 raise StudioError(
-                    "The {where} runs WordPiece Studio {other}, but this machine runs {version}",
+                    runs_another,
                     "Install the same version everywhere, or the words might differ.",
-                    where=printable(where),
+                    address=printable(address),
                     other=printable(str(version)),
                     version=__version__,
                 )

@@ -138,7 +138,7 @@ def _decisions(listed: Listing) -> list[Finding]:
                 (
                     *(("The first is {name}.",) if len(tables) > 1 else ()),
                     "Two columns, the second with whole numbers in every row.",
-                    "For a file that is not such a table, pass a CorpusFile that says what it is.",
+                    "If a file is not such a table, specify its kind.",
                 ),
                 {"name": tables[0], "files": len(tables)},
             )

@@ -287,7 +287,7 @@ def long_line(evidence: Evidence) -> Finding | None:
     if length < max(_LONG_LINE, _MOST * whole):
         return None
     fix = TextFix("wrap-lines") if sample.is_editable else None
-    remark = () if fix else ("With one line per sentence, messages could say where things are.",)
+    remark = () if fix else ("With one line per sentence, messages can say in which line something is.",)
     return Finding(
         "long-line",
         "note",
@@ -330,7 +330,7 @@ def _is_western(encoding: str) -> bool:
 
 def _remark(evidence: Evidence, fix: Fix | None, lost: int) -> tuple[str, ...]:
     if lost:
-        return ("They cannot be restored here: open the file in its own encoding.",)
+        return ("What is lost cannot be restored here: open the file in its own encoding.",)
     if fix is None and not evidence.sample.is_editable:
         return ("The files themselves are damaged: open them as text to repair them.",)
     return ()

@@ -240,13 +240,16 @@ class Configuration:
                 continue
             meant = True if stated is None else stated
             if meant != actual and (stated is not None or is_bert):
+                what = "{path} contradicts {other}: {key} is {stated} here, and {actual} there"
+                if stated is None:
+                    what = "{path} contradicts {other}: {key} is {stated} here by default, and {actual} there"
                 raise StudioError(
-                    "{path} contradicts {other}: {key} is {stated} here, and {actual} there",
+                    what,
                     "Correct one of them; which one applies depends on the program and its version.",
                     path=self._name,
                     other=other,
                     key=key,
-                    stated=_word(meant) + ("" if stated is not None else " by default"),
+                    stated=_word(meant),
                     actual=_word(actual),
                 )
 

@@ -20,7 +20,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, can_be_found, reading_of
 from wordpiece_studio.storage.huggingface.tokenizer_json import kept_post_processor
-from wordpiece_studio.storage.small_files import small_file_bytes
+from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
 from wordpiece_studio.system.printable import decodable, display_name, printable
 from wordpiece_studio.text.huggingface_steps import (
     read_normalizer,
@@ -151,8 +151,8 @@ class JsonPart:
             raise self.refused("{token} has the ID {id}", token=repr(token[:50]), id=str(found[token])[:30])
         if len(set(numbers)) < len(numbers):
             twice = _first_duplicate(numbers)
-            tokens = [repr(token[:50]) for token, number in found.items() if number == twice][:2]
-            raise self.refused("{tokens} have the same ID, {id}", tokens=" and ".join(tokens), id=twice)
+            first, second = [repr(token[:50]) for token, number in found.items() if number == twice][:2]
+            raise self.refused("{first} and {second} have the same ID, {id}", first=first, second=second, id=twice)
         return found
 
     def _decoded(self, decoder: msgspec.json.Decoder[_T]) -> _T:
@@ -172,13 +172,16 @@ class JsonPart:
         found = _BYTE.search(message)
         byte = min(int(found[1]), len(self.data)) if found else len(self.data)
         reason = _BYTE.sub("", message).removeprefix("JSON is malformed: ")
+        what = "{path}, line {line}, column {column}: this is not valid JSON: {reason}"
+        if "truncated" in reason:
+            what = "{path}, line {line}, column {column}: this is not valid JSON: the file ends too early"
         return StudioError(
-            "{path}, line {line}, column {column}: this is not valid JSON: {reason}",
+            what,
             "Get a new copy; the file may be truncated, or not a tokenizer at all.",
             path=self.file,
             line=self.data.count(b"\n", 0, byte) + 1,
             column=byte - self.data.rfind(b"\n", 0, byte),
-            reason="the file ends too early" if "truncated" in reason else reason,
+            reason=reason,
         )
 
 
@@ -190,7 +193,7 @@ def read_json(path: str | os.PathLike[str]) -> JsonPart:
     StudioError
         If it cannot be read or is too large.
     """
-    data = small_file_bytes(path, LARGEST_FILE_BYTES, "a tokenizer")
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER)
     return JsonPart(data.removeprefix(b"\xef\xbb\xbf"), display_name(path))
 
 
@@ -475,6 +478,8 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
     if "model" not in members:
         raise file.refused("it has no model", "", "Choose a tokenizer.json.")
     version = members["version"].value() if "version" in members else None
+    if version is None:
+        raise file.refused('there is no version, which should be "1.0"', "", "Save it with a current version.")
     if version != "1.0":
         raise file.refused(
             'the version is {version}, not "1.0"',

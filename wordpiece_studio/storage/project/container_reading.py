@@ -33,6 +33,7 @@ from wordpiece_studio.storage.project.layout import (
     ITEM_BYTES,
     MAJOR,
     PAGE_BYTES,
+    PART,
     PROGRAM,
     ROOT,
     ROWS_PER_CHUNK,
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
 
 
 _MAGIC = b"SQLite format 3\0"
+_NOT_AS_MANY = "{path} is damaged at {part}: there are not {n:,} of them"
+_TOO_MUCH = "{path} is damaged at {part}: they would take {needed:,} bytes, more than any genuine ones"
 _HEADER_BYTES = 100
 _READ_AT_ONCE = 1 << 20
 
@@ -188,7 +191,7 @@ def check_every_byte(path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise unreadable(path, error) from error
     if last != TRAILER_MAGIC + result.digest():
-        raise damaged(path, "some place", "its bytes differ from those that were saved")
+        raise damaged(path, "{path} is damaged: its bytes differ from those that were saved")
 
 
 _LARGEST_COMPARED = 20_000_000
@@ -238,9 +241,11 @@ class Container:
         if head.major > MAJOR:
             raise self._too_new(head)
         if not head.is_whole:
-            raise damaged(path, "its end", f"it has {head.size:,} bytes, not as many as were saved")
+            raise damaged(
+                path, "{path} is damaged at its end: it has {size:,} bytes, not as many as were saved", size=head.size
+            )
         self._lock = threading.Lock()
-        with self._connected(image), self._guarded("its tables"):
+        with self._connected(image), self._guarded("{path} is damaged at its tables: it is not what was saved"):
             self._check_database()
             self._read_lists(head.version)
 
@@ -275,14 +280,14 @@ class Container:
             raise
 
     @contextlib.contextmanager
-    def _guarded(self, place: str) -> Iterator[None]:
-        """Report every error as damage of the file at `place`."""
+    def _guarded(self, what: str, **values: object) -> Iterator[None]:
+        """Report every error as damage of the file; as for `damaged`."""
         try:
             yield
         except StudioError:
             raise
         except (sqlite3.Error, zstandard.ZstdError, ValueError, TypeError, OverflowError) as error:
-            raise damaged(self.path, place) from error
+            raise damaged(self.path, what, **values) from error
 
     def _check_database(self) -> None:
         execute = self._database.execute
@@ -290,27 +295,27 @@ class Container:
             execute(f"PRAGMA {pragma}").fetchall()
         rows = execute("SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 5").fetchall()
         if sorted(rows) != sorted(("table", name, name, sql) for name, sql in SCHEMA.items()):
-            raise damaged(self.path, "its tables", "they are not those of a project")
+            raise damaged(self.path, "{path} is damaged at its tables: they are not those of a project")
         if execute("PRAGMA quick_check(1)").fetchall() != [("ok",)]:
-            raise damaged(self.path, "its tables")
+            raise damaged(self.path, "{path} is damaged at its tables: it is not what was saved")
 
     def _read_lists(self, version: int) -> None:
         self.meta = dict(self._rows("SELECT k, v FROM meta", (str, str)))
         sources = self._rows("SELECT path, absolute, relative, about FROM source ORDER BY id", (str, bytes, None, str))
         self.sources = [SourceRow(*row) for row in sources]
         if not all(source.relative is None or isinstance(source.relative, bytes) for source in self.sources):
-            raise damaged(self.path, "its list of files")
+            raise damaged(self.path, "{path} is damaged at its list of files: it is not what was saved")
         types = (str, str, int, int, int, bytes)
         rows = self._rows("SELECT name, kind, n, first, chunks, hash FROM part ORDER BY name", types)
         self.parts = {row[0]: Part(*row) for row in rows}
         if root_hash(version, self.meta, self.sources, self.parts.values()) != self.meta.get(ROOT):
-            raise damaged(self.path, "its records")
+            raise damaged(self.path, "{path} is damaged at its records: it is not what was saved")
         self._check_parts()
 
     def _rows(self, query: str, types: tuple[type | None, ...], *values: str) -> Iterator[tuple[Any, ...]]:
         for row in self._database.execute(query, values):
             if not all(wanted is None or type(value) is wanted for value, wanted in zip(row, types, strict=True)):
-                raise damaged(self.path, "its records")
+                raise damaged(self.path, "{path} is damaged at its records: it is not what was saved")
             yield row
 
     def _check_parts(self) -> None:
@@ -319,19 +324,22 @@ class Container:
         for part in sorted(self.parts.values(), key=lambda part: (part.first, part.chunks)):
             most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
             if part.first != next_chunk or not 0 <= part.n or not 0 <= part.chunks:
-                raise damaged(self.path, "the list of parts")
+                raise damaged(self.path, "{path} is damaged at the list of parts: it is not what was saved")
             if part.kind in ITEM_BYTES:
                 if part.chunks != -(-part.n // most):
-                    raise damaged(self.path, "the list of parts")
+                    raise damaged(self.path, "{path} is damaged at the list of parts: it is not what was saved")
                 needed += part.n * ITEM_BYTES[part.kind]
             next_chunk += part.chunks
         if self._database.execute("SELECT count(*) FROM chunk").fetchone() != (next_chunk - 1,):
-            raise damaged(self.path, "the list of parts")
-        self._check_memory("the list of parts", needed)
+            raise damaged(self.path, "{path} is damaged at the list of parts: it is not what was saved")
+        self._check_memory(
+            "{path} is damaged at the list of parts: they would take {needed:,} bytes, more than any genuine ones",
+            needed,
+        )
 
-    def _check_memory(self, place: str, needed: int) -> None:
+    def _check_memory(self, what: str, needed: int, **values: object) -> None:
         if needed > _SMALL + _MOST_EXPANSION * self._size:
-            raise damaged(self.path, place, f"they would take {needed:,} bytes, more than any genuine ones")
+            raise damaged(self.path, what, needed=needed, **values)
 
     def _too_new(self, head: _Head) -> StudioError:
         program = ""
@@ -339,11 +347,14 @@ class Container:
             rows = self._rows("SELECT v FROM meta WHERE k = ?", (str,), PROGRAM)
             program = next(rows, ("",))[0]
             self.close()
+        what = "{path} was saved by {program}, in the format {format}, which this version does not know"
+        if not program:
+            what = "{path} has the format {format}, which this version does not know"
         return StudioError(
-            "{path} was saved by {program}, in the format {format}, which this version does not know",
+            what,
             "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
             path=display_name(self.path),
-            program=printable(program)[:60] or "a newer WordPiece Studio",
+            program=printable(program)[:60],
             format=f"{head.major}.{head.minor}",
         )
 
@@ -359,14 +370,14 @@ class Container:
         """
         part = self._part(name)
         if part.kind not in ITEM_BYTES or part.kind == TEXT or np.dtype(part.kind).kind not in kinds:
-            raise damaged(self.path, name)
+            raise damaged(self.path, PART, part=name)
         values = np.empty(part.n, dtype=part.kind)
         target, start = values.data.cast("B") if part.n else memoryview(bytearray()), 0
         for piece in self._pieces(part):
             target[start : start + len(piece)] = piece
             start += len(piece)
         if part.kind == "|b1" and part.n and values.view(np.uint8).max() > 1:
-            raise damaged(self.path, name)
+            raise damaged(self.path, PART, part=name)
         return values
 
     def text(self, name: str) -> str:
@@ -379,8 +390,8 @@ class Container:
         """
         part = self._part(name)
         if part.kind != TEXT:
-            raise damaged(self.path, name)
-        with self._guarded(name):
+            raise damaged(self.path, PART, part=name)
+        with self._guarded(PART, part=name):
             return b"".join(self._pieces(part)).decode("utf-8", "surrogatepass")
 
     def strings(self, name: str, n: int) -> list[str]:
@@ -391,18 +402,18 @@ class Container:
         StudioError
             If there is none, it is damaged, or it has a different length.
         """
-        self._check_memory(f"{name}/text", _STRING_BYTES * n)
+        self._check_memory(_TOO_MUCH, _STRING_BYTES * n, part=f"{name}/text")
         text = self.text(f"{name}/text")
         if f"{name}/lengths" not in self.parts:
             if text.count("\n") != n or not text.endswith("\n"):
-                raise damaged(self.path, f"{name}/text", f"there are not {n:,} of them")
+                raise damaged(self.path, _NOT_AS_MANY, part=f"{name}/text", n=n)
             return text[:-1].split("\n")
         lengths = self.array(f"{name}/lengths", "i").astype(np.int64)
         if len(lengths) != n or (n and (lengths.min() < 0 or lengths.max() > len(text))):
-            raise damaged(self.path, f"{name}/lengths", f"there are not {n:,} of them")
+            raise damaged(self.path, _NOT_AS_MANY, part=f"{name}/lengths", n=n)
         ends = np.cumsum(lengths)
         if (int(ends[-1]) if n else 0) != len(text):
-            raise damaged(self.path, f"{name}/lengths")
+            raise damaged(self.path, PART, part=f"{name}/lengths")
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
     def packed(self, name: str) -> PackedPart:
@@ -418,23 +429,23 @@ class Container:
 
     def _part(self, name: str) -> Part:
         if name not in self.parts:
-            raise damaged(self.path, name, "it is missing")
+            raise damaged(self.path, "{path} is damaged at {part}: it is missing", part=name)
         return self.parts[name]
 
     def _pieces(self, part: Part) -> Iterator[bytes]:
         """Yield the content of the chunks of a part."""
         most = TEXT_BYTES_PER_CHUNK if part.kind == TEXT else ROWS_PER_CHUNK
         decompressor, total = zstandard.ZstdDecompressor(), 0
-        with self._guarded(part.name):
+        with self._guarded(PART, part=part.name):
             for n, data, _ in self._checked_chunks(part):
                 expected = n * ITEM_BYTES[part.kind]
                 total += n
                 # The size stated in the data is what would be allocated.
                 if not 1 <= n <= most or total > part.n or zstandard.frame_content_size(data) != expected:
-                    raise damaged(self.path, part.name)
+                    raise damaged(self.path, PART, part=part.name)
                 yield decompressor.decompress(data, max_output_size=expected)
             if total != part.n:
-                raise damaged(self.path, part.name)
+                raise damaged(self.path, PART, part=part.name)
 
     def _checked_chunks(self, part: Part) -> Iterator[tuple[int, bytes, bytes]]:
         hashes = []
@@ -442,18 +453,18 @@ class Container:
             row = self._chunk_row(part.first + number, part.name)
             n, codec, own_hash, data = row
             if [type(value) for value in row] != [int, str, bytes, bytes] or codec != CODEC:
-                raise damaged(self.path, part.name)
+                raise damaged(self.path, PART, part=part.name)
             if chunk_hash(part.name, part.kind, number, n, data) != own_hash:
-                raise damaged(self.path, part.name)
+                raise damaged(self.path, PART, part=part.name)
             hashes.append(own_hash)
             yield n, data, own_hash
         if part_hash(part.name, part.kind, part.n, hashes) != part.hash:
-            raise damaged(self.path, part.name)
+            raise damaged(self.path, PART, part=part.name)
 
-    def _chunk_row(self, number: int, place: str) -> tuple[Any, ...]:
-        with self._lock, self._guarded(place):
+    def _chunk_row(self, number: int, part: str) -> tuple[Any, ...]:
+        with self._lock, self._guarded(PART, part=part):
             query = "SELECT n, codec, hash, data FROM chunk WHERE id = ?"
             row: tuple[Any, ...] | None = self._database.execute(query, (number,)).fetchone()
         if row is None:
-            raise damaged(self.path, place)
+            raise damaged(self.path, PART, part=part)
         return row

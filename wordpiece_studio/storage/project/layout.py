@@ -147,12 +147,15 @@ def not_a_project(path: str | os.PathLike[str]) -> StudioError:
     )
 
 
-def damaged(path: str | os.PathLike[str], place: str, reason: str = "it is not what was saved") -> StudioError:
-    """Return the error for a project damaged at `place`, such as ``"the list of parts"``."""
+PART = "{path} is damaged at {part}: it is not what was saved"
+"""The error for a damaged part, or one that is not of the expected kind."""
+
+
+def damaged(path: str | os.PathLike[str], what: str, **values: object) -> StudioError:
+    """Return the error for a damaged project: a template, such as `PART`, and the values of its fields."""
+    reason = str(values.get("reason", ""))
+    if len(reason) > _LONGEST_REASON:
+        values["reason"] = f"{reason[:_LONGEST_REASON]}…"
     return StudioError(
-        "{path} is damaged at {place}: {reason}",
-        "The file was left as it is. Open a copy of it from a backup.",
-        path=display_name(path),
-        place=place,
-        reason=reason if len(reason) <= _LONGEST_REASON else f"{reason[:_LONGEST_REASON]}…",
+        what, "The file was left as it is. Open a copy of it from a backup.", path=display_name(path), **values
     )

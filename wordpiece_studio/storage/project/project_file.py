@@ -155,7 +155,7 @@ def open_project(path: str | os.PathLike[str]) -> Project:
         container.close()
         if isinstance(error, StudioError):
             raise _with_path(error, path) from error
-        raise damaged(path, "its records", _shown(error)) from error
+        raise damaged(path, "{path} is damaged at its records: {reason}", reason=_shown(error)) from error
     if project.run is None and project.counts is None:
         container.close()
     return project
@@ -275,9 +275,7 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
         with contextlib.closing(Container(path, image)) as container:
             _read(container, with_merges=False)  # which are plain copied numbers
     except (StudioError, *_FAULTS) as error:
-        reason = _shown(error)
-        if isinstance(error, StudioError):
-            reason = "{place}: {reason}".format(**error.values) if "place" in error.values else error.what
+        reason = error.what if isinstance(error, StudioError) else _shown(error)
         raise StudioError(
             "{path} cannot be written: it could not be opened again ({reason})",
             "Any existing file is unchanged.",
@@ -360,7 +358,9 @@ def _known_parts(heads: Sequence[RunHead], library_runs: Sequence[LibraryRunHead
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
     """Return an error that names the file."""
-    return error if "path" in error.values else damaged(path, "its records", error.what)
+    if "path" in error.values:
+        return error
+    return damaged(path, "{path} is damaged at its records: {reason}", reason=error.what)
 
 
 def _shown(error: Exception) -> str:
@@ -382,7 +382,9 @@ def _migrated(container: Container) -> Records:
     records = dict(container.meta)
     for major in range(container.major, layout.MAJOR):
         if major not in MIGRATIONS:
-            raise damaged(container.path, "its version", f"there was never a format {major}")
+            raise damaged(
+                container.path, "{path} is damaged at its version: there was never a format {major}", major=major
+            )
         records = MIGRATIONS[major](records)
     return records
 

@@ -27,7 +27,7 @@ from wordpiece_studio.libraries.training_child import Learned
 from wordpiece_studio.storage.project.container_reading import Container
 from wordpiece_studio.storage.project.container_writing import array_part, renamed, strings_parts, text_part
 from wordpiece_studio.storage.project.contents import ProjectRun
-from wordpiece_studio.storage.project.layout import damaged
+from wordpiece_studio.storage.project.layout import PART, damaged
 from wordpiece_studio.storage.project.records import CountsHead, LibraryRunHead, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
@@ -100,13 +100,13 @@ def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_t
     name = _COUNTS.format(words)
     counts = container.array(name, "i").astype(np.int64)
     if len(counts) and (counts.min() < 1 or not _is_sum_small(counts)):
-        raise damaged(container.path, name)
+        raise damaged(container.path, PART, part=name)
 
     def load() -> list[str]:
         found = container.strings(words, len(counts))
         later.note_read(words)
         if not all(found):
-            raise damaged(container.path, words, "a word is empty")
+            raise damaged(container.path, "{path} is damaged at {part}: a word is empty", part=words)
         return found
 
     later.expect(words)
@@ -114,7 +114,8 @@ def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_t
     statistics = msgspec.convert(values["statistics"], CorpusStatistics)
     skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
     if not _are_possible(statistics, skipped):
-        raise damaged(container.path, _STATISTICS.format(words), "no corpus can have such values")
+        what = "{path} is damaged at {part}: no corpus can have such values"
+        raise damaged(container.path, what, part=_STATISTICS.format(words))
     return WordCounts(
         _read_once(load),
         counts,
@@ -507,7 +508,8 @@ class StoredRuns:
         counts = self._words[head.words]
         if head.word_count > len(counts) or head.total_words > counts.total:
             name = self._counts_name(head.words)
-            raise damaged(self._later.container.path, name, "there are too few words")
+            what = "{path} is damaged at {part}: there are too few words"
+            raise damaged(self._later.container.path, what, part=name)
         return counts
 
     def _counts_name(self, words: int) -> str:
@@ -572,7 +574,7 @@ class StoredLibraryRuns(StoredRuns):
         if more.has_steps:
             history = _read_history(self._later, head, counts, prefix)
         if history.vocabulary(len(history)).tokens != list(library_run.tokens):
-            raise damaged(self._later.container.path, prefix + _LEARNED)
+            raise damaged(self._later.container.path, PART, part=prefix + _LEARNED)
         is_of_corpus = (more.corpus, head.normalizer, head.pre_tokenizer) == (self._digest, *self._pipeline)
         return replace(self._run_of(head, counts, history), is_of_corpus=is_of_corpus, library_run=library_run)
 
@@ -589,7 +591,7 @@ def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, c
     trainer = cast("LibraryTrainer", head.trainer)  # which is checked
     check_library_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
-        raise damaged(container.path, prefix + _LEARNED)
+        raise damaged(container.path, PART, part=prefix + _LEARNED)
     repetition = None if head.repetition is None else Repetition(*head.repetition)
     return LibraryRun(trainer, config, counts, learned, content.tobytes(), repetition)
 
@@ -608,7 +610,9 @@ def _read_history(later: LaterReads, head: RunHead, counts: WordCounts, prefix: 
     later.expect(prefix + _PLACES)
 
     def explained(error: StudioError) -> StudioError:
-        return error if "path" in error.values else damaged(later.container.path, "its merges", error.what)
+        if "path" in error.values:
+            return error
+        return damaged(later.container.path, "{path} is damaged at its merges: {reason}", reason=error.what)
 
     try:
         table = _read_table(later.container, head, prefix)
@@ -626,7 +630,8 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
     config, first = _config_of(head, head.config), _config_of(head, head.first_config)
     limits = {name: getattr(first, name) for name in LIMITS}
     if replace(config, **limits) != first:
-        raise damaged(container.path, "its records", "the settings are not those that the training started with")
+        what = "{path} is damaged at its records: the settings are not those that the training started with"
+        raise damaged(container.path, what)
     return config
 
 
@@ -636,7 +641,7 @@ def _places(later: LaterReads, prefix: str) -> HistoryPlaces:
     counts, lengths, positions = (container.array(name, "i") for name in names)
     later.note_read(prefix + _PLACES)
     if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
-        raise damaged(container.path, prefix + _POSITIONS)
+        raise damaged(container.path, PART, part=prefix + _POSITIONS)
     return HistoryPlaces(counts.astype(np.int64), lengths.astype(np.int64), positions.astype(np.int32))
 
 
@@ -647,11 +652,12 @@ def _read_table(container: Container, head: RunHead, prefix: str) -> HistoryTabl
         part = prefix + _COLUMN.format(name)
         columns[name] = container.array(part, kind).astype(dtype, copy=False)
         if kind == "i" and len(columns[name]) and columns[name].min() < 0:
-            raise damaged(container.path, part, "a number is negative")
+            raise damaged(container.path, "{path} is damaged at {part}: a number is negative", part=part)
     config = _config_of(head, head.first_config)
     tokens = container.strings(prefix + _TOKENS, head.initial_size + int(np.count_nonzero(columns["is_new"])))
     if tuple(tokens[: len(config.special_tokens)]) != config.special_tokens:
-        raise damaged(container.path, prefix + _TOKENS, "they do not begin with the special tokens")
+        what = "{path} is damaged at {part}: they do not begin with the special tokens"
+        raise damaged(container.path, what, part=prefix + _TOKENS)
     return HistoryTable(
         config, tokens, head.initial_size, columns, head.symbols_after, head.word_count, head.total_words
     )
