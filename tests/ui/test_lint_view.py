@@ -111,7 +111,7 @@ def test_it_can_be_used_with_the_keyboard_and_by_ear(qtbot: QtBot, view: LintVie
     view.show_findings([finding()])
     view.show()
     first = view.rows[0]
-    assert first.fix_button.accessibleName() == "Keep syllables whole: Decomposed Hangul: 한 → 3 letters"
+    assert first.fix_button.accessibleName() == "Keep syllables whole · Decomposed Hangul: 한 → 3 letters"
     assert first.unfold_button.accessibleName().startswith("Details and examples")
     assert first.unfold_button.focusPolicy() & Qt.FocusPolicy.TabFocus
     with qtbot.waitSignal(view.fix_requested):

@@ -64,7 +64,7 @@ def close_button(studio: Studio, index: int) -> QAbstractButton:
 
 def test_tabs_say_what_the_runs_are(three: Studio) -> None:
     assert texts(three) == [
-        "Run A: Score, 25 merges", "Run B: Likelihood, 25 merges", "Run C: Count, 25 merges",
+        "Run A: Score · 25 merges", "Run B: Likelihood · 25 merges", "Run C: Count · 25 merges",
     ]  # fmt: skip
     assert three.window.run_strip.tabs.currentIndex() == 2
 
@@ -93,7 +93,7 @@ def test_what_differs_is_named(three: Studio) -> None:
     window = three.window
     window.session.settings.set_target_size(60)
     train(three, "score")
-    assert run_names(window.session.runs.all) == ["Score, size 70", "Likelihood", "Count", "Score, size 60"]
+    assert run_names(window.session.runs.all) == ["Score · size 70", "Likelihood", "Count", "Score · size 60"]
     window.session.runs.rename(window.session.runs.all[3], "short")
     assert run_names(window.session.runs.all)[3] == "short"
 
@@ -152,11 +152,11 @@ def test_a_run_is_closed_and_undo_brings_it_back(three: Studio, way: str) -> Non
 def test_a_preview_is_slanted_until_it_is_kept(studio: Studio) -> None:
     run = preview(studio, "count")
     tabs = studio.window.run_strip.tabs
-    assert texts(studio)[1] == "Run B: Count, 25 merges (preview)"
+    assert texts(studio)[1] == "Run B: Count · 25 merges · preview"
     assert tabs._name_font(is_current=False, is_kept=run.is_kept).italic()
     QTest.mouseDClick(tabs, _LEFT, _NONE, place_of(studio, 1))
     assert run.is_kept
-    assert texts(studio)[1] == "Run B: Count, 25 merges"
+    assert texts(studio)[1] == "Run B: Count · 25 merges"
     assert preview(studio, "likelihood").letter == "C"
 
 
@@ -173,7 +173,7 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
     QTest.keyClicks(dialog._field, "R&D <b>")
     dialog.accept()
     assert run.name == "R&D <b>"
-    assert texts(three)[2] == "Run C: R&D <b>, 25 merges"
+    assert texts(three)[2] == "Run C: R&D <b> · 25 merges"
     assert "&lt;b&gt;" in tabs.tabToolTip(2)
 
 
@@ -190,7 +190,7 @@ def test_the_merges_of_a_tab_grow_with_its_run(three: Studio) -> None:
     window = three.window
     window.model.train_further(vocab_size=80)
     three.wait_finished()
-    three.wait(lambda: texts(three)[2] == "Run C: Count, 35 merges")
+    three.wait(lambda: texts(three)[2] == "Run C: Count · 35 merges")
 
 
 def test_a_run_of_an_earlier_text_brings_that_text_back(three: Studio) -> None:
@@ -264,8 +264,8 @@ def test_runs_are_compared_in_the_live_text(three: Studio, way: str) -> None:
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 2 and "at step 10" in compared.texts[1])
     live = window.model.tokenizer_at(10).encode(window.tokenization_pane.text).tokens
-    assert compared.texts[0].startswith(f"Score at step 10 {len(live)} tokens")
-    assert compared.texts[1].startswith("Likelihood at step 10")
+    assert compared.texts[0].startswith(f"Score · at step 10 · {len(live)} tokens")
+    assert compared.texts[1].startswith("Likelihood · at step 10")
     tabs.controls(0).compare.click()
     tabs.controls(1).compare.click()
     three.wait(lambda: compared.texts == [])
@@ -282,7 +282,7 @@ def test_four_runs_have_chips_and_the_others_are_named(three: Studio) -> None:
     runs.show(runs.all[0])
     compared = window.tokenization_pane._compared
     three.wait(lambda: len(compared.texts) == 4)
-    assert compared._rest.text() == "Also compared: E Score, size 55, F Score, size 60"
+    assert compared._rest.text() == "Also compared: E Score · size 55, F Score · size 60"
     three.wait(lambda: "final" in compared.texts[3])
 
 
@@ -292,7 +292,7 @@ def test_a_run_brings_its_pipeline_and_the_words_are_not_counted_again(studio: S
     window.corpus_pane.figures.choose("lowercase", "whitespace")
     studio.wait(lambda: len(runs.all) == 2)
     first, second = runs.all
-    assert run_names(runs.all) == ["Score, bert-cased, bert", "Score, lowercase, whitespace"]
+    assert run_names(runs.all) == ["Score · bert-cased · bert", "Score · lowercase · whitespace"]
     for run in (first, second, first):
         runs.show(run)
         assert counting.counts is run.counts

@@ -51,7 +51,7 @@ def test_above_a_megabyte_a_minimum_frequency_is_suggested(studio: Studio, tmp_p
     open_text(studio, tmp_path / "big.txt", "hug hug pug bun\n" * 70_000)
     assert studio.window.session.settings.limits == (500, 2)
     assert (
-        "Suggested for this corpus: likelihood, size 500, min. frequency 2"
+        "Suggested for this corpus: Likelihood · size 500 · min. frequency 2"
         in studio.window.bar._progress_label.toolTip()
     )
     studio.window.corpus_controller.load_sample("hug.txt")

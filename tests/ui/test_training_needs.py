@@ -67,7 +67,7 @@ def test_a_large_text_says_what_it_needs_and_what_there_is(large: Studio, machin
     megabytes = round(needed(large) / 1e6)
     figures = f"About {megabytes} MB of 18 GB free, under 1 s"
     assert bar.progress_text == figures
-    suggested = "Suggested for this corpus: likelihood, size 16,000, min. frequency 2"
+    suggested = "Suggested for this corpus: Likelihood · size 16,000 · min. frequency 2"
     assert f"{figures}\n{suggested}" in bar._progress_label.toolTip()
     assert bar._progress_label.text() in (figures, f"About {megabytes} MB, under 1 s")
     large.window.resize(large.window.minimumSize())

@@ -110,7 +110,7 @@ def test_progress_is_reported_in_true_counts(studio: Studio) -> None:
     assert bar.progress_text == "12,345 of 30,000 tokens · 1 min 15 s left"
     assert (bar._progress_bar.value(), bar._progress_bar.maximum()) == (12_000, 29_655)
     bar.show_progress(Progress(12_000, 12_345, 30_000, 5, 2.0, None, is_target_sure=False), paused=False)
-    assert bar.progress_text == "12,345 tokens, 30,000 at most"
+    assert bar.progress_text == "12,345 tokens · 30,000 at most"
     assert bar._progress_bar.maximum() == 0
     bar.show_progress(Progress(10, 55, None, 5, 2.0, None), paused=True)
     assert bar.progress_text == "55 tokens · paused"

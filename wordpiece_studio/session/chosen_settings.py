@@ -150,11 +150,11 @@ class Suggestion(QObject):
         size = self.tr("size {size}").format(size=f"{self._shown.vocab_size:,}")
         floor = self.tr("min. frequency {count}").format(count=self._shown.min_frequency)
         parts = (
-            self.tr("likelihood") if self._is_objective_suggested else "",
+            self.tr("Likelihood") if self._is_objective_suggested else "",
             size if self._shown.vocab_size else self.tr("no size limit"),
             floor if self._shown.min_frequency else "",
         )
-        return self.tr("Suggested for this corpus: {settings}").format(settings=", ".join(filter(None, parts)))
+        return self.tr("Suggested for this corpus: {settings}").format(settings=" · ".join(filter(None, parts)))
 
     def expect_text(self) -> None:
         """Another corpus was opened: make a suggestion when it is counted."""

@@ -100,7 +100,7 @@ def test_a_dead_token_says_why(looking: Looking, pane: TokenDetailsPane) -> None
 def test_the_alphabet_and_special_tokens(looking: Looking, pane: TokenDetailsPane) -> None:
     look_at(looking, Selection("token", text="##h"), 0)
     assert "in the alphabet" in pane.body.summary.text()
-    assert "6 distinct words" in pane.body.facts.text()
+    assert "distinct words: 6." in pane.body.facts.text()
     assert texts(pane.body.children_.flow) == ["Th", "ch", "##hm", "sh", "th"]
     assert all(item.faded for item in pane.body.children_.flow.items)
     assert not pane.body.tree.isVisible()
@@ -208,7 +208,7 @@ def test_the_unknown_token_says_how_many_words_are_unknown(empty_bench: Bench) -
     looking = Looking(empty_bench)
     pane = looking.show(TokenDetailsPane, 400, 600)
     look_at(looking, Selection("token", text="[UNK]"))
-    assert pane.body.facts.text() == "2 distinct words in the corpus are unknown; they occur 3 times."
+    assert pane.body.facts.text() == "2 distinct words in the corpus are unknown; occurrences: 3."
     looking.close()
 
 

@@ -50,14 +50,14 @@ def test_the_course_sentence_at_merge_12(bench: Bench, pane: TokenizationPane) -
     expected = bench.model.tokenizer_at(12).encode(COURSE_TEXT)
     assert pane.text == COURSE_TEXT
     assert pane.tokens == expected.tokens
-    assert pane._summary.text() == "7 words, 24 tokens · (3.43) tokens per word · 1 unknown"
+    assert pane._summary.text() == "7 words · 24 tokens · (3.43) tokens per word · 1 unknown"
     assert pane.hint == "Merge 12 of 25 · follows the timeline"
 
 
 def test_one_word_and_one_token_are_singular(bench: Bench, pane: TokenizationPane) -> None:
     pane.set_text("i")
     bench.settle()
-    assert pane._summary.text() == "1 word, 1 token · 1.00 tokens per word · 0 unknown"
+    assert pane._summary.text() == "1 word · 1 token · 1.00 tokens per word · 0 unknown"
 
 
 def test_the_reason_of_an_unknown_word_is_exact(pane: TokenizationPane) -> None:
@@ -191,7 +191,9 @@ def test_the_walking_keys_are_not_left_to_the_window(pane: TokenizationPane) -> 
 
 def test_a_screen_reader_hears_the_chip(bench: Bench, pane: TokenizationPane) -> None:
     bench.qtbot.keyClick(pane._chips, Qt.Key.Key_Home)
-    assert pane._chips.accessibleDescription() == ("token Th, ID 53, characters 0–2, created: step 9, in the word This")
+    assert pane._chips.accessibleDescription() == (
+        "Token Th · ID 53 · characters 0–2 · created at step 9 · in the word This"
+    )
 
 
 def test_the_table_says_the_same_as_the_chips(bench: Bench, pane: TokenizationPane) -> None:
@@ -507,8 +509,13 @@ def test_an_unknown_word_stands_below_its_chip(bench: Bench, pane: TokenizationP
     assert chips.chip_at(QPointF(below.center())) == place
 
 
-@pytest.mark.parametrize(("unit", "offsets"), [("characters", "9–10"), ("utf8", "10–14"), ("utf16", "9–11")])
-def test_offsets_are_in_the_chosen_unit(bench: Bench, pane: TokenizationPane, unit: str, offsets: str) -> None:
+@pytest.mark.parametrize(
+    ("unit", "offsets", "name"),
+    [("characters", "9–10", "characters"), ("utf8", "10–14", "UTF-8 bytes"), ("utf16", "9–11", "UTF-16 units")],
+)
+def test_offsets_are_in_the_chosen_unit(
+    bench: Bench, pane: TokenizationPane, unit: str, offsets: str, name: str
+) -> None:
     pane.set_text("thé Face 🤗")
     options = pane._options
     bench.qtbot.mouseClick(options._offsets, Qt.MouseButton.LeftButton)
@@ -516,7 +523,8 @@ def test_offsets_are_in_the_chosen_unit(bench: Bench, pane: TokenizationPane, un
     bench.settle()
     line = pane.live.lines[0]
     assert pane._texts.captions(line, line.words[-1].pieces[-1])[-1] == offsets
-    assert options.unit_name in pane._summary.text()
+    assert pane._summary.text().endswith(f" · offsets in {name}, from 0")
+    assert f" · {name} {offsets} · " in pane._texts.spoken(line, line.words[-1], -1)
     assert options._unit.isVisible()
 
 
@@ -554,9 +562,9 @@ def test_the_token_table_is_a_model_that_grows_as_it_is_read(
         model.fetchMore(QModelIndex())
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == tokens
     headings = [model.headerData(column, Qt.Orientation.Horizontal) for column in range(5)]
-    assert headings == ["token", "id", "characters", "born", "word"]
+    assert headings == ["Token", "ID", "Characters", "Created", "Word"]
     spoken = model.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "token Th, ID 53, characters 0–2, created: step 9, in the word This"
+    assert spoken == "Token Th · ID 53 · characters 0–2 · created at step 9 · in the word This"
 
 
 def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester: ModelTester) -> None:
@@ -584,7 +592,7 @@ def test_the_changes_grow_while_training_runs(empty_bench: Bench, qtmodeltester:
     row = changes.last_past()
     assert pane._changes_view.rows[row].step == 9
     said = changes.index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert said == f"step 9: T + ##h → Th, −1 tokens, then {counts[9]} tokens"
+    assert said == f"Step 9: T + ##h → Th · −1 token · then {counts[9]} tokens"
 
 
 def test_typing_in_a_long_text_tokenizes_what_is_visible(bench: Bench, pane: TokenizationPane) -> None:

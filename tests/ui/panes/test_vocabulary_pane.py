@@ -51,11 +51,11 @@ def test_the_line_of_numbers(looking: Looking) -> None:
     pane = looking.show(VocabularyPane)
     assert (pane.title, pane.hint) == (
         "Vocabulary",
-        "70 tokens: 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused",
+        "70 tokens · 5 special · 40 alphabet · 25 learned · 44 in use (+1) · 21 unused",
     )
     looking.bench.model.seek(10)
     looking.settle()
-    assert pane.hint.startswith("55 tokens: 5 special · 40 alphabet · 10 learned · ")
+    assert pane.hint.startswith("55 tokens · 5 special · 40 alphabet · 10 learned · ")
     assert pane.table.rowCount() == 55
     hints = []
     for width in range(pane.width(), 150, -10):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QPen
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.widgets.colors import run_line
@@ -62,7 +63,7 @@ def badges_text(run: Run, merges: int) -> str:
     """Return its merges, or ``"final only"`` without steps, and whether its library does not always learn the same."""
     text = merges_text(merges) if run.history.has_steps else _tr("final only")
     repetition = None if run.library_run is None else run.library_run.repetition
-    return text if repetition is None or repetition.is_same else _tr("{merges} · results vary").format(merges=text)
+    return text if repetition is None or repetition.is_same else " · ".join((text, _tr("results vary")))
 
 
 def repetition_text(run: Run) -> str:
@@ -73,8 +74,8 @@ def repetition_text(run: Run) -> str:
     if repetition.is_same:
         return _tr("Trained twice, with the same result.")
     numbers = map(number_text, (repetition.tokens, repetition.ids, repetition.scores))
-    text = _tr("Trained twice, with different results: {tokens} tokens are in only one vocabulary, {ids} others have "
-               "a different ID, {scores} a different score.")  # fmt: skip
+    text = _tr("Trained twice, with different results. Tokens in only one vocabulary: {tokens}; others with a "
+               "different ID: {ids}, with a different score: {scores}.")  # fmt: skip
     return text.format(**dict(zip(("tokens", "ids", "scores"), numbers, strict=True)))
 
 
@@ -96,7 +97,7 @@ def where_text(compared: ComparedStep) -> str:
 
 def merges_text(merges: int) -> str:
     """Return ``"1 merge"``, ``"2,000 merges"``, and so on."""
-    return _tr("1 merge") if merges == 1 else _tr("{number} merges").format(number=number_text(merges))
+    return plural(merges, "1 merge", "{count} merges").format(count=number_text(merges))
 
 
 def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font: QFont) -> None:
@@ -117,7 +118,7 @@ def paint_run_disc(painter: QPainter, run: Run, disc: QRectF, theme: Theme, font
 def _made_name(run: Run, features: dict[Run, list[str]]) -> str:
     alike = [said for each, said in features.items() if _learned_by(each) == _learned_by(run)]
     differing = [said[0] for said in zip(features[run], *alike, strict=True) if len(set(said)) > 1]
-    return ", ".join([_learned_by(run), *differing])
+    return " · ".join([_learned_by(run), *differing])
 
 
 def _learned_by(run: Run) -> str:
@@ -138,8 +139,9 @@ def _floor(run: Run) -> str:
 
 def _special_tokens(run: Run) -> str:
     number = len(run.config.special_tokens)
-    words = {0: _tr("no special tokens"), 1: _tr("1 special token")}
-    return words.get(number) or _tr("{number} special tokens").format(number=number)
+    if not number:
+        return _tr("no special tokens")
+    return plural(number, "1 special token", "{count} special tokens").format(count=number_text(number))
 
 
 def _normalizer(run: Run) -> str:
@@ -166,7 +168,7 @@ def _corpus(run: Run) -> str:
 
 
 def _words(run: Run) -> str:
-    return _tr("{number} words").format(number=number_text(run.counts.total))
+    return plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total))
 
 
 _FEATURES: tuple[Callable[[Run], str], ...] = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.system.printable import visible_character
 from wordpiece_studio.training.formula import formula_of, fraction_text, number_text, value_text
 from wordpiece_studio.ui.widgets.plain import shown
@@ -75,37 +76,41 @@ def signed_text(change: int) -> str:
 def dead_words(reason: DeadReason) -> str:
     """Return the reason in a few words."""
     templates = {
-        "merged": _tr("All merged into {token} at step {step}"),
+        "merged": plural(
+            reason.merges,
+            "All merged into {token} at step {step}",
+            "Merged into {merges} others, the last being {token} at step {step}",
+        ),
         "covered": _tr("“{word}” uses {token} instead"),
         "unknown": _tr("“{word}” is unknown"),
         "absent": _tr("In no word"),
     }
-    several = _tr("Merged into {merges} others, the last being {token} at step {step}")
-    return _filled(several if reason.merges > 1 else templates[reason.kind], reason)
+    return _filled(templates[reason.kind], reason)
 
 
 def dead_sentence(reason: DeadReason, spelled: int | None = None) -> str:
     """Return the reason in sentences; `spelled` is how many distinct words contain the token, if known."""
     templates = {
-        "merged": _tr(
-            "Unused: an intermediate token. Every occurrence was merged into {token} at step {step}, as in “{word}”."
+        "merged": plural(
+            reason.merges,
+            "Unused: an intermediate token. Every occurrence was merged into {token} at step {step}, as in “{word}”.",
+            "Unused: an intermediate token. {merges} merges absorbed every occurrence; the last created {token} at "
+            "step {step}, as in “{word}”.",
         ),
         "covered": _tr("Unused: in “{word}”, longest match takes {token}, created at step {step}, instead."),
         "unknown": _tr("Unused: “{word}”, which contains it, is unknown as a whole."),
         "absent": _tr("Unused: no word in the corpus contains it where it could match."),
     }
-    several = _tr(
-        "Unused: an intermediate token. {merges} merges absorbed every occurrence; the last created {token} at step "
-        "{step}, as in “{word}”."
-    )
     if reason.kind == "covered" and not reason.step:
         templates["covered"] = _tr("Unused: in “{word}”, longest match takes {token}, from the alphabet, instead.")
-    sentence = _filled(several if reason.merges > 1 else templates[reason.kind], reason)
+    sentence = _filled(templates[reason.kind], reason)
     if not spelled:
         return sentence
-    if spelled == 1:
-        return sentence + " " + _tr("One word contains it; longest match splits that word differently.")
-    more = _tr("{count} words contain it; longest match splits all of them differently.")
+    more = plural(
+        spelled,
+        "One word contains it; longest match splits that word differently.",
+        "{count} words contain it; longest match splits all of them differently.",
+    )
     return sentence + " " + more.format(count=number_text(spelled))
 
 

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.counting_job import LONGEST_WORD
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -201,7 +202,7 @@ class CorpusFiguresView(QWidget):
     def _summary(self) -> str:
         parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
-            parts[0] = self.tr("Current corpus: {parts}").format(parts=parts[0])
+            parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
 
     def _captions(self) -> list[tuple[str, str]]:
@@ -258,7 +259,6 @@ class CorpusFiguresView(QWidget):
         edit.setKeyboardTracking(False)
         edit.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         edit.setMinimumWidth(_LEAST_FIELD)
-        edit.setSuffix(self.tr(" characters"))
         edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
         edit.valueChanged.connect(self._longest_timer.start)
@@ -322,7 +322,14 @@ class CorpusFiguresView(QWidget):
 
 
 class _LengthEdit(QSpinBox):
-    """A number field that ignores the wheel, which would recount a large corpus at every notch."""
+    """A number of characters; the field ignores the wheel, which would recount a large corpus at every notch."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.valueChanged.connect(self._show_unit)
+
+    def _show_unit(self, value: int) -> None:
+        self.setSuffix(plural(value, " character", " characters"))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
@@ -199,10 +200,8 @@ class CorpusPane(QWidget):
     @property
     def hint(self) -> str:
         """The name of the text, and whether it has unsaved edits."""
-        name = self._session.corpus_name
-        if encoding := reading_words(self._document):
-            name = f"{name} · {encoding}"
-        return self.tr("{name} · edited").format(name=name) if self._document.is_modified else name
+        edited = self.tr("edited") if self._document.is_modified else ""
+        return " · ".join(filter(None, (self._session.corpus_name, reading_words(self._document), edited)))
 
     @property
     def note(self) -> str:
@@ -386,24 +385,33 @@ class CorpusPane(QWidget):
         self._note_label.setVisible(bool(notes))
 
     def _lines_left_out(self, number: int) -> str:
-        if number == 1:
-            return self.tr("1 line is left out: it is not a word with a count.")
-        words = self.tr("{number} lines are left out: they are not words with counts.")
-        return words.format(number=number_text(number))
+        words = plural(
+            number,
+            "1 line is left out: it is not a word with a count.",
+            "{count} lines are left out: they are not words with counts.",
+        )
+        return words.format(count=number_text(number))
 
     def _words_left_out(self, counts: WordCounts) -> str:
         number, first = counts.statistics.skipped_words, counts.skipped[0]
-        template = self.tr("{number} words were left out because they are too long; the first, {place}, has "
-                           "{length} characters.")  # fmt: skip
-        if number == 1:
-            template = self.tr("1 word was left out because it is too long; it is {place} and has {length} "
-                               "characters.")  # fmt: skip
-        place = self.tr("in line {line}").format(line=number_text(first.line))
+        template = plural(
+            number,
+            "1 word was left out because it is too long: line {line}, length {length}.",
+            "{count} words were left out because they are too long; the first: line {line}, length {length}.",
+        )
         if self._document.is_files and len(self._document.files.rows) > 1:
-            place = self.tr("in line {line} of {name}").format(
-                line=number_text(first.line), name=PurePath(first.source).name
+            template = plural(
+                number,
+                "1 word was left out because it is too long: line {line} of {name}, length {length}.",
+                "{count} words were left out because they are too long; the first: line {line} of {name}, "
+                "length {length}.",
             )
-        return template.format(number=number_text(number), place=place, length=number_text(first.length))
+        return template.format(
+            count=number_text(number),
+            name=PurePath(first.source).name,
+            line=number_text(first.line),
+            length=number_text(first.length),
+        )
 
     def _show_line(self) -> None:
         config = self._session.settings.valid_config()

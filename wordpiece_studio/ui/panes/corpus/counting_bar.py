@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QLocale, Qt
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QToolButton, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.training_bar.training_bar import duration
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import WholeLabel, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress
@@ -143,13 +145,14 @@ class CountingBar(QWidget):
     def _words(self) -> str:
         counting = self._counting
         if self._found is not None:
-            return self.tr("{done:,} of {all:,} files examined").format(done=self._found[0], all=self._found[1])
+            words = plural(self._found[1], "{done:,} of 1 file examined", "{done:,} of {total:,} files examined")
+            return words.format(done=self._found[0], total=self._found[1])
         progress = self._progress
         if counting.is_ending or (progress is not None and progress.bytes_done >= progress.bytes_total > 0):
             return self.tr("Finishing the count…")
         if counting.is_running:
             text = progress_words(self._progress) if self._progress is not None else self.tr("Counting the words…")
-            return self.tr("Paused · {text}").format(text=text) if counting.is_paused else text
+            return " · ".join((self.tr("Paused"), text)) if counting.is_paused else text
         if counting.error is not None:
             faulty = self._document.files.table.faulty
             if not faulty:
@@ -199,9 +202,12 @@ def progress_words(progress: CountingProgress) -> str:
         _tr("{done} of {total}").format(done=data_size(progress.bytes_done), total=data_size(progress.bytes_total))
     ]
     if progress.files_total > 1:
-        parts.append(_tr("{done:,} of {total:,} files").format(done=progress.files_done, total=progress.files_total))
-    if progress.words:
-        parts.append(_tr("{words} words").format(words=_rounded(progress.words)))
+        files = plural(progress.files_total, "{done:,} of 1 file", "{done:,} of {total:,} files")
+        parts.append(files.format(done=progress.files_done, total=progress.files_total))
+    if progress.words >= 1_000_000:
+        parts.append(_tr("{number:.1f} million words").format(number=progress.words / 1e6))
+    elif progress.words:
+        parts.append(plural(progress.words, "1 word", "{count} words").format(count=number_text(progress.words)))
     if progress.seconds_left is not None:
         parts.append(_tr("{time} left").format(time=duration(progress.seconds_left)))
     if progress.memory_bytes is not None:
@@ -213,10 +219,6 @@ def data_size(size: int) -> str:
     """Return a number of bytes in short form, for example ``1.0 GB``."""
     digits = 1 if size >= 1_000_000_000 else 0
     return QLocale.c().formattedDataSize(size, digits, QLocale.DataSizeFormat.DataSizeSIFormat)
-
-
-def _rounded(number: int) -> str:
-    return _tr("{number:.1f} million").format(number=number / 1e6) if number >= 1_000_000 else f"{number:,}"
 
 
 def _tr(text: str) -> str:

@@ -24,9 +24,10 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.corpus_files import FileColumn, FileTable
 from wordpiece_studio.session.file_rows import FileRow, FileState
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
 from wordpiece_studio.ui.panes.corpus.preview_view import PreviewView
-from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
+from wordpiece_studio.ui.panes.corpus.reading import ReadingForm, loss_words
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import (
@@ -236,8 +237,8 @@ class FilesView(QWidget):
         """Show the number of files, and the selected one."""
         table = self._files.table
         number = table.rowCount()
-        words = self.tr("1 file") if number == 1 else self.tr("{number} files").format(number=number_text(number))
-        words = f"{words} · {data_size(table.size)}"
+        files = plural(number, "1 file", "{count} files").format(count=number_text(number))
+        words = " · ".join((files, data_size(table.size)))
         set_plain_tooltip(self._sum_label, words)
         set_plain_text(self._sum_label, number_text(number) if self._is_narrow else words)
         self._empty.setVisible(number == 0)
@@ -294,13 +295,10 @@ class FilesView(QWidget):
         if row.error is not None:
             return str(row.error)
         if selected > 1:
-            return self.tr("{number} files selected").format(number=number_text(selected))
-        parts = []
-        if row.statistics is not None and row.statistics.replaced:
-            parts.append(self.tr("{count:,} invalid sequences replaced").format(count=row.statistics.replaced))
-        if row.statistics is not None and row.statistics.skipped_lines:
-            parts.append(self.tr("{count:,} lines skipped").format(count=row.statistics.skipped_lines))
-        return " · ".join(parts)
+            return plural(selected, "1 file selected", "{count} files selected").format(count=number_text(selected))
+        if row.statistics is None:
+            return ""
+        return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
     def _on_list_selection_changed(self) -> None:
         self._show_selected()

@@ -95,11 +95,11 @@ class LintRow(QFrame):
     def _name_parts(self) -> None:
         title, details, fix = title_words(self.finding), detail_words(self.finding), self.fix_button.text()
         self._icon_label.setAccessibleName(self.tr("Warning"))
-        self.fix_button.setAccessibleName(f"{fix}: {title}")
+        self.fix_button.setAccessibleName(" · ".join((fix, title)))
         self.fix_button.setAccessibleDescription(details)
         set_plain_tooltip(self, f"{title}\n{details}")
         name = self.tr("Details and examples")
-        self.unfold_button.setAccessibleName(f"{name}: {title}")
+        self.unfold_button.setAccessibleName(" · ".join((name, title)))
         set_plain_tooltip(self.unfold_button, name)
 
     def _lay_out(self) -> None:

@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
@@ -39,6 +40,7 @@ from wordpiece_studio.ui.widgets.plain import (
     whole,
 )
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -72,15 +74,20 @@ def encoding_title(codec: str) -> str:
 def reading_words(document: Document) -> str:
     """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
     replaced, skipped = document.losses
-    if skipped:
-        return _tr("1 line skipped") if skipped == 1 else _tr("{count:,} lines skipped").format(count=skipped)
-    if replaced:
-        return (
-            _tr("1 invalid sequence replaced")
-            if replaced == 1
-            else _tr("{count:,} invalid sequences replaced").format(count=replaced)
-        )
+    of_replaced, of_skipped = loss_words(replaced, skipped)
+    if of_skipped or of_replaced:
+        return of_skipped or of_replaced
     return "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
+
+
+def loss_words(replaced: int, skipped: int) -> tuple[str, str]:
+    """Return how many invalid sequences were replaced and lines skipped; empty for none."""
+    of_replaced = plural(replaced, "1 invalid sequence replaced", "{count} invalid sequences replaced")
+    of_skipped = plural(skipped, "1 line skipped", "{count} lines skipped")
+    return (
+        of_replaced.format(count=number_text(replaced)) if replaced else "",
+        of_skipped.format(count=number_text(skipped)) if skipped else "",
+    )
 
 
 def _known() -> list[tuple[str, str]]:
@@ -140,7 +147,8 @@ class EncodingDialog(ScreenDialog):
         self._replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
         self._skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
         self._read_button.setChecked(True)
-        self._all_box = QCheckBox(self.tr("Apply to &all {number:,} files").format(number=files), self)
+        words = plural(files, "Apply to &all files", "Apply to &all {count} files").format(count=number_text(files))
+        self._all_box = QCheckBox(words, self)
         self._all_box.setVisible(files > 1)
         buttons = QDialogButtonBox(self)
         accept_words = self.tr("&Open") if files == 1 else self.tr("Con&tinue")
@@ -413,7 +421,11 @@ class CountsOffer(QFrame):
         if is_read:
             text = self.tr("Word counts")
             if number > 1:
-                text = self.tr("{tables:,} of {number:,} files are read as word counts")
+                text = plural(
+                    tables,
+                    "1 of {number:,} files is read as word counts",
+                    "{tables:,} of {number:,} files are read as word counts",
+                )
             self._label.show_text(text.format(tables=tables, number=number))
             self.accept.setText(self.tr("Read as text"))
         elif self._offered is not None:

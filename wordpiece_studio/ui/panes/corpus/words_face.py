@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionViewItem, QVBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.run_differences import DifferenceSearch, words_apart
 from wordpiece_studio.session.runs import ComparedStep
@@ -406,12 +407,16 @@ class WordsFace(Pane):
     def _apart_text(self, found: WordDifferences, first: str, second: str) -> str:
         if not found.words:
             return self.tr("{first} and {second} split all words the same way.").format(first=first, second=second)
-        text = self.tr("{first} and {second} split {number} of {all} distinct words differently: {share}% of the text.")
+        text = plural(
+            found.distinct_words,
+            "{first} and {second} split {number} of 1 distinct word differently: {share}% of the text.",
+            "{first} and {second} split {number} of {total} distinct words differently: {share}% of the text.",
+        )
         return text.format(
             first=first,
             second=second,
             number=number_text(len(found.words)),
-            all=number_text(found.distinct_words),
+            total=number_text(found.distinct_words),
             share=f"{100 * found.share:.2f}",
         )
 
@@ -419,7 +424,7 @@ class WordsFace(Pane):
         """Say how much of the text is cut differently, and how far the search for another step is."""
         text = self._said if self.table.is_apart else ""
         if text and self._search.percent is not None:
-            text = self.tr("{found} Comparing: {percent}%").format(found=text, percent=self._search.percent)
+            text += " " + self.tr("Comparing: {percent}%").format(percent=self._search.percent)
         set_plain_text(self._share, text)
         self._share.setVisible(bool(text) and not self._is_alike)
 
@@ -437,8 +442,8 @@ class WordsFace(Pane):
 
     def _show_token(self, token: str) -> None:
         self._only.setEnabled(bool(token) or self._only.isChecked())
-        name = token_text(token, _LONGEST_SHOWN) if token else self.tr("token")
-        self._only.setText(menu_text(self.tr("Contains {token}").format(token=name)))
+        contains = self.tr("Contains {token}").format(token=token_text(token, _LONGEST_SHOWN))
+        self._only.setText(menu_text(contains if token else self.tr("Contains token")))
         tip = self.tr("Only words that contain the selected token")
         if not token:
             tip = self.tr(

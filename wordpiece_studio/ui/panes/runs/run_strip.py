@@ -265,9 +265,11 @@ class RunTabs(QTabBar):
         return font
 
     def _color_names(self) -> tuple[str, ...]:
-        lines = (self.tr("solid"), self.tr("dashed"), self.tr("dotted"), self.tr("dash and dot"))
-        words = self.tr("Color {number} ({line})")
-        return tuple(words.format(number=n + 1, line=lines[n % len(lines)]) for n in range(COLORS))
+        names = (
+            self.tr("Color {number} (solid)"), self.tr("Color {number} (dashed)"), self.tr("Color {number} (dotted)"),
+            self.tr("Color {number} (dash and dot)"),
+        )  # fmt: skip
+        return tuple(names[n % len(names)].format(number=n + 1) for n in range(COLORS))
 
     # -- the tabs
 
@@ -279,9 +281,8 @@ class RunTabs(QTabBar):
         self.setTabButton(index, _RIGHT, controls)
 
     def _describe(self, index: int, run: Run, name: str, merges: str) -> None:
-        words = self.tr("Run {letter}: {name}, {merges}").format(letter=run.letter, name=name, merges=merges)
-        if not run.is_kept:
-            words = self.tr("{words} (preview)").format(words=words)
+        said = self.tr("Run {letter}: {name}").format(letter=run.letter, name=name)
+        words = " · ".join(filter(None, (said, merges, "" if run.is_kept else self.tr("preview"))))
         self.setAccessibleTabName(index, words)
         hint = "" if run.is_kept else self.tr("The next change replaces it; a double click keeps it.")
         lines = (words, run.origin.corpus_name, repetition_text(run), hint)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.token_details.details_state import (
     MANY,
     birth_text,
@@ -164,7 +165,7 @@ class DetailsFiller:
             return
         merge = history[subject.birth - 1]
         faded = subject.birth > self._state.model.step
-        formula = f"{self._state.value_name()} {self._state.formula(merge, merge.symbols_before)}".strip()
+        formula = self._state.named_formula(merge, merge.symbols_before)
         items = [chip(merge.left, faded=faded), FlowItem("+"), chip(merge.right, faded=faded)]
         items.append(FlowItem(formula, faded=faded))
         name = _tr("The pair merged into {token} and its merge score").format(token=token_text(subject.text))
@@ -176,7 +177,7 @@ class DetailsFiller:
         items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
             items.append(more_item(len(steps) - most))
-        heading = _tr("Part of {count} later merges") if len(steps) != 1 else _tr("Part of one later merge")
+        heading = plural(len(steps), "Part of one later merge", "Part of {count} later merges")
         self._body.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 
     def _fill_words(self, subject: Subject) -> None:
@@ -187,12 +188,13 @@ class DetailsFiller:
             self._body.words.show_items("", [])
             return
         items = [word_item(word, count) for word, count in words.words]
-        if not words.total:
-            heading = _tr("Occurs in no word at this step")
-        elif words.total == 1:
-            heading = _tr("Occurs in one word at this step")
-        else:
-            heading = _tr("Occurs in {count} words at this step, most frequent first")
+        heading = _tr("Occurs in no word at this step")
+        if words.total:
+            heading = plural(
+                words.total,
+                "Occurs in one word at this step",
+                "Occurs in {count} words at this step, most frequent first",
+            )
         if words.total > len(words.words):
             items.append(FlowItem("…"))
         self._body.words.show_items(heading.format(count=number_text(words.total)), items)

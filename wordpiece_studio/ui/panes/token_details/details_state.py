@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
+    from wordpiece_studio.training.config import Objective
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory, MergeTree
 
@@ -109,13 +111,17 @@ def usage_text(frequency: int, words: int, *, is_as_trained: bool = False) -> st
     if not frequency:
         return _tr("No word of the corpus contains it.") if is_as_trained else ""
     if is_as_trained:
-        text = _tr("It occurs {count} times in the corpus, in {words} distinct words.")
-        return text.format(count=number_text(frequency), words=number_text(words))
-    if frequency == 1:
-        return _tr("It is used once in the corpus.")
-    if words == 1:
-        return _tr("It is used {count} times in the corpus, in one word.").format(count=number_text(frequency))
-    text = _tr("It is used {count} times in the corpus, in {words} distinct words.")
+        text = plural(
+            frequency,
+            "It occurs once in the corpus.",
+            "It occurs {count} times in the corpus; distinct words: {words}.",
+        )
+    else:
+        text = plural(
+            frequency,
+            "It is used once in the corpus.",
+            "It is used {count} times in the corpus; distinct words: {words}.",
+        )
     return text.format(count=number_text(frequency), words=number_text(words))
 
 
@@ -123,11 +129,11 @@ def unknown_text(words: int, occurrences: int) -> str:
     """Return in how many distinct words the unknown token is used, and how often they occur."""
     if not words:
         return _tr("No word in the corpus is unknown.")
-    if words == occurrences == 1:
-        return _tr("One word in the corpus is unknown.")
-    if words == 1:
-        return _tr("One word in the corpus is unknown; it occurs {count} times.").format(count=number_text(occurrences))
-    text = _tr("{words} distinct words in the corpus are unknown; they occur {count} times.")
+    text = plural(
+        words,
+        "One word in the corpus is unknown; occurrences: {count}.",
+        "{words} distinct words in the corpus are unknown; occurrences: {count}.",
+    )
     return text.format(words=number_text(words), count=number_text(occurrences))
 
 
@@ -145,20 +151,22 @@ def other_origin(subject: Subject) -> str:
 
 def unborn_pair(formula: str = "", step: int = 0) -> str:
     """Return that a pair is not learned, with its value at a step if that is known."""
-    text = _tr("Not learned yet.")
     if not formula:
-        return text
-    return f"{text} {_tr('A candidate after {step} merges: {formula}').format(step=number_text(step), formula=formula)}"
+        return _tr("Not learned yet.")
+    text = plural(
+        step,
+        "Not learned yet. A candidate after 1 merge: {formula}",
+        "Not learned yet. A candidate after {step} merges: {formula}",
+    )
+    return text.format(step=number_text(step), formula=formula)
 
 
 def growth_text(growth: WordGrowth, step: int) -> str:
     """Return how often a word occurs, and since when it has been a single token; step -1: there are no steps."""
     if growth.index is None:
         return _tr("Not a word of the training corpus.")
-    if growth.count == 1:
-        parts = [_tr("Once in the corpus.")]
-    else:
-        parts = [_tr("{count} times in the corpus.").format(count=number_text(growth.count))]
+    times = plural(growth.count, "Once in the corpus.", "{count} times in the corpus.")
+    parts = [times.format(count=number_text(growth.count))]
     if step < 0:
         return " ".join(parts)
     if growth.is_whole and not growth.steps:
@@ -287,16 +295,19 @@ class DetailsState:
         vocabulary = self.model.vocabulary_at(self.model.step)
         return vocabulary.unk_token if vocabulary is not None else ""
 
+    @property
+    def _objective(self) -> Objective:
+        return self.model.config.objective if self.model.config is not None else "score"
+
     def formula(self, pair: Merge | Candidate, symbols: int) -> str:
         """Return the value of a pair with the numbers it was computed from; `symbols` is N before the merge."""
-        config = self.model.config
-        formula = formula_of(config.objective if config is not None else "score", pair, symbols)
+        formula = formula_of(self._objective, pair, symbols)
         return f"{formula.numbers or formula.rule} = {formula.value}"
 
-    def value_name(self) -> str:
-        """Return the name of a pair's value; empty for the count, whose formula says it."""
-        names = {"score": _tr("score"), "likelihood": _tr("gain"), "count": ""}
-        return names[self.model.config.objective if self.model.config is not None else "score"]
+    def named_formula(self, pair: Merge | Candidate, symbols: int) -> str:
+        """Return `formula` after the name of the value; the formula of the count has it."""
+        texts = {"score": _tr("score {formula}"), "likelihood": _tr("gain {formula}"), "count": "{formula}"}
+        return texts[self._objective].format(formula=self.formula(pair, symbols))
 
     # -- a token
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.live_timeline import TextChanges
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
@@ -120,19 +121,20 @@ class ChangesModel(RecordTableModel["TextChange"]):
         return "" if run is None else run.letter
 
     def _count(self, row: TextChange) -> str:
-        return self.tr("{count} tokens").format(count=number_text(row.tokens))
+        return plural(row.tokens, "1 token", "{count} tokens").format(count=number_text(row.tokens))
 
     def _spoken(self, item: int) -> str:
         row, run = self.records[item], self.run_of(item)
-        said = self.tr("step {step}: {left} + {right} → {token}, {change} tokens, then {count}").format(
+        said = self.tr("Step {step}: {left} + {right} → {token}").format(
             step=number_text(row.step),
             left=token_text(row.left),
             right=token_text(row.right),
             token=token_text(row.token),
-            change=signed_text(row.change),
-            count=self._count(row),
         )
-        return said if run is None else self.tr("run {letter}, {said}").format(letter=run.letter, said=said)
+        change = plural(abs(row.change), "{change} token", "{change} tokens").format(change=signed_text(row.change))
+        tokens = plural(row.tokens, "then 1 token", "then {count} tokens").format(count=number_text(row.tokens))
+        of_run = "" if run is None else self.tr("Run {letter}").format(letter=run.letter)
+        return " · ".join(filter(None, (of_run, said, change, tokens)))
 
 
 class ChangesView(QWidget):
@@ -217,7 +219,8 @@ class ChangesView(QWidget):
         rows, is_known = len(self.rows), self._changes.is_known
         text = self.tr("Steps that changed this text")
         if rows and is_known:
-            text = self.tr("{count} steps that changed this text").format(count=number_text(rows))
+            text = plural(rows, "1 step that changed this text", "{count} steps that changed this text")
+            text = text.format(count=number_text(rows))
         elif not rows:
             appear = self.tr("The steps that change this text appear here")
             text = self.tr("No step changes this text") if is_known else appear

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.live_changes import ComparedChanges
 from wordpiece_studio.session.live_text import LiveText
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
@@ -95,7 +96,7 @@ class RunHeading(QWidget):
         self._name.show_text(name)
         self._step.show_text(step)
         set_plain_text(self._figures, figures)
-        self.setAccessibleName(" ".join(filter(None, (name, step, figures))))
+        self.setAccessibleName(" · ".join(filter(None, (name, step, figures))))
 
 
 _BELOW_HEADING = 1
@@ -319,13 +320,13 @@ def figures_text(live: LiveText) -> str:
     words = [word for line in live.lines for word in line.words]
     tokens = sum(len(word.pieces) for word in words)
     number = sum(word.word is not None for word in words)
-    label = _tr("1 token") if tokens == 1 else _tr("{tokens} tokens")
-    said = label.format(tokens=number_text(tokens))
+    said = plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))
     unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
     lost = sum(piece.token == unknown for word in words for piece in word.pieces)
     if not number:
         return said
+    per_word = _tr("{rate} per word")
     if lost > MUCH_UNKNOWN * tokens:  # an unknown word, however long, is one token
-        much = _tr("{tokens} · ({rate}) a word · {unknown} unknown")
-        return much.format(tokens=said, rate=f"{tokens / number:.2f}", unknown=number_text(lost))
-    return _tr("{tokens} · {rate} per word").format(tokens=said, rate=f"{tokens / number:.2f}")
+        unknown_text = plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost))
+        return " · ".join((said, per_word.format(rate=f"({tokens / number:.2f})"), unknown_text))
+    return " · ".join((said, per_word.format(rate=f"{tokens / number:.2f}")))

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
@@ -114,11 +115,6 @@ class TokenOptions(QWidget):
         return unit
 
     @property
-    def unit_name(self) -> str:
-        """The name of the unit."""
-        return self._units.checkedAction().text().replace("&", "")
-
-    @property
     def births(self) -> bool:
         """Whether birth steps stand under the chips."""
         return self._births.isChecked() and not self.is_small
@@ -193,7 +189,7 @@ class TokenOptions(QWidget):
         button = tool_button("", self.tr("Offset unit"), self)
         menu = QMenu(button)
         names: dict[TextUnit, str] = {
-            "characters": self.tr("&characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
+            "characters": self.tr("&Characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
         }  # fmt: skip
         for unit, name in names.items():
             action = menu.addAction(name)
@@ -204,9 +200,16 @@ class TokenOptions(QWidget):
         self._units.triggered.connect(self._on_units_triggered)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setText(f"{self.unit_name} ▾")
+        button.setText(self._unit_text)
         button.hide()
         return button
+
+    @property
+    def _unit_text(self) -> str:
+        texts: dict[TextUnit, str] = {
+            "characters": self.tr("Characters ▾"), "utf8": self.tr("UTF-8 bytes ▾"), "utf16": self.tr("UTF-16 units ▾"),
+        }  # fmt: skip
+        return texts[self.unit]
 
     def _more_button(self) -> QToolButton:
         button = tool_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
@@ -233,7 +236,7 @@ class TokenOptions(QWidget):
         self.changed.emit()
 
     def _on_units_triggered(self, _action: QAction) -> None:
-        self._unit.setText(f"{self.unit_name} ▾")
+        self._unit.setText(self._unit_text)
         self._fit()
         self.changed.emit()
 
@@ -431,7 +434,11 @@ class LiveField(QFrame):
     def _on_edit_left_out_changed(self, count: int) -> None:
         text = ""
         if count:
-            text = self.tr("Live tokenization takes up to {most} characters; {count} left out.")
+            text = plural(
+                count,
+                "Live tokenization takes up to {most} characters; 1 left out.",
+                "Live tokenization takes up to {most} characters; {count} left out.",
+            )
             text = text.format(most=number_text(MOST_CHARACTERS), count=number_text(count))
         set_plain_text(self._limit, text)
         self._limit.setVisible(bool(text))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from PySide6.QtCore import QModelIndex, QObject, Signal
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_text import LiveLine, LiveText
     from wordpiece_studio.session.live_timeline import TextSummary
     from wordpiece_studio.session.table_model import Index
+    from wordpiece_studio.session.view_text import TextUnit
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.panes.tokenization.live_field import TokenOptions
@@ -61,9 +63,12 @@ class PieceTexts(QObject):
         self._captions = None if self._options.offsets else {}
 
     @property
-    def unit_name(self) -> str:
-        """The name of the unit of offsets."""
-        return self._options.unit_name
+    def offsets_title(self) -> str:
+        """The title of a column of offsets: their unit."""
+        titles: dict[TextUnit, str] = {
+            "characters": self.tr("Characters"), "utf8": self.tr("UTF-8 bytes"), "utf16": self.tr("UTF-16 units"),
+        }  # fmt: skip
+        return titles[self._options.unit]
 
     def birth_step(self, token: str) -> int | None:
         """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
@@ -71,18 +76,23 @@ class PieceTexts(QObject):
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
-        words = self.tr("1 word") if found.words == 1 else self.tr("{count} words")
-        tokens = self.tr("1 token") if found.tokens == 1 else self.tr("{count} tokens")
         is_too_good = found.unknown > MUCH_UNKNOWN * found.tokens  # an unknown word, however long, is one token
-        text = self.tr("{words}, {tokens} · {fertility} tokens per word · {unknown} unknown").format(
-            words=words.format(count=number_text(found.words)),
-            tokens=tokens.format(count=number_text(found.tokens)),
-            fertility=f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}",
-            unknown=number_text(found.unknown),
-        )
-        if not self._options.offsets:
-            return text
-        return text + " · " + self.tr("offsets in {unit}, from 0").format(unit=self.unit_name)
+        said = [
+            plural(found.words, "1 word", "{count} words").format(count=number_text(found.words)),
+            plural(found.tokens, "1 token", "{count} tokens").format(count=number_text(found.tokens)),
+            self.tr("{rate} tokens per word").format(
+                rate=f"({found.fertility:.2f})" if is_too_good else f"{found.fertility:.2f}"
+            ),
+            plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
+        ]
+        if self._options.offsets:
+            units: dict[TextUnit, str] = {
+                "characters": self.tr("offsets in characters, from 0"),
+                "utf8": self.tr("offsets in UTF-8 bytes, from 0"),
+                "utf16": self.tr("offsets in UTF-16 units, from 0"),
+            }
+            said.append(units[self._options.unit])
+        return " · ".join(said)
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
         """Return the lines under a chip, according to the options."""
@@ -110,12 +120,19 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
-        if born not in (_NOTHING, "0"):
-            born = self.tr("step {step}").format(step=born)
-        elif born == "0":
-            born = self.tr("alphabet")
-        said = self.tr("token {token}, ID {id}, {unit} {offsets}, created: {born}, in the word {word}")
-        return said.format(token=token, id=number, unit=self.unit_name, offsets=offsets, born=born, word=text)
+        created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
+        units: dict[TextUnit, str] = {
+            "characters": self.tr("characters {offsets}"),
+            "utf8": self.tr("UTF-8 bytes {offsets}"),
+            "utf16": self.tr("UTF-16 units {offsets}"),
+        }
+        return " · ".join((
+            self.tr("Token {token}").format(token=token),
+            self.tr("ID {id}").format(id=number),
+            units[self._options.unit].format(offsets=offsets),
+            *(() if born == _NOTHING else (created,)),
+            self.tr("in the word {word}").format(word=text),
+        ))  # fmt: skip
 
     def _born_text(self, piece: Piece) -> str:
         history = self._history
@@ -185,7 +202,7 @@ class TokenModel(TableModel["PieceTexts"]):
         self._columns = (
             TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
             TableColumn(self.tr("ID"), self._text_of(_ID)),
-            TableColumn(self._texts.unit_name, self._text_of(_OFFSETS)),
+            TableColumn(self._texts.offsets_title, self._text_of(_OFFSETS)),
             TableColumn(self.tr("Created"), self._text_of(_BORN)),
             TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT),
         )

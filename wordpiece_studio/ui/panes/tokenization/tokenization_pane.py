@@ -228,7 +228,7 @@ class TokenizationPane(Pane):
             return
         title, where = self.tr("Live tokenization"), self.tr("Merge {step} of {count}")
         where = where.format(step=number_text(model.step), count=number_text(model.merge_count))
-        whole = self.tr("{where} · follows the timeline").format(where=where)
+        whole = " · ".join((where, self.tr("follows the timeline")))
         self.set_heading(title, self.fitting_hint(title, whole, where, ""))
 
     def _show_tokens(self) -> None:

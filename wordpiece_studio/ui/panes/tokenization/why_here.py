@@ -15,6 +15,7 @@ import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.plain import (
@@ -202,19 +203,17 @@ class WhyHere(QWidget):
     def _row(self, trial: Trial, born: int | None) -> Rung:
         candidate = token_text(trial.candidate)
         if trial.matched:
-            when = self._when_matched(born)
-            spoken = self.tr("{candidate} matches: {when}").format(candidate=candidate, when=when)
+            when, spoken = self.tr("in the alphabet"), self.tr("{candidate} matches: in the alphabet")
+            if born:
+                when = self.tr("created at step {step}").format(step=number_text(born))
+                spoken = self.tr("{candidate} matches: created at step {step}")
+            spoken = spoken.format(candidate=candidate, step=number_text(born or 0))
             colors = ("text", "success", "success")
             return Rung((candidate, "✓", when), spoken, colors, trial.candidate)
         when = self.tr("not created until step {step}").format(step=number_text(born)) if born else ""
         spoken = self.tr("{candidate} is not a token").format(candidate=candidate)
         colors = ("faint", "error", "faint")
         return Rung((candidate, "✗", when), spoken, colors, trial.candidate)
-
-    def _when_matched(self, born: int | None) -> str:
-        if born:
-            return self.tr("created at step {step}").format(step=number_text(born))
-        return self.tr("in the alphabet")
 
     def _on_table_row_chosen(self, row: int) -> None:
         self.token_chosen.emit(self._table.ladder.records[row].candidate)
@@ -262,7 +261,11 @@ class UnknownNote:
     def reason(self, word: str, unknown: UnknownReason, unk_token: str) -> str:
         """Return one sentence on which symbol, at which position, made the word unknown."""
         if unknown.kind == "too-long":
-            text = _tr("“{word}” is {unk}: it has {length} characters, and words longer than {limit} are not split.")
+            text = plural(
+                len(word),
+                "“{word}” is {unk}: it has 1 character, and words longer than {limit} are not split.",
+                "“{word}” is {unk}: it has {length} characters, and words longer than {limit} are not split.",
+            )
             return text.format(
                 word=token_text(word, 30),
                 unk=unk_token,
@@ -291,18 +294,27 @@ class UnknownNote:
         if not first + later:
             return _tr("“{word}” is {unk}: the symbol {symbol} does not occur in the training corpus.")
         if unknown.position and not later:
-            return _tr(
+            return plural(
+                first,
                 "“{word}” is {unk}: the symbol {symbol} (character {position}) does not occur in the training corpus; "
-                "{character} occurs there only at the start of words ({count} words)."
+                "{character} occurs there only at the start of words (1 word).",
+                "“{word}” is {unk}: the symbol {symbol} (character {position}) does not occur in the training corpus; "
+                "{character} occurs there only at the start of words ({count} words).",
             )
         if not unknown.position and not first:
-            return _tr(
+            return plural(
+                later,
                 "“{word}” is {unk}: no word in the training corpus starts with {symbol}, which occurs only inside "
-                "words ({count} words)."
+                "words (1 word).",
+                "“{word}” is {unk}: no word in the training corpus starts with {symbol}, which occurs only inside "
+                "words ({count} words).",
             )
-        return _tr(
+        return plural(
+            first + later,
+            "“{word}” is {unk}: the symbol {symbol} (character {position}) occurs in 1 word of the corpus but was left "
+            "out of the alphabet.",
             "“{word}” is {unk}: the symbol {symbol} (character {position}) occurs in {count} words of the corpus but "
-            "was left out of the alphabet."
+            "was left out of the alphabet.",
         )
 
     def _words_with(self, character: str) -> tuple[int, int]:
@@ -347,7 +359,8 @@ def unknown_note(trace: WordTrace, note: UnknownNote, unk_token: str, total: int
         return ""
     lines = [note.reason(trace.word, trace.unknown, unk_token)]
     if total > 1:
-        lines.append(_tr("The text has {count} unknown words in all.").format(count=number_text(total)))
+        text = plural(total, "The text has 1 unknown word.", "The text has {count} unknown words in all.")
+        lines.append(text.format(count=number_text(total)))
     lines.append(_tr("The whole word becomes unknown, not only the missing part."))
     return "\n".join(lines)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
@@ -27,9 +27,11 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.training_bar.training_words import size_words
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -100,7 +102,11 @@ class SpecialTokensDialog(ScreenDialog):
         except StudioError as error:
             problem = shown(str(error), _LONGEST_PROBLEM)
         if count := self._editor.left_out:
-            left_out = self.tr("There is room for {most} characters; {count} left out.")
+            left_out = plural(
+                count,
+                "There is room for {most} characters; 1 left out.",
+                "There is room for {most} characters; {count} left out.",
+            )
             left_out = left_out.format(most=number_text(self._most), count=number_text(count))
         set_plain_text(self._problem_label, "\n".join(filter(None, (problem, left_out))))
         self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
@@ -213,8 +219,9 @@ class TrainingSettings(QWidget):
         box.setMinimumWidth(box.fontMetrics().horizontalAdvance("000,000") + 34)
         box.setMaximumWidth(box.fontMetrics().horizontalAdvance("0,000,000") + 40)
         box.setAccessibleName(name)
-        box.setProperty("tip", f"{name}: {tip}")
-        set_plain_tooltip(box, f"{name}: {tip}")
+        tip = "\n".join((name, tip))
+        box.setProperty("tip", tip)
+        set_plain_tooltip(box, tip)
         box.valueChanged.connect(self._on_limit_changed)
         return box
 
@@ -275,8 +282,9 @@ class TrainingSettings(QWidget):
         words = self.tr("&Custom… ({number})").format(number=len(tokens)) if is_custom else self.tr("&Custom…")
         custom.setText(words)
         (custom if is_custom else usual if tokens else none).setChecked(True)
-        said = self.tr("Special tokens: {names}").format(names=" ".join(tokens) or self.tr("none"))
-        self._more_button.setAccessibleName(self.tr("Options. {tokens}").format(tokens=shown(said, 200)))
+        said = self.tr("Special tokens: {names}") if tokens else self.tr("Special tokens: none")
+        said = said.format(names=" ".join(tokens))
+        self._more_button.setAccessibleName(" · ".join((self.tr("Options"), shown(said, 200))))
         set_plain_tooltip(self._more_button, said)
 
 
@@ -446,21 +454,14 @@ class TrainingBar(QFrame):
         self._set_text(self._described(progress, paused))
 
     def _described(self, progress: Progress, paused: bool) -> str:
-        if progress.target_size is None:
-            text = self.tr("{size:,} tokens").format(size=progress.vocabulary_size)
-        elif not progress.is_target_sure:
-            text = self.tr("{size:,} tokens, {target:,} at most").format(
-                size=progress.vocabulary_size, target=progress.target_size
-            )
-        else:
-            text = self.tr("{size:,} of {target:,} tokens").format(
-                size=progress.vocabulary_size, target=progress.target_size
-            )
+        said = [size_words(progress.vocabulary_size, progress.target_size if progress.is_target_sure else None)]
+        if progress.target_size is not None and not progress.is_target_sure:
+            said.append(self.tr("{count} at most").format(count=number_text(progress.target_size)))
         if paused:
-            return self.tr("{text} · paused").format(text=text)
-        if progress.seconds_left is not None:
-            return self.tr("{text} · {time} left").format(text=text, time=duration(progress.seconds_left))
-        return text
+            said.append(self.tr("paused"))
+        elif progress.seconds_left is not None:
+            said.append(self.tr("{time} left").format(time=duration(progress.seconds_left)))
+        return " · ".join(said)
 
     @staticmethod
     def _span(progress: Progress) -> tuple[int, int]:
@@ -552,7 +553,11 @@ def duration(seconds: float) -> str:
     """
     whole = max(1, round(seconds))
     if whole < 60:
-        return f"{whole} s"
+        return _tr("{seconds} s").format(seconds=whole)
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return _tr("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
+    return _tr("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("training_bar", text)

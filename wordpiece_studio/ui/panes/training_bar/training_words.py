@@ -11,10 +11,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
+from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +46,17 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
     progress = model.progress
     library_run = None if model.run is None else model.run.library_run
     wanted = None if library_run is None else library_run.config.vocab_size
-    words = _tr("{size:,} of {wanted:,} tokens") if progress.vocabulary_size < (wanted or 0) else _tr("{size:,} tokens")
-    size = words.format(size=progress.vocabulary_size, wanted=wanted)
-    both = f"{size}, {_merges_words(progress.merges)}" if model.history.has_steps else size
+    size = size_words(progress.vocabulary_size, wanted if progress.vocabulary_size < (wanted or 0) else None)
+    both = _joined(size, merges_text(progress.merges) if model.history.has_steps else "")
     return _joined(both, _reason_words(model)), both, size
+
+
+def size_words(size: int, wanted: int | None) -> str:
+    """Return how many tokens a vocabulary has, of how many that are wanted."""
+    if wanted is None:
+        return plural(size, "1 token", "{count} tokens").format(count=number_text(size))
+    words = plural(wanted, "{size} of 1 token", "{size} of {wanted} tokens")
+    return words.format(size=number_text(size), wanted=number_text(wanted))
 
 
 def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
@@ -67,11 +77,6 @@ def idle_words(session: Session, needs: tuple[str, ...]) -> tuple[tuple[str, ...
 
 def _joined(*words: str) -> str:
     return " · ".join(filter(None, words))
-
-
-def _merges_words(merges: int) -> str:
-    """Return ``"1 merge"``, ``"2 merges"``, and so on."""
-    return _tr("1 merge") if merges == 1 else _tr("{merges:,} merges").format(merges=merges)
 
 
 def _reason_words(model: TrainerModel) -> str:
@@ -128,12 +133,13 @@ def why_no_words(counts: WordCounts) -> str:
     if not counts.skipped:
         return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words
-    if number == 1:
-        words = _tr("The only word in the corpus was left out because it is too long: line {line:,}, {length:,} "
-                    "characters. Put spaces or line breaks between words.")  # fmt: skip
-    else:
-        words = _tr("All {number:,} words in the corpus were left out because they are too long; the first is in line "
-                    "{line:,} and has {length:,} characters. Put spaces or line breaks between words.")  # fmt: skip
+    words = plural(
+        number,
+        "The only word in the corpus was left out because it is too long: line {line:,}, length {length:,}. Put spaces "
+        "or line breaks between words.",
+        "All {number:,} words in the corpus were left out because they are too long; the first: line {line:,}, length "
+        "{length:,}. Put spaces or line breaks between words.",
+    )
     return words.format(number=number, line=first.line, length=first.length)
 
 
@@ -252,7 +258,11 @@ class FurtherDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Train further"))
         intro = plain_label(
-            self.tr("The vocabulary has {size:,} tokens. Everything learned so far is kept.").format(size=size),
+            plural(
+                size,
+                "The vocabulary has 1 token. Everything learned so far is kept.",
+                "The vocabulary has {size:,} tokens. Everything learned so far is kept.",
+            ).format(size=size),
             self, role="caption", wrap=True,
         )  # fmt: skip
         self._size_box = QSpinBox(self)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from wordpiece_studio.evaluation.usage import DeadReason
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.timers import single_shot
@@ -308,28 +309,30 @@ class VocabularyPane(Pane):
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
         """Return the line of numbers, and shorter forms."""
         shown = self._table.rowCount()
-        tokens = self.tr("{count} tokens").format(count=number_text(numbers.all))
+        tokens = plural(numbers.all, "1 token", "{count} tokens")
         if shown != numbers.all:
-            tokens = self.tr("{shown} of {tokens}").format(shown=number_text(shown), tokens=tokens)
+            tokens = plural(numbers.all, "{shown} of 1 token", "{shown} of {count} tokens")
+        tokens = tokens.format(shown=number_text(shown), count=number_text(numbers.all))
         parts = [
-            self.tr("{count} special").format(count=number_text(numbers.special)),
+            plural(numbers.special, "1 special", "{count} special").format(count=number_text(numbers.special)),
             self.tr("{count} alphabet").format(count=number_text(numbers.alphabet)),
-            self.tr("{count} learned").format(count=number_text(numbers.learned)),
+            plural(numbers.learned, "1 learned", "{count} learned").format(count=number_text(numbers.learned)),
         ]
         step, in_use = self._model.step, self._usage.in_use
         if step < len(in_use):
-            change = f" ({signed_text(int(in_use[step] - in_use[step - 1]))})" if step else ""
-            parts.append(self.tr("{count} in use").format(count=number_text(int(in_use[step]))) + change)
+            text = self.tr("{count} in use ({change})") if step else self.tr("{count} in use")
+            change = signed_text(int(in_use[step] - in_use[step - 1]))
+            parts.append(text.format(count=number_text(int(in_use[step])), change=change))
         if numbers.dead is not None:
-            parts.append(self.tr("{count} unused").format(count=number_text(numbers.dead)))
+            parts.append(plural(numbers.dead, "1 unused", "{count} unused").format(count=number_text(numbers.dead)))
         elif self._usage.is_counting:
             parts.append(self.tr("counting…"))
-        whole = f"{tokens}: {' · '.join(parts)}"
+        whole = " · ".join((tokens, *parts))
         if shown != numbers.all:  # the numbers for all tokens would be mistaken for those found
             return whole, tokens
-        short = f"{tokens} · {' · '.join(parts[3:] or parts[-1:])}"
+        short = " · ".join((tokens, *(parts[3:] or parts[-1:])))
         in_use_alone = parts[3:4] if step < len(in_use) else ()  # the box of kinds has the other numbers, too
-        return whole, " · ".join(parts[1:]), short, *in_use_alone, f"{tokens} · {parts[-1]}", tokens
+        return whole, " · ".join(parts[1:]), short, *in_use_alone, " · ".join((tokens, parts[-1])), tokens
 
     def _show_emptiness(self) -> None:
         text = ""
