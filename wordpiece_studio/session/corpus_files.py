@@ -70,8 +70,10 @@ class FileTable(RecordTableModel["FileRow"]):
             ),
             TableColumn(self.tr("File"), lambda rows, number: _file_name(rows[number]), align=LEFT),
             TableColumn(self.tr("Size"), lambda rows, number: self._size_text(rows[number].size)),
-            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words")),
-            TableColumn(self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words")),
+            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words"), entry="word"),
+            TableColumn(
+                self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words"), entry="word"
+            ),
             TableColumn(self.tr("Encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
             TableColumn(self.tr("Lines"), lambda rows, number: _counted(rows[number], "lines")),
             TableColumn(self.tr("Kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),

@@ -61,6 +61,8 @@ class TableColumn(Generic[SourceT]):
         Where cells and heading stand.
     spoken, spoken_title
         What a screen reader says in place of the text and of the title.
+    entry
+        The key of the entry of the glossary that explains it; empty: the one that explains the table.
     """
 
     title: str
@@ -71,6 +73,7 @@ class TableColumn(Generic[SourceT]):
     explanation: str | None = None
     spoken: Callable[[SourceT, int], str] | None = None
     spoken_title: str | None = None
+    entry: str = ""
 
 
 class TableModel(QAbstractTableModel, Generic[SourceT]):

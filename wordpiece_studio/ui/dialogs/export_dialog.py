@@ -27,6 +27,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_preview import FilePreview
 from wordpiece_studio.ui.dialogs.export_work import KINDS, files_of, is_folder, usage_lines
 from wordpiece_studio.ui.messages import sentence
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -229,6 +230,7 @@ class ExportDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Export"))
+        explain("vocabulary", self)
         self._folder = folder
         self._inspection: Inspection | None = None
         self._trouble = ""  # what went wrong with this place the last time

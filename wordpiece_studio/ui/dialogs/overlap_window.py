@@ -13,6 +13,7 @@ from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.run_names import where_text
@@ -94,6 +95,7 @@ class OverlapWindow(ScreenDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Vocabulary overlap"))
+        explain("comparison", self)
         self._session = session
         self._search = session.overlaps
         self.model = OverlapModel(self)

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     plain_label,
@@ -197,6 +198,7 @@ class HistoryExportDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._layout = QVBoxLayout(self)
         self.setWindowTitle(self.tr("Export merge history"))
+        explain("merge", self)
         self._rows = None
         if rows is not None:
             shown = self.tr("{rows} merges shown, as filtered and sorted").format(rows=number_text(rows))
