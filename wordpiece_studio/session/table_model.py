@@ -346,7 +346,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._job = BackgroundJob(_work, self.tr("The table search"), self)
+        self._job = BackgroundJob(_work, "The table cannot be sorted and filtered", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.running_changed.connect(self.busy_changed)

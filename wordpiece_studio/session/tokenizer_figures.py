@@ -215,7 +215,7 @@ class FiguresMeasuring(QObject):
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
         self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
-        self._job = BackgroundJob(measured, "The measuring of tokenizers", self)
+        self._job = BackgroundJob(measured, "The tokenizers cannot be measured", self)
         self._job.reported.connect(self._on_job_reported)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
@@ -417,7 +417,7 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     trained = [each.run for each in names.values() if each.run is not None and order.is_trained_anew(each)]
     if any(must_compile_first(run.counts, run.config) for run in trained):
         compile_kernels(stop)
-    child = ChildProcess(measure_in_child, _written_order(order, files), name="The measuring of tokenizers")
+    child = ChildProcess(measure_in_child, _written_order(order, files), failure="The tokenizers cannot be measured")
     figures: dict[str, Figures] = {}
     words_of: tuple[str, ...] = ()
     try:

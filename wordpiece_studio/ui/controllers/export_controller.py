@@ -99,14 +99,14 @@ class VocabularyExport(QObject):
         self._in_the_way: InTheWay | None = None
         self._lines = ""  # what the banner's button copies; empty while the button cancels
         self._dialog: ExportDialog | None = None
-        self._inspecting = BackgroundJob(inspect, self.tr("The export preview"), self)
+        self._inspecting = BackgroundJob(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
-        self._exporting = BackgroundJob(export, self.tr("The export"), self)
+        self._exporting = BackgroundJob(export, "The files cannot be exported", self)
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
         self._exporting.running_changed.connect(self._enable)
-        self._exporting_library = BackgroundJob(export_library, self.tr("The export"), self)
+        self._exporting_library = BackgroundJob(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._banner.action_requested.connect(self._on_banner_action_requested)
@@ -299,7 +299,7 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._action = window.actions_.export_history
         self._choice = HistoryExportChoice(True, "csv")
-        self._job = BackgroundJob(_write_table, self.tr("The export"), self)
+        self._job = BackgroundJob(_write_table, "The merge history cannot be exported", self)
         self._action.triggered.connect(self.ask)
         pane.export_requested.connect(self.ask)
         pane.export_bar.stop_requested.connect(self._on_bar_stop_requested)

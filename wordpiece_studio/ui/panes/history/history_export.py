@@ -92,7 +92,7 @@ class HistoryCopying(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(_work, self.tr("Copying"), self)
+        self._job = BackgroundJob(_work, "The rows cannot be copied", self)
         self._job.finished.connect(self._on_job_finished)
 
     @property

@@ -408,7 +408,7 @@ class WordsPanel(QWidget):
         self._title = plain_label("", self, role="heading", wrap=True)
         explain("word", self)
         self._view = WordsView(theme, self)
-        self._job = BackgroundJob(find_words, "The search for words", self)
+        self._job = BackgroundJob(find_words, "The words with the selection cannot be found", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(_SIDES)
         self._layout.setSpacing(2)
