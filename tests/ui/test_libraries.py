@@ -81,7 +81,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
     assert "the best ones in Token details" in window.tokenization_pane._why.title
-    assert window.timeline_pane.hint == "end"
+    assert window.timeline_pane.hint == "Final vocabulary"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
     assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) final only ")
@@ -137,7 +137,7 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
     before, banner = window.session.runs.all, window.library_banner
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     for code, message in (
-        ("import os; os._exit(7)", "its process ended with exit code 7"),
+        ("import os; os._exit(7)", "background process ended with exit code 7"),
         ("raise ModuleNotFoundError('No module')", "The library tokenizers is missing"),
         ("raise MemoryError", "There is not enough memory"),
         ("Tokenizer = models = trainers = pre_tokenizers = 3", "could not train"),

@@ -15,6 +15,7 @@ from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QUndoCommand
 
 from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.system.printable import display_name
 
@@ -252,7 +253,7 @@ class CorpusFiles(QObject):
         rows = self.rows
         if len(rows) == 1:
             return display_name(os.path.basename(rows[0].file.path))
-        number = self.tr("{number:,} files").format(number=len(rows))
+        number = plural(len(rows), "1 file", "{count} files").format(count=f"{len(rows):,}")
         shared = _shared_folder([row.file.path for row in rows])
         return f"{shared} · {number}" if shared else number
 

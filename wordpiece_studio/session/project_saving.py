@@ -123,10 +123,7 @@ def is_open_elsewhere(path: Path, holder: Holder, advice: str) -> StudioError:
     """Return the error for a project that someone else has open."""
     if not holder.pid:
         return StudioError("The project {path} is open in another window", advice, path=display_name(path))
-    return StudioError(
-        "The project {path} is open in another window: process {pid} on {host}",
-        advice,
-        path=display_name(path),
-        pid=holder.pid,
-        host=holder.host or "this machine",
-    )
+    what = "The project {path} is open in another window: process {pid} on {host}"
+    if not holder.host:
+        what = "The project {path} is open in another window: process {pid} on this machine"
+    return StudioError(what, advice, path=display_name(path), pid=holder.pid, host=holder.host)
