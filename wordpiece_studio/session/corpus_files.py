@@ -198,7 +198,7 @@ class FileTable(RecordTableModel["FileRow"]):
         return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
     def _kind_text(self, row: FileRow) -> str:
-        return " ".join(filter(None, (self.kind_words(row), row.compression)))
+        return " · ".join(filter(None, (self.kind_words(row), row.compression)))
 
 
 def _file_name(row: FileRow) -> str:

@@ -317,8 +317,8 @@ class ExportDialog(ScreenDialog):
         column.addWidget(plain_label(self.tr("Format"), left, role="heading"))
         column.addWidget(self.kinds)
         column.addWidget(plain_label(self.tr("Step"), left, role="heading"))
-        for place, (step, size) in enumerate(steps):
-            if place:
+        for number, (step, size) in enumerate(steps):
+            if number:
                 words = plural(
                     size, "Current &step: merge {step}, 1 token", "Current &step: merge {step}, {size} tokens"
                 )

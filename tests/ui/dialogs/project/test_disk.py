@@ -64,7 +64,7 @@ def test_missing_files_are_looked_for_in_a_folder(projects: Projects) -> None:
     (projects.folder / "new" / "a.txt").write_text("another of that name", encoding="utf-8")
     reopened(projects)
     assert states(projects) == [FileState.FAULT, FileState.FAULT, FileState.DONE]
-    assert "2 files of the corpus are missing: a.txt, b.txt" in projects.window.disk_banner.text
+    assert "2 corpus files are missing: a.txt, b.txt" in projects.window.disk_banner.text
     assert projects.window.model.merge_count
     merges = list(projects.window.model.history)
     projects.window.disk_banner.action_requested.emit()
@@ -166,7 +166,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path.unlink()
     reopened(projects)
     assert window.session.document.text == "hug pug\n"
-    assert "mine.txt of this text is missing" in window.disk_banner.text
+    assert "mine.txt is missing. Its text is still open" in window.disk_banner.text
 
 
 @pytest.mark.slow
