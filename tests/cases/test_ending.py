@@ -35,7 +35,7 @@ PROC = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks i
 @pytest.mark.expects_log
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV] if os.name == "posix" else [0])
 def test_a_counting_process_is_killed(told: Told, number: int) -> None:
-    child = ChildProcess(child_works.sleep, 60.0, name="The counting")
+    child = ChildProcess(child_works.sleep, 60.0, failure="The words cannot be counted")
     try:
         messages = child.messages(threading.Event())
         assert next(messages)[0] == b"b"
@@ -46,8 +46,9 @@ def test_a_counting_process_is_killed(told: Told, number: int) -> None:
     finally:
         child.end()
     assert told(raised.value) == (
-        f"The counting was interrupted: its process ended by signal {signal.Signals(number).name}. There may be too "
-        "little memory, or another program ended it. Try again, or use a smaller corpus."
+        f"The words cannot be counted. The background process was ended by the signal "
+        f"{signal.Signals(number).name}. There may be too little "
+        "memory, or another program ended it. Try again, or use a smaller corpus."
     )
 
 
@@ -85,7 +86,7 @@ from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
-child = ChildProcess(child_works.sleep, 60.0, name="The counting")
+child = ChildProcess(child_works.sleep, 60.0, failure="The words cannot be counted")
 next(child.messages(threading.Event()))
 pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
 order = written_order([CorpusFile(__file__)], pipeline, 100, is_compiled=False, part_bytes=1000)

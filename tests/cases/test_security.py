@@ -156,7 +156,7 @@ def test_processes_of_the_window_import_nothing_from_the_folder_of_the_texts(tmp
         "import threading\n"
         "from tests.cases import child_works\n"
         "from wordpiece_studio.system.child_process import ChildProcess\n"
-        "child = ChildProcess(child_works.sleep, 0, name='The child')\n"
+        "child = ChildProcess(child_works.sleep, 0, failure='The child failed')\n"
         "print([kind for kind, _ in child.messages(threading.Event())])\n"
         "child.end()\n"
     )

@@ -303,17 +303,23 @@ def test_what_differs_between_two_trainings() -> None:
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("import os; os._exit(7)", r"Training with tokenizers was interrupted: its process ended with exit code 7\."),
+        (
+            "import os; os._exit(7)",
+            r"tokenizers cannot train on this corpus\. The background process ended with exit code 7\.",
+        ),
         ("raise ValueError('bad\\n news')", r"The library tokenizers could not train: bad news\. Change the settings"),
         ("raise SystemExit(0)", r"The library tokenizers could not train: 0\."),
         ("raise ModuleNotFoundError('No module')", r"The library tokenizers is missing: No module\. Install it: pip"),
         ("Tokenizer = 3", r"The library tokenizers is missing: cannot import name 'models'"),
         ("raise MemoryError", r"There is not enough memory\."),
-        (WRITING_ON_EVERY_PIPE.format(content=b"nonsense"), "Training with tokenizers was stopped: its process sent"),
+        (
+            WRITING_ON_EVERY_PIPE.format(content=b"nonsense"),
+            r"tokenizers cannot train on this corpus\. The background process sent",
+        ),
         (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0e{"), "sent an invalid response"),
         (WRITING_ON_EVERY_PIPE.format(content=b"\2\0\0\0\0\0\0\0v\0"), "sent an invalid response"),
         (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "sent an invalid response"),
-        (ABORTING, r"was interrupted: its process ended (by signal SIGABRT|with exit code)"),
+        (ABORTING, r"process (was ended by the signal SIGABRT|ended with exit code)"),
     ],
 )
 @pytest.mark.expects_log
@@ -439,7 +445,7 @@ def test_one_that_is_killed_or_stopped_leaves_no_process(counts: wps.WordCounts,
         return ending == "stopped" and bool(children)
 
     expected = wps.StudioError if ending == "killed" else LibraryTrainingStopped
-    with pytest.raises(expected, match="was interrupted: its process" if ending == "killed" else "was stopped"):
+    with pytest.raises(expected, match="The background process" if ending == "killed" else "was stopped"):
         train_library(counts, settings(), "tokenizers-bpe", progress=note, should_stop=should_stop)
     assert not children[0].is_running()
 

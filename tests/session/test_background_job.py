@@ -41,7 +41,7 @@ def received(qtbot: QtBot, job: BackgroundJob, most: int) -> list[object]:
 
 @pytest.mark.usefixtures("slow_reports")
 def test_of_many_reports_few_are_delivered_and_the_last_one_always(qtbot: QtBot) -> None:
-    found = received(qtbot, BackgroundJob(count, "The counting"), REPORTS)
+    found = received(qtbot, BackgroundJob(count, "The words cannot be counted"), REPORTS)
     assert found[-2:] == [REPORTS - 1, REPORTS]
     assert len(found) <= 3
 
@@ -54,7 +54,7 @@ def test_the_last_report_arrives_while_the_work_goes_on(qtbot: QtBot) -> None:
         go_on.wait()
         return most
 
-    job, found = BackgroundJob(report_and_wait, "The counting"), list[object]()
+    job, found = BackgroundJob(report_and_wait, "The words cannot be counted"), list[object]()
     job.reported.connect(found.append)
     job.begin(REPORTS)
     qtbot.waitUntil(lambda: bool(found) and found[-1] == REPORTS - 1)
@@ -63,13 +63,13 @@ def test_the_last_report_arrives_while_the_work_goes_on(qtbot: QtBot) -> None:
 
 
 def test_reports_that_are_parts_of_the_result_all_arrive_in_their_order(qtbot: QtBot) -> None:
-    found = received(qtbot, BackgroundJob(count, "The listing", keeps_all_reports=True), 1000)
+    found = received(qtbot, BackgroundJob(count, "The files cannot be listed", keeps_all_reports=True), 1000)
     assert found == [*range(1000), 1000]
 
 
 @pytest.mark.usefixtures("slow_reports")
 def test_nothing_is_reported_of_work_that_was_stopped(qtbot: QtBot) -> None:
-    job, found = BackgroundJob(count, "The counting"), list[object]()
+    job, found = BackgroundJob(count, "The words cannot be counted"), list[object]()
     job.reported.connect(found.append)
     job.begin(REPORTS)
     job.stop()

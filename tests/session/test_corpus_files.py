@@ -141,7 +141,7 @@ def test_a_fault_is_shown_at_its_file(files: CorpusFiles) -> None:
     assert [each.state for each in files.rows] == [
         FileState.DONE, FileState.WAITING, FileState.FAULT, FileState.WAITING,
     ]  # fmt: skip
-    assert table.take_error(StudioError("{name} was broken off", name="The counting")) is None
+    assert table.take_error(StudioError("The words cannot be counted")) is None
     table.begin_counting()
     assert table.faulty == []
 

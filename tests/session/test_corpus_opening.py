@@ -110,7 +110,7 @@ def test_a_listing_that_is_canceled_leaves_nothing(qtbot: QtBot, opening: Corpus
         qtbot.wait(50)
         opening.stop()
     opening.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of The listing")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of describe_in_child")]
 
 
 @pytest.mark.slow
@@ -134,4 +134,4 @@ def test_parts_of_a_file_come_one_after_the_other(qtbot: QtBot, tmp_path: Path) 
             job.begin(PreviewOrder(CorpusFile(str(path)), path.stat().st_size))
     finally:
         job.close()
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of The preview")]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("messages of preview_in_child")]

@@ -32,7 +32,7 @@ def begin() -> Iterator[Begin]:
     begun: list[ChildProcess] = []
 
     def start(work: Callable[..., None], *arguments: object) -> ChildProcess:
-        begun.append(ChildProcess(work, *arguments, name="The child"))
+        begun.append(ChildProcess(work, *arguments, failure="The child failed"))
         return begun[-1]
 
     yield start
@@ -84,7 +84,7 @@ def test_errors_are_reported(begin: Begin, work: Callable[..., None], words: str
 def test_a_premature_end_is_reported_every_time(begin: Begin) -> None:
     child = begin(child_works.fail)
     for _ in range(2):
-        with pytest.raises(StudioError, match=r"The child was interrupted: its process ended with exit code 7\."):
+        with pytest.raises(StudioError, match=r"The child failed\. The background process ended with exit code 7\."):
             said(child)
 
 
@@ -103,7 +103,7 @@ def test_a_parent_that_stops_waiting_gets_no_more_and_can_end_it(begin: Begin) -
 def test_nothing_can_be_sent_to_one_that_was_ended(begin: Begin) -> None:
     child = begin(child_works.hang)
     child.end()
-    with pytest.raises(StudioError, match="The child was interrupted"):
+    with pytest.raises(StudioError, match=r"The child failed\. The background process"):
         child.send(b"too late")
 
 
@@ -113,7 +113,7 @@ def test_a_script_that_begins_one_need_not_guard_its_main_part(tmp_path: Path) -
         "import threading\n"
         "from tests.system import child_works\n"
         "from wordpiece_studio.system.child_process import ChildProcess\n"
-        "child = ChildProcess(child_works.well, name='The child')\n"
+        "child = ChildProcess(child_works.well, failure='The child failed')\n"
         "print(list(child.messages(threading.Event())))\n"
         "child.end()\n"
     )
@@ -128,7 +128,7 @@ def test_the_child_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
         "import os, signal, threading\n"
         "from tests.system import child_works\n"
         "from wordpiece_studio.system.child_process import ChildProcess\n"
-        "child = ChildProcess(child_works.hang, name='The child')\n"
+        "child = ChildProcess(child_works.hang, failure='The child failed')\n"
         "next(child.messages(threading.Event()))\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -77,7 +77,7 @@ def test_what_cannot_be_decoded_is_reported_and_changes_nothing(
     ("reading", "text", "hint"),
     [
         (Reading("latin-1"), "hug\ncaf\xe9 noir\n", "thing.txt · Latin-1"),
-        (Reading(errors="replace"), "hug\ncaf\ufffd noir\n", "thing.txt · 1 place replaced"),
+        (Reading(errors="replace"), "hug\ncaf\ufffd noir\n", "thing.txt · 1 invalid sequence replaced"),
         (Reading(errors="skip-line"), "hug\n", "thing.txt · 1 line skipped"),
     ],
 )

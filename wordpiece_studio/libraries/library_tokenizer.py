@@ -384,7 +384,7 @@ class _Libraries:
                 self._end()
             else:
                 return self._child
-        self._child = ChildProcess(serve, name="The library of a tokenizer")
+        self._child = ChildProcess(serve, failure="The library of the tokenizer cannot be used")
         self._child.send(request)
         return self._child
 

@@ -443,7 +443,15 @@ def _trained(
     if library == "tokenizers":
         kind = _TOKENIZERS_KINDS[kind]
     report(LibraryProgress())
-    child = ChildProcess(train_in_child, library, kind, settings, _MOST_MEMORY, name=f"Training with {library}")
+    child = ChildProcess(
+        train_in_child,
+        library,
+        kind,
+        settings,
+        _MOST_MEMORY,
+        failure="{library} cannot train on this corpus",
+        library=library,
+    )
     try:
         _send(child, parts, stop)
         content, learned = b"", None

@@ -83,10 +83,10 @@ class _Worker(QObject):
     report_waits = Signal()
     ended = Signal(object)
 
-    def __init__(self, work: Work, name: str, reports: _WaitingReports) -> None:
+    def __init__(self, work: Work, failure: str, reports: _WaitingReports) -> None:
         super().__init__()
         self._work = work
-        self._name = name
+        self._failure = failure
         self._reports = reports
 
     @Slot(object)
@@ -102,10 +102,8 @@ class _Worker(QObject):
 
         try:
             result = self._work(request.order, request.stop, report)
-        except StudioError as error:
-            self.ended.emit(_Message(run, error=error))
         except Exception as error:
-            self.ended.emit(_Message(run, error=_as_studio_error(error, self._name)))
+            self.ended.emit(_Message(run, error=as_studio_error(error, self._failure)))
         else:
             if result is not None:
                 self.ended.emit(_Message(run, result=result))
@@ -118,8 +116,8 @@ class BackgroundJob(QObject):
     ----------
     work
         See `Work`.
-    name
-        The name of the work in an error: "The counting".
+    failure
+        What is said if the work fails with anything but a `StudioError`, as in one: "The words cannot be counted".
     keeps_all_reports
         Whether each report is a part of the result. Otherwise they tell how far the work is, and only the newest
         arrives, however fast they come.
@@ -142,16 +140,16 @@ class BackgroundJob(QObject):
     _requested = Signal(object)
 
     def __init__(
-        self, work: Work, name: str, parent: QObject | None = None, *, keeps_all_reports: bool = False
+        self, work: Work, failure: str, parent: QObject | None = None, *, keeps_all_reports: bool = False
     ) -> None:
         super().__init__(parent)
-        self._name = name
+        self._name = getattr(work, "__qualname__", type(work).__qualname__)  # for those who look for faults
         self._run = 0
         self._stop = threading.Event()
         self._is_running = False
         self._reports = _WaitingReports(keeps_all=keeps_all_reports)
         self._report_timer = single_shot(self, self._deliver_reports, 0 if keeps_all_reports else _REPORT_MS)
-        self._worker = _Worker(work, name, self._reports)
+        self._worker = _Worker(work, failure, self._reports)
         self._thread: QThread | None = None  # started on first use
         self._is_closed = False
         self._requested.connect(self._worker.do)
@@ -226,14 +224,16 @@ class BackgroundJob(QObject):
             self.running_changed.emit(is_running)
 
 
-def _as_studio_error(error: Exception, name: str) -> StudioError:
-    _log.error("%s failed", name, exc_info=error)
+def as_studio_error(error: Exception, failure: str) -> StudioError:
+    """Return an error that says that something failed, and why; anything but a `StudioError` is also logged."""
+    if isinstance(error, StudioError):
+        return error
+    _log.error("%s", failure, exc_info=error)
     if isinstance(error, MemoryError):
-        return StudioError("{name} ran out of memory", "Close other programs, or use a smaller corpus.", name=name)
+        return StudioError(failure, "There is not enough memory. Close other programs, or use a smaller corpus.")
     return StudioError(
-        "{name} failed: {kind}: {message}",
-        "This is a bug in the program; the log has the details.",
-        name=name,
+        failure,
+        "This is a bug in WordPiece Studio ({kind}: {message}); the log has the details.",
         kind=type(error).__name__,
         message=error,
     )

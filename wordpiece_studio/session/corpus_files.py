@@ -15,6 +15,7 @@ from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QUndoCommand
 
 from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.system.printable import display_name
 
@@ -70,8 +71,10 @@ class FileTable(RecordTableModel["FileRow"]):
             ),
             TableColumn(self.tr("File"), lambda rows, number: _file_name(rows[number]), align=LEFT),
             TableColumn(self.tr("Size"), lambda rows, number: self._size_text(rows[number].size)),
-            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words")),
-            TableColumn(self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words")),
+            TableColumn(self.tr("Words"), lambda rows, number: _counted(rows[number], "words"), entry="word"),
+            TableColumn(
+                self.tr("Distinct"), lambda rows, number: _counted(rows[number], "distinct_words"), entry="word"
+            ),
             TableColumn(self.tr("Encoding"), lambda rows, number: _encoding_mark(rows[number]), align=LEFT),
             TableColumn(self.tr("Lines"), lambda rows, number: _counted(rows[number], "lines")),
             TableColumn(self.tr("Kind"), lambda rows, number: self._kind_text(rows[number]), align=LEFT),
@@ -195,7 +198,7 @@ class FileTable(RecordTableModel["FileRow"]):
         return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)
 
     def _kind_text(self, row: FileRow) -> str:
-        return " ".join(filter(None, (self.kind_words(row), row.compression)))
+        return " · ".join(filter(None, (self.kind_words(row), row.compression)))
 
 
 def _file_name(row: FileRow) -> str:
@@ -250,7 +253,7 @@ class CorpusFiles(QObject):
         rows = self.rows
         if len(rows) == 1:
             return display_name(os.path.basename(rows[0].file.path))
-        number = self.tr("{number:,} files").format(number=len(rows))
+        number = plural(len(rows), "1 file", "{count} files").format(count=f"{len(rows):,}")
         shared = _shared_folder([row.file.path for row in rows])
         return f"{shared} · {number}" if shared else number
 

@@ -104,7 +104,7 @@ class CorpusOpening(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._order = OpeningOrder(())
-        self._job = BackgroundJob(open_corpus, "The opening", self, keeps_all_reports=True)
+        self._job = BackgroundJob(open_corpus, "The files cannot be opened", self, keeps_all_reports=True)
         self._job.reported.connect(self.files_found)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
@@ -165,7 +165,7 @@ def is_small_text(path: str) -> bool:
 
 
 def _listed(paths: tuple[str, ...], stop: threading.Event, report: Report) -> OpenedFiles | None:
-    child = ChildProcess(describe_in_child, json.dumps(paths), name="The listing")
+    child = ChildProcess(describe_in_child, json.dumps(paths), failure="The files cannot be listed")
     number = 0
     try:
         for kind, content in child.messages(stop):
@@ -201,7 +201,7 @@ class PreviewJob(BackgroundJob):
     """Reads parts of files; `finished` carries a :class:`ShownPart`."""
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(self._read, "The preview", parent)
+        super().__init__(self._read, "The file cannot be previewed", parent)
         self._child: ChildProcess | None = None  # used only in the thread
 
     def close(self) -> None:
@@ -211,7 +211,7 @@ class PreviewJob(BackgroundJob):
 
     def _read(self, order: PreviewOrder, stop: threading.Event, _report: Report) -> ShownPart | None:
         if self._child is None:
-            self._child = ChildProcess(preview_in_child, name="The preview")
+            self._child = ChildProcess(preview_in_child, failure="The file cannot be previewed")
         child = self._child
         try:
             child.send(written_preview_order(order.file, order.at, PREVIEW_BYTES))

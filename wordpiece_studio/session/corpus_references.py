@@ -75,11 +75,11 @@ class CorpusReferences(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._known: dict[str, CorpusReference] = {}
-        self._noting = BackgroundJob(signatures, "The look at the files", self)
+        self._noting = BackgroundJob(signatures, "The files cannot be checked for changes", self)
         self._noting.finished.connect(self._on_noting_finished)
-        self._checking = BackgroundJob(changed_files, "The look at the files", self)
+        self._checking = BackgroundJob(changed_files, "The files cannot be checked for changes", self)
         self._checking.finished.connect(self.checked)
-        self._searching = BackgroundJob(moved_files, "The search", self)
+        self._searching = BackgroundJob(moved_files, "The missing files cannot be searched for", self)
         self._searching.finished.connect(self.found)
 
     @property
@@ -272,7 +272,7 @@ class FileWatch(QObject):
         self._noticed: set[Path] = set()
         self._is_stale = False  # files were added during a check
         self._watcher: QFileSystemWatcher | None = None
-        self._job = BackgroundJob(_look, "Looking at the files", self)
+        self._job = BackgroundJob(_look, "The files cannot be checked for changes", self)
         self._job.finished.connect(self._on_job_finished)
         self._timer = single_shot(self, self.check)
 

@@ -101,7 +101,7 @@ class CountingJob(BackgroundJob):
     paused_changed = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(count, "The counting", parent)
+        super().__init__(count, "The words cannot be counted", parent)
         self._control = CountingControl()
         self._is_paused = False
         self.running_changed.connect(self._on_self_running_changed)
@@ -201,7 +201,7 @@ def count(order: CountOrder, stop: threading.Event, report: Report) -> WordCount
 def _counted_in_child(
     written: str, order: CountOrder, reader: PartsReader, stop: threading.Event, report: Report
 ) -> WordCounts | None:
-    child = ChildProcess(count_in_child, written, name="The counting")
+    child = ChildProcess(count_in_child, written, failure="The words cannot be counted")
     order.control.attach(child)
     try:
         for kind, content in child.messages(stop):

@@ -104,7 +104,7 @@ class HeldOutJudging(QObject):
         self._known: list[tuple[JudgingOrder, Figures]] = []
         self._progress: float | None = None
         self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
-        self._job = BackgroundJob(judged, "Measuring held-out text", self)
+        self._job = BackgroundJob(judged, "Held-out text cannot be measured", self)
         self._job.reported.connect(self._on_job_reported)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
@@ -214,7 +214,7 @@ def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figure
     written = written_judge_order(order.counts, order.config, order.corpus, order.max_word_length)
     if must_compile_first(order.counts, order.config):
         compile_kernels(stop)
-    child = ChildProcess(judge_in_child, written, name="Measuring held-out text")
+    child = ChildProcess(judge_in_child, written, failure="Held-out text cannot be measured")
     figures: Figures | None = None
     try:
         for kind, content in child.messages(stop):

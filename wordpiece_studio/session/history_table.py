@@ -163,22 +163,24 @@ class HistoryItems(SortedItems):
         return found
 
 
-def _tokens(name: str, title: str, explanation: str) -> TableColumn[HistoryItems]:
+def _tokens(name: str, title: str, explanation: str, entry: str) -> TableColumn[HistoryItems]:
     return TableColumn(
         title,
         lambda items, index: items.token(name, index),
         keys=lambda items, count, _stop: items.token_ranks(name, count),
         align=LEFT,
         explanation=explanation,
+        entry=entry,
     )
 
 
-def _numbers(name: str, title: str, explanation: str) -> TableColumn[HistoryItems]:
+def _numbers(name: str, title: str, explanation: str, entry: str) -> TableColumn[HistoryItems]:
     return TableColumn(
         title,
         lambda items, index: items.history.column(name)[index].item(),
         keys=lambda items, count, _stop: items.column(name, count),
         explanation=explanation,
+        entry=entry,
     )
 
 
@@ -231,11 +233,12 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
     def _described(self) -> tuple[TableColumn[HistoryItems], ...]:
         """Return the columns; the title of the value depends on the objective."""
         config = self._model.config
+        objective = config.objective if config is not None else "score"
         value = {"score": self.tr("Score"), "likelihood": self.tr("Gain"), "count": self.tr("Count")}
         tokens = {
-            "left_id": (self.tr("Left"), self.tr("The left symbol of the pair")),
-            "right_id": (self.tr("Right"), self.tr("The right symbol of the pair")),
-            "new_id": (self.tr("New token"), self.tr("The token that the pair became")),
+            "left_id": (self.tr("Left"), self.tr("The left symbol of the pair"), "pair"),
+            "right_id": (self.tr("Right"), self.tr("The right symbol of the pair"), "pair"),
+            "new_id": (self.tr("New token"), self.tr("The token that the pair became"), "token"),
         }
         explanations = (
             self.tr("How often the pair occurred in the corpus before this merge"),
@@ -246,14 +249,18 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         )
         titles = (
             self.tr("n(ab)"), self.tr("n(a)"), self.tr("n(b)"),
-            value[config.objective if config is not None else "score"], self.tr("Ties"),
+            value[objective], self.tr("Ties"),
         )  # fmt: skip
+        entries = ("pair", "pair", "pair", objective, "tie")
         return (
             TableColumn(
-                self.tr("Step"), lambda _items, index: index + 1, explanation=self.tr("The number of the merge, from 1")
+                self.tr("Step"),
+                lambda _items, index: index + 1,
+                explanation=self.tr("The number of the merge, from 1"),
+                entry="step",
             ),
             *(_tokens(name, *texts) for name, texts in tokens.items()),
-            *map(_numbers, _NUMBER_COLUMNS, titles, explanations),
+            *map(_numbers, _NUMBER_COLUMNS, titles, explanations, entries),
             *self._described_states(),
         )
 
@@ -265,23 +272,27 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
                 lambda items, index: items.history.vocabulary_size(index + 1),
                 keys=lambda items, count, _stop: items.history.vocabulary_sizes()[:count],
                 explanation=self.tr("How many tokens the vocabulary had after this merge"),
+                entry="vocabulary",
             ),
             TableColumn(
                 self.tr("Symbols"),
                 lambda items, index: items.history.symbols_after(index + 1),
                 keys=lambda items, count, _stop: items.column("symbols_before", count),  # the same order
                 explanation=self.tr("How many symbols the corpus consisted of after this merge, N"),
+                entry="symbol",
             ),
             TableColumn(
                 self.tr("Words"),
                 HistoryItems.words_touched,
                 keys=HistoryItems.all_words_touched,
                 explanation=self.tr("How many distinct words this merge changed"),
+                entry="word",
             ),
             TableColumn(
                 self.tr("New"),
                 lambda items, index: bool(items.history.column("is_new")[index]),
                 keys=lambda items, count, _stop: items.column("is_new", count).astype(np.int8),
                 explanation=self.tr("Whether the token was not in the vocabulary before"),
+                entry="token",
             ),
         )

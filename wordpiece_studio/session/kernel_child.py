@@ -56,7 +56,7 @@ def _compile_missing(stop: threading.Event) -> None:
     try:
         for package in KERNEL_PACKAGES:
             if not kernels_are_cached(package):
-                children.append(ChildProcess(compile_in_child, package, name="The preparation of the fast engine"))
+                children.append(ChildProcess(compile_in_child, package, failure="The fast engine cannot be prepared"))
         for child in children:
             for _ in child.messages(stop):
                 pass

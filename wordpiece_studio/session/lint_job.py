@@ -77,7 +77,7 @@ class LintJob(BackgroundJob):
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(lint, "The check of the corpus", parent)
+        super().__init__(lint, "The corpus cannot be checked", parent)
 
     def check(self, text: str, counts: WordCounts, pipeline: Pipeline, files: tuple[CorpusFile, ...] = ()) -> None:
         """Check a text, or files, with the `counts` of the words that `pipeline` makes of it."""
@@ -94,7 +94,7 @@ class RepairJob(BackgroundJob):
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(mend, "The repair", parent)
+        super().__init__(mend, "The text cannot be repaired", parent)
 
     def repair(self, text: str, fix: TextFix) -> None:
         """Repair `text`."""
@@ -112,7 +112,7 @@ def lint(order: LintOrder, stop: threading.Event, _report: Report) -> tuple[Find
         except StudioError:  # a custom pipeline cannot be sent: check here, though it slows the window
             pass
         else:
-            child = ChildProcess(lint_in_child, written, name="The check of the corpus")
+            child = ChildProcess(lint_in_child, written, failure="The corpus cannot be checked")
             found = list(_conversation(child, order.text, order.counts, stop))
             return None if stop.is_set() or not found else read_findings(found[-1][1])
     sample = sample_of_files(order.files) if order.files else sample_of_text(order.text)
@@ -126,7 +126,7 @@ def mend(order: RepairOrder, stop: threading.Event, _report: Report) -> Repaired
     if len(order.text) <= LARGEST_IN_THREAD:
         after = repaired(order.text, order.fix)
     else:
-        child = ChildProcess(repair_in_child, order.fix.repair, name="The repair")
+        child = ChildProcess(repair_in_child, order.fix.repair, failure="The text cannot be repaired")
         pieces = [content for kind, content in _conversation(child, order.text, None, stop) if kind == TEXT]
         after = "".join(piece.decode("utf-8", "surrogatepass") for piece in pieces)
     return None if stop.is_set() else RepairedText(order.text, *difference(order.text, after))

@@ -11,8 +11,8 @@ CONTEXT = "plural"
 def plural(number: int, one: str, many: str) -> str:
     """Return the template for `number` things: whole sentences, whose fields the caller fills in.
 
-    English has two forms, Chinese one, and Polish three: a translation has all of them under the text of `many`, and
-    Qt chooses by the language's rule. `one` is for English alone.
+    English has two forms, Chinese has one, and Polish three: a translation has all of them under the text of `many`,
+    and Qt chooses by the language's rule. `one` is for English alone.
 
     >>> plural(1, "1 row copied", "{count} rows copied")
     '1 row copied'

@@ -83,7 +83,7 @@ class ProjectReading(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(read_rest, "The reading of the project", self, keeps_all_reports=True)
+        self._job = BackgroundJob(read_rest, "The project cannot be read", self, keeps_all_reports=True)
         self._job.reported.connect(self.run_read)
         self._job.finished.connect(self.rest_read)
         self._job.failed.connect(self._on_job_failed)

@@ -48,7 +48,7 @@ class DifferenceSearch(QObject):
         self._answered: tuple[tuple[Any, ...], Any] = ((), None)
         self._error: StudioError | None = None
         self._percent: int | None = None
-        self._job = BackgroundJob(work, "The comparison", self)
+        self._job = BackgroundJob(work, "The runs cannot be compared", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.reported.connect(self._on_job_reported)

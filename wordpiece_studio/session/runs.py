@@ -64,7 +64,7 @@ class Runs(QObject):
         self._undo_stack = undo_stack
         self._all: list[Run] = []
         self._shown: list[Run] = []  # those shown last are last
-        self._job = BackgroundJob(_with_places, "The search for words", self)
+        self._job = BackgroundJob(_with_places, "The words that each merge changed cannot be found", self)
         self._job.finished.connect(self._on_job_finished)
         model.run_reset.connect(self._on_model_run_reset)
 

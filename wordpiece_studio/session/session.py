@@ -110,7 +110,7 @@ class Session(QObject):
         self.overlaps = DifferenceSearch(overlaps, self)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
-        self.library_job = BackgroundJob(trained_by_library, "Training with another library", self)
+        self.library_job = BackgroundJob(trained_by_library, "The library cannot train on this corpus", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)

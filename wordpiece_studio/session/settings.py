@@ -124,13 +124,18 @@ def _content(path: Path) -> bytes:
     Raises
     ------
     OSError
-        If it cannot be read, is not a regular file, or is far too large.
+        If it cannot be read.
+    StudioError
+        If it is not a regular file, or is far too large.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise OSError("it is not a regular file")
+        raise StudioError(
+            "The settings cannot be read: {path} is not a regular file", "The defaults are used.", path=path
+        )
     if status.st_size > _LARGEST_BYTES:
-        raise OSError(f"it has {status.st_size:,} bytes")
+        what = "The settings {path} cannot be read: they have {size:,} bytes"
+        raise StudioError(what, "The defaults are used.", path=path, size=status.st_size)
     return path.read_bytes()
 
 
@@ -195,6 +200,9 @@ class SettingsStore:
         try:
             data = _content(self._path)
         except FileNotFoundError:
+            return StudioSettings()
+        except StudioError as error:
+            self.damage = error
             return StudioSettings()
         except OSError as error:
             self.damage = StudioError(

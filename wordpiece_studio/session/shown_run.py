@@ -376,7 +376,7 @@ class CandidatesBeside(QObject):
         super().__init__(parent)
         self._finder = finder
         self._step = 0
-        self._job = BackgroundJob(self._find, "The search for candidates", self)
+        self._job = BackgroundJob(self._find, "The merge candidates cannot be found", self)
         self._job.finished.connect(self.found)
         self._job.failed.connect(self._on_job_failed)
 

@@ -72,9 +72,9 @@ class Bookmarks(RecordTableModel["Bookmark"]):
         self._notes: list[Bookmark] = []
         self.set_records(self._notes)
         self._columns = (
-            TableColumn(self.tr("Step"), lambda notes, row: notes[row].step, align=LEFT),
+            TableColumn(self.tr("Step"), lambda notes, row: notes[row].step, align=LEFT, entry="step"),
             TableColumn(self.tr("Note"), lambda notes, row: notes[row].text, align=LEFT),
-            TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT),
+            TableColumn(self.tr("Compare"), lambda _notes, _row: "", align=LEFT, entry="comparison"),
         )
         model.run_reset.connect(self._on_run_changed)
         model.merges_appended.connect(self._on_model_merges_appended)

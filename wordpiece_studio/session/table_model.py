@@ -61,6 +61,8 @@ class TableColumn(Generic[SourceT]):
         Where cells and heading stand.
     spoken, spoken_title
         What a screen reader says in place of the text and of the title.
+    entry
+        The key of the entry of the glossary that explains it; empty: the one that explains the table.
     """
 
     title: str
@@ -71,6 +73,7 @@ class TableColumn(Generic[SourceT]):
     explanation: str | None = None
     spoken: Callable[[SourceT, int], str] | None = None
     spoken_title: str | None = None
+    entry: str = ""
 
 
 class TableModel(QAbstractTableModel, Generic[SourceT]):
@@ -343,7 +346,7 @@ class SortedTableModel(TableModel[ItemsT]):
         self._order: NDArray[np.int64] | None = None  # those below the limit, by row
         self._row_count = 0
         self._row_of_item: NDArray[np.int64] | None = None  # the inverse of `_order`, computed on demand
-        self._job = BackgroundJob(_work, self.tr("The table search"), self)
+        self._job = BackgroundJob(_work, "The table cannot be sorted and filtered", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._job.running_changed.connect(self.busy_changed)

@@ -112,7 +112,7 @@ class TokenDetails(QObject):
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._job = BackgroundJob(_answered, "The search for words", self)
+        self._job = BackgroundJob(_answered, "The words with a token cannot be found", self)
         self._job.finished.connect(self._on_job_finished)
 
     def find_words(self, token_id: int, reasons: DeadTokens | None = None) -> None:
@@ -217,7 +217,7 @@ class TokenUsage(QObject):
         self._texts: WordTexts | None = None
         self._in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
-        self._job = BackgroundJob(_counted, "The counting of tokens", self)
+        self._job = BackgroundJob(_counted, "The tokens in the corpus cannot be counted", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._timer = single_shot(self, self._on_timer_timeout)

@@ -215,7 +215,7 @@ class FiguresMeasuring(QObject):
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
         self._timer = single_shot(self, self._on_timer_timeout, _REST_MS)
-        self._job = BackgroundJob(measured, "The measuring of tokenizers", self)
+        self._job = BackgroundJob(measured, "The tokenizers cannot be measured", self)
         self._job.reported.connect(self._on_job_reported)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
@@ -421,7 +421,7 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     if any(must_compile_first(run.counts, run.config) for run in trained):
         compile_kernels(stop)
     written = _written_order(order, files, named_words)
-    child = ChildProcess(measure_in_child, written, name="The measuring of tokenizers")
+    child = ChildProcess(measure_in_child, written, failure="The tokenizers cannot be measured")
     figures: dict[str, Figures] = {}
     words_of: tuple[str, ...] = ()
     try:

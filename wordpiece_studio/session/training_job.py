@@ -7,7 +7,6 @@ but the flags and the history, which publishes its length last. `trainer_model.p
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 import time
@@ -18,7 +17,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import MAX_BATCH, Pacer
+from wordpiece_studio.session.background_job import MAX_BATCH, Pacer, as_studio_error
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.training_messages import (
     Batch,
@@ -31,7 +30,6 @@ from wordpiece_studio.session.training_messages import (
     Started,
 )
 from wordpiece_studio.system.arrays import lengths_of
-from wordpiece_studio.system.memory import out_of_memory
 from wordpiece_studio.training.initial_state import PreparationStopped
 from wordpiece_studio.training.notices import corpus_notices
 
@@ -74,7 +72,7 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
     return first_size + int(np.count_nonzero((counts.counts >= floor) & (lengths_of(counts.words) > 1)))
 
 
-_log = logging.getLogger(__name__)
+_FAILURE = "The vocabulary cannot be trained"
 
 
 @dataclass(slots=True)
@@ -156,7 +154,7 @@ class TrainingWorker(QObject):
             trainer.history.vocabulary(len(trainer.history))  # builds the token texts, so that the window need not
         except Exception as error:
             if not stopped():
-                self.failed.emit(Failure(request.run, as_studio_error(error), engine_lost=False))
+                self.failed.emit(Failure(request.run, as_studio_error(error, _FAILURE), engine_lost=False))
             return
         if not stopped():
             seconds = time.perf_counter() - began
@@ -219,7 +217,7 @@ class TrainingWorker(QObject):
     def _report(self, error: Exception, *, engine_lost: bool) -> None:
         if engine_lost:
             self._held = None
-        self.failed.emit(Failure(self._run, as_studio_error(error), engine_lost))
+        self.failed.emit(Failure(self._run, as_studio_error(error, _FAILURE), engine_lost))
 
     def _find(
         self,
@@ -352,21 +350,6 @@ def resumed_trainer(request: OpenRequest, step: int | None, should_stop: ShouldS
         request.counts, request.config, memory_limit=math.inf, history=request.history, step=step,
         should_stop=should_stop,
     )  # fmt: skip
-
-
-def as_studio_error(error: Exception) -> StudioError:
-    """Return `error` as a message for the user; anything but a `StudioError` is also logged with its traceback."""
-    if isinstance(error, StudioError):
-        return error
-    _log.error("The training failed", exc_info=error)
-    if isinstance(error, MemoryError):
-        return out_of_memory()
-    return StudioError(
-        "The training failed: {kind}: {message}",
-        "This is a bug in the program; the log has the details.",
-        kind=type(error).__name__,
-        message=error,
-    )
 
 
 def _never() -> bool:

@@ -251,14 +251,16 @@ def _padded(numbers: NDArray[Any], size: int) -> NDArray[np.int64]:
     return padded
 
 
-def _figures(title: str, numbers: Callable[[TokenUsage], NDArray[np.int64]]) -> TableColumn[VocabularyItems]:
+def _figures(
+    title: str, numbers: Callable[[TokenUsage], NDArray[np.int64]], entry: str = ""
+) -> TableColumn[VocabularyItems]:
     """Return a column of numbers by token, which are unknown at first."""
 
     def value(items: VocabularyItems, token_id: int) -> int | None:
         known = numbers(items.usage)
         return int(known[token_id]) if token_id < len(known) else None
 
-    return TableColumn(title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size))
+    return TableColumn(title, value, keys=lambda items, size, _stop: _padded(numbers(items.usage), size), entry=entry)
 
 
 class VocabularyTableModel(SortedTableModel[VocabularyItems]):
@@ -296,16 +298,18 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 lambda items, token_id: items.history.token(token_id),
                 keys=VocabularyItems.token_ranks,
                 align=LEFT,
+                entry="token",
             ),
-            TableColumn(self.tr("ID"), lambda _items, token_id: token_id),
+            TableColumn(self.tr("ID"), lambda _items, token_id: token_id, entry="token"),
             # Tokens are born in the order of their ids.
-            TableColumn(self.tr("Created"), VocabularyItems.birth, text=self._birth_text),
+            TableColumn(self.tr("Created"), VocabularyItems.birth, text=self._birth_text, entry="step"),
             TableColumn(
                 self.tr("Other runs"),
                 VocabularyItems.births_of,
                 text=self._runs_text,
                 keys=VocabularyItems.first_births,
                 align=LEFT,
+                entry="comparison",
                 explanation=self.tr(
                     "The compared runs that have the token, with the step at which each created it (in parentheses if "
                     "that is later than the step compared), and the compared bookmarks that have it"
@@ -319,7 +323,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
             ),
             _figures(self.tr("Frequency"), lambda usage: usage.frequencies),
-            _figures(self.tr("Words"), lambda usage: usage.word_counts),
+            _figures(self.tr("Words"), lambda usage: usage.word_counts, "word"),
             TableColumn(self.tr("Length"), VocabularyItems.length, keys=VocabularyItems.lengths),
             TableColumn(
                 self.tr("Why unused"),
@@ -327,6 +331,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 text=self._reason_text,
                 keys=lambda items, size, _stop: _padded(items.usage.dead, size),
                 align=LEFT,
+                entry="unused-token",
             ),
         )
         self.filter_failed.connect(self._on_self_filter_failed)

@@ -322,12 +322,14 @@ class RunWordsModel(SortedTableModel[ListedWords]):
                 align=LEFT,
                 explanation=self.tr("The tokens of the word at this step; sorted by how many there are"),
                 spoken=self._spoken_split,
+                entry="token",
             ),
             TableColumn(
                 self.tr("Other split"),
                 lambda words, item: words.other_split(item),
                 text=lambda words, item: " ".join(words.other_split(item)),
                 align=LEFT,
+                entry="comparison",
             ),
         )
         self._column, self._descending = WordColumn.COUNT, True

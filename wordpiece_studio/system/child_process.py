@@ -36,6 +36,14 @@ _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
 _NICER, _BELOW_NORMAL = 5, 0x4000
 _SIZE_BYTES = 8  # before each message
+_KILLED = (
+    "The background process was ended by the signal {signal}. There may be too little memory, or another program ended "
+    "it. Try again, or use a smaller corpus."
+)
+_EXITED = (
+    "The background process ended with exit code {code}. There may be too little memory, or another program ended it. "
+    "Try again, or use a smaller corpus."
+)
 # The child imports from the same places as its parent; Ctrl-C in a terminal is left to the parent.
 _BOOTSTRAP = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -54,8 +62,10 @@ class ChildProcess:
         `ParentConnection`. It may start child processes of its own.
     arguments
         Values that JSON can hold.
-    name
-        The name of the work, with which errors begin: "The counting". It is part of their templates.
+    failure
+        What is said if the child dies, as in a `StudioError`: "The words cannot be counted".
+    values
+        The values of the named fields in it.
 
     Raises
     ------
@@ -63,8 +73,9 @@ class ChildProcess:
         If the system cannot start another process.
     """
 
-    def __init__(self, work: ChildWork, *arguments: object, name: str) -> None:
-        self._name = name
+    def __init__(self, work: ChildWork, *arguments: object, failure: str, **values: object) -> None:
+        self._failure, self._values = failure, values
+        self._name = work.__qualname__
         self._inbox: SimpleQueue[bytearray | None] = SimpleQueue()  # None at the end
         self._sending = threading.Lock()
         self._is_nonsense = False
@@ -76,7 +87,7 @@ class ChildProcess:
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         undo_if_stopped(self, self._process.kill)  # it exits by itself, unless it hangs
-        self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {name}")
+        self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {self._name}")
         self._listener.start()
         with contextlib.suppress(StudioError):  # it has already exited: `messages` reports that
             self.send(json.dumps(arguments).encode())
@@ -131,16 +142,10 @@ class ChildProcess:
             code = self._process.wait(_END_SECONDS)
         _log.info("%s: process %s ended with exit code %s", self._name, self.pid, code)
         if self._is_nonsense:
-            return StudioError(f"{self._name} was stopped: its process sent invalid data", "Try again.")
-        advice = "There may be too little memory, or another program ended it. Try again, or use a smaller corpus."
-        if code is None:
-            return StudioError(f"{self._name} was interrupted: its process does not respond", advice)
-        if code < 0:
-            what = f"{self._name} was interrupted: its process ended by signal {{signal}}"
-            return StudioError(what, advice, signal=_name_of_signal(-code))
-        return StudioError(
-            f"{self._name} was interrupted: its process ended with exit code {{code}}", advice, code=code
-        )
+            return StudioError(self._failure, "The background process sent invalid data. Try again.", **self._values)
+        if code is not None and code < 0:
+            return StudioError(self._failure, _KILLED, **self._values, signal=_signal_name(-code))
+        return StudioError(self._failure, _EXITED, **self._values, code=code)
 
     def end(self) -> None:
         """Kill the child if it is still running, and release its resources."""
@@ -282,7 +287,7 @@ def _write(pipe: int, content: bytes) -> None:
             rest = rest[os.write(pipe, rest) :]
 
 
-def _name_of_signal(number: int) -> str:
+def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.dialogs.help_window import help_pages
 from wordpiece_studio.ui.widgets.plain import menu_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -67,7 +68,10 @@ class Menus(QObject):
         name = Path(paths[0]).name
         if len(paths) == 1:
             return name
-        return self.tr("{name} and {count} more").format(name=name, count=number_text(len(paths) - 1))
+        others = len(paths) - 1
+        return plural(others, "{name} and 1 more", "{name} and {count} more").format(
+            name=name, count=number_text(others)
+        )
 
     def refresh(self) -> None:
         """Update what is otherwise updated only when its menu is opened."""

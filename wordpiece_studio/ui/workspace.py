@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
+_ENTRIES = ("corpus", "token", "candidate", "merge", "vocabulary", "chart", "live-text", "step")
+"""Of the glossary, that explain them."""
 _MARGIN, _BANNERS = 10, 5
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
@@ -167,8 +169,8 @@ class Workspace(QMainWindow):
             self.tr("Corpus"), self.tr("Token details"), self.tr("Merge candidates"), self.tr("Merge history"),
             self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
         )  # fmt: skip
-        for name, title, pane in zip(PANES, titles, self.panes(), strict=True):
-            self.docks.add_panel(Panel(name, title, pane, self.docks))
+        for name, title, pane, entry in zip(PANES, titles, self.panes(), _ENTRIES, strict=True):
+            self.docks.add_panel(Panel(name, title, pane, self.docks, entry=entry))
         self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
             self.tr("How a token was built, and the best splits of a word with their probabilities")
         )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import doctest
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QUrl, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt, QTranslator, QUrl, Slot
 from PySide6.QtGui import QCursor, QDesktopServices, QHelpEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QTableView, QWidget
 
+import wordpiece_studio
 from wordpiece_studio.resources import resource_path
-from wordpiece_studio.ui.dialogs import help_window as help_module
-from wordpiece_studio.ui.dialogs.help_window import HelpWindow, entry_for, glossary_terms, help_pages, term_at
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, glossary_entries, help_pages
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 from wordpiece_studio.ui.widgets.colors import LOOKS, palette
+from wordpiece_studio.ui.widgets.explained import entry_at
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from PySide6.QtGui import QAction
     from pytestqt.qtbot import QtBot
@@ -113,54 +114,76 @@ def test_the_introduction_has_the_numbers_of_the_sample(help_window: HelpWindow)
         assert said in shown, said
 
 
-def test_the_examples_hold() -> None:
-    assert not doctest.testmod(help_module).failed
-
-
-@pytest.mark.parametrize(
-    ("said", "entry"),
-    [
-        ("Objective", "Objective"), ("n(ab)", "Pair"), ("Vocabulary size", "Vocabulary"), ("Merge history", "Merge"),
-        ("Pieces tried by longest match", "Longest match"), ("[UNK]", "Unknown token"),
-        ("Live tokenization", "Live text"), ("Stepping", ""), ("", ""),
-    ],
-)  # fmt: skip
-def test_a_name_leads_to_the_entry_of_its_first_term(said: str, entry: str) -> None:
-    assert entry_for(said) == entry
-
-
 def test_every_entry_is_shown_at_the_top_with_its_term_selected(help_window: HelpWindow) -> None:
-    entries_ = dict.fromkeys(glossary_terms().values())
-    assert len(entries_) > 30
-    for entry in entries_:
+    assert len(glossary_entries()) > 30
+    assert len(glossary_entries()) == page("glossary").read_text("utf-8").count("\n**")
+    for entry, term in glossary_entries().items():
         help_window.begin(page("glossary"), entry)
         cursor = help_window.browser.textCursor()
-        assert cursor.selectedText() == entry
+        assert cursor.selectedText() == term
         bar = help_window.browser.verticalScrollBar()
         assert bar.value() == bar.maximum() or help_window.browser.cursorRect(cursor).top() in range(40)
 
 
-def test_everything_in_the_window_has_an_entry(studio: Studio) -> None:
-    nowhere = QPoint(-1, -1)
+class Reversing(QTranslator):
+    """Says everything backwards, the fields excepted."""
+
+    def translate(self, _context: str, text: str, _disambiguation: str = "", _n: int = -1) -> str:
+        return "".join(reversed(re.findall(r"\{[^{}]*\}|%\w|.", text, flags=re.DOTALL)))
+
+    def isEmpty(self) -> bool:
+        return False
+
+
+@pytest.fixture(params=[False, True], ids=["in English", "in another language"])
+def labeled(request: pytest.FixtureRequest) -> Iterator[bool]:
+    """Whether all labels are translated; to be asked for before the window."""
+    translator = Reversing()
+    if request.param:
+        QCoreApplication.installTranslator(translator)
+    yield request.param
+    QCoreApplication.removeTranslator(translator)
+
+
+def test_everything_in_the_window_has_an_entry(labeled: bool, studio: Studio) -> None:
+    nowhere, window = QPoint(-1, -1), studio.window
     found = {
-        each: term_at(each, nowhere)
-        for part in (*studio.window.docks.panels, studio.window.bar.settings)
+        each: entry_at(each, nowhere)
+        for part in (*window.docks.panels, window.bar, window.run_strip)
         for each in part.findChildren(QWidget)
         if each.focusPolicy() != Qt.FocusPolicy.NoFocus or isinstance(each, QLabel)
     }
-    assert len(found) > 100
-    assert [(each.accessibleName(), each.toolTip()) for each, term in found.items() if not term] == []
+    assert len(found) > 150
+    assert [
+        (each.accessibleName(), each.toolTip()) for each, entry in found.items() if entry not in glossary_entries()
+    ] == []
+    assert window.docks.panel("timeline").windowTitle() == ("enilemiT" if labeled else "Timeline")
+    settings = window.bar.settings
+    captions = {label.buddy(): entry for label, entry in found.items() if isinstance(label, QLabel) and label.buddy()}
+    assert (found[settings._size_box], captions[settings._size_box]) == ("vocabulary", "vocabulary")
+    assert {"tie", "symbol", "held-out-text", "longest-match", "changes", "breakpoint", "fertility"} <= {
+        *found.values()
+    }
 
 
-def test_the_columns_of_the_history_have_entries_of_their_own(studio: Studio) -> None:
-    view = studio.window.history_pane.view
-    header = view.horizontalHeader()
-    found = []
-    for column in range(view.model().columnCount()):
-        if not view.isColumnHidden(column) and 0 <= header.sectionViewportPosition(column) < header.width():
+def test_every_key_in_the_code_is_one_of_the_glossary() -> None:
+    code = "".join(path.read_text("utf-8") for path in Path(wordpiece_studio.__file__).parent.rglob("*.py"))
+    keys = set(re.findall(r"\b(?:explain\(|entry=)\"([^\"]*)\"", code))
+    assert len(keys) > 20
+    assert keys <= glossary_entries().keys() | {""}
+
+
+def test_every_column_of_a_table_has_an_entry(labeled: bool, studio: Studio) -> None:
+    found: dict[str, set[str]] = {}
+    for view in studio.window.findChildren(QTableView):
+        header = view.horizontalHeader()
+        for column in range(view.model().columnCount()):
             middle = QPoint(header.sectionViewportPosition(column) + header.sectionSize(column) // 2, 5)
-            found.append(term_at(header.viewport(), header.viewport().mapToGlobal(middle)))
-    assert {"Step", "Pair", "Score", "Tie"} <= set(found)
+            if not view.isColumnHidden(column) and 0 <= middle.x() < header.viewport().width():
+                entry = entry_at(header.viewport(), header.viewport().mapToGlobal(middle))
+                found.setdefault(type(view).__name__, set()).add(entry)
+    assert set().union(*found.values()) <= glossary_entries().keys()
+    assert {"step", "pair", "score", "tie"} <= found["HistoryView"]
 
 
 def test_the_key_explains_what_has_the_focus(studio: Studio) -> None:

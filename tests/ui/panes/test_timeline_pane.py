@@ -14,7 +14,7 @@ from tests.ui.panes.timeline_bench import Timeline, at, click
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.dialogs.help_window import term_at
+from wordpiece_studio.ui.widgets.explained import entry_at
 
 if TYPE_CHECKING:
     from tests.ui.panes.conftest import Bench
@@ -118,7 +118,7 @@ def test_it_says_what_the_objectives_make_of_held_out_text(bench: Bench, timelin
     assert label.text() == whole
     assert (label.accessibleName(), label.accessibleDescription()) == ("Held-out text", whole)
     assert "tenth of the corpus" in label.toolTip()
-    assert term_at(label, QPoint(-1, -1)) == "Held-out text"
+    assert entry_at(label, QPoint(-1, -1)) == "held-out-text"
     shown = []
     pane.layout().setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)  # in the window it is scrolled
     pane.setMinimumSize(1, 1)

@@ -264,7 +264,7 @@ class ChildCounter:
         self.memory = 0
         self._stop = stop
         try:
-            self._child = ChildProcess(count_segments, order, name="A process that helps to count")
+            self._child = ChildProcess(count_segments, order, failure="The words cannot be counted")
         except OSError as error:
             raise LostChildError from error  # the system cannot start another process
 

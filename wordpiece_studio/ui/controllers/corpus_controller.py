@@ -21,6 +21,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
 from wordpiece_studio.session.document_samples import document_project, document_titles, text_offered
 from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.storage.project.layout import SUFFIX
@@ -28,7 +29,7 @@ from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
-from wordpiece_studio.ui.dialogs.file_questions import names_project, overwrite_box, place_dialog
+from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
@@ -177,7 +178,7 @@ class CorpusController(QObject):
         self._window.docks.bring("vocabulary" if project.view.is_longest_first else "history")
         if notes := project.view.notes:
             shown = next((note for note in notes if note.step == project.view.step), notes[0])
-            more = self.tr("{count} bookmarks in total ({keys}).")
+            more = plural(len(notes), "1 bookmark in total ({keys}).", "{count} bookmarks in total ({keys}).")
             keys = self._window.actions_.bookmarks.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             said = [shown.text] + [more.format(count=number_text(len(notes)), keys=keys)] * (len(notes) > 1)
             self._window.banner.show_message(" ".join(said))
@@ -553,8 +554,13 @@ class CorpusOnDisk(QObject):
             self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
         elif changed and self._document.is_files:
             self._offer = "count"
-            words = self.tr("These files changed on disk after they were counted: {names}. The word counts and merges "
-                            "shown are from the earlier versions.")  # fmt: skip
+            words = plural(
+                len(changed),
+                "This file changed on disk after it was counted: {names}. The word counts and merges shown are from "
+                "the earlier version.",
+                "These files changed on disk after they were counted: {names}. The word counts and merges shown are "
+                "from the earlier versions.",
+            )
             self._banner.show_message(words.format(names=_names(changed)), "warning", self.tr("Count again"))
         elif changed:
             self._offer = "reload"
@@ -569,12 +575,14 @@ class CorpusOnDisk(QObject):
     def _gone_words(self, gone: Sequence[str]) -> str:
         if not self._document.is_files:
             words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
-        elif len(gone) == 1:
-            words = self.tr("A corpus file is missing: {path}. Existing counts and merges are kept.")
         else:
-            words = self.tr("{number:,} corpus files are missing: {path}. Existing counts and merges are kept.")
+            words = plural(
+                len(gone),
+                "A corpus file is missing: {path}. Existing counts and merges are kept.",
+                "{number} corpus files are missing: {path}. Existing counts and merges are kept.",
+            )
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
-        return words.format(number=len(gone), path=path)
+        return words.format(number=number_text(len(gone)), path=path)
 
     def _on_banner_action_requested(self) -> None:
         offer, self._offer = self._offer, ""
@@ -614,8 +622,8 @@ class CorpusOnDisk(QObject):
             return
         names = "\n".join(display_name(path) for path in self._gone[:_MOST_NAMED])
         if len(self._gone) > _MOST_NAMED:
-            names += "\n" + self.tr("and {number:,} more").format(number=len(self._gone) - _MOST_NAMED)
-        title = self.tr("Locate missing file") if len(self._gone) == 1 else self.tr("Locate missing files")
+            names += "\n" + and_more(len(self._gone) - _MOST_NAMED)
+        title = plural(len(self._gone), "Locate missing file", "Locate missing files")
         box = plain_box(self._window, QMessageBox.Icon.Question, title, names)
         buttons = QMessageBox.StandardButton
         add_button(box, buttons.Open, self.tr("&Look in a folder…"))

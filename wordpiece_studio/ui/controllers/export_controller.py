@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.exports import Exported, manifest_of
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 _MOST_NAMES = 6
+_TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
 _PATIENCE_MS = 500  # before the banner says that something is being written
 _REPORT_SECONDS = 0.1
 _CHART_KINDS = ("png", "svg")
@@ -99,14 +101,14 @@ class VocabularyExport(QObject):
         self._in_the_way: InTheWay | None = None
         self._lines = ""  # what the banner's button copies; empty while the button cancels
         self._dialog: ExportDialog | None = None
-        self._inspecting = BackgroundJob(inspect, self.tr("The export preview"), self)
+        self._inspecting = BackgroundJob(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
-        self._exporting = BackgroundJob(export, self.tr("The export"), self)
+        self._exporting = BackgroundJob(export, "The files cannot be exported", self)
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
         self._exporting.running_changed.connect(self._enable)
-        self._exporting_library = BackgroundJob(export_library, self.tr("The export"), self)
+        self._exporting_library = BackgroundJob(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._banner.action_requested.connect(self._on_banner_action_requested)
@@ -148,7 +150,8 @@ class VocabularyExport(QObject):
     def _on_exporting_library_finished(self, order: LibraryExport) -> None:
         self._folder = order.place.parent
         size, path = order.run.history.vocabulary_size(order.run.merge_count), display_name(order.place)
-        text = self.tr("Exported {size:,} tokens to {path}").format(size=size, path=path)
+        text = plural(size, "Exported 1 token to {path}", "Exported {size} tokens to {path}")
+        text = text.format(size=number_text(size), path=path)
         self._banner.show_message(text)
         if order.run.history is self._model.history:
             self.saved.emit(text)
@@ -225,11 +228,16 @@ class VocabularyExport(QObject):
         self._folder = result.place.parent
         is_counts, place = result.kind == "word-counts", display_name(result.place)
         if is_counts:
-            text = self.tr("Exported {size:,} distinct words to {path}").format(size=len(run.counts), path=place)
+            size = len(run.counts)
+            text = plural(size, "Exported 1 distinct word to {path}", "Exported {size} distinct words to {path}")
         else:
-            text = self.tr("Exported {size:,} tokens, the vocabulary after merge {step:,}, to {path}").format(
-                size=run.history.vocabulary_size(result.step), step=result.step, path=place
+            size = run.history.vocabulary_size(result.step)
+            text = plural(
+                size,
+                "Exported 1 token, the vocabulary after merge {step}, to {path}",
+                "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
             )
+        text = text.format(size=number_text(size), step=number_text(result.step), path=place)
         self._lines = usage_lines(result.kind, result.place)
         self._banner.show_message(text, action=self.tr("Copy loading code"), needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
@@ -299,7 +307,7 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._action = window.actions_.export_history
         self._choice = HistoryExportChoice(True, "csv")
-        self._job = BackgroundJob(_write_table, self.tr("The export"), self)
+        self._job = BackgroundJob(_write_table, "The merge history cannot be exported", self)
         self._action.triggered.connect(self.ask)
         pane.export_requested.connect(self.ask)
         pane.export_bar.stop_requested.connect(self._on_bar_stop_requested)
@@ -333,7 +341,7 @@ class HistoryExport(QObject):
         self._choice = choice
         title, mode = self.tr("Export merge history"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, None)
-        dialog.setNameFilter(f"{choice.kind} (*.{choice.kind})")
+        dialog.setNameFilter(f"{_TABLE_KINDS[choice.kind]} (*.{choice.kind})")
         dialog.setDefaultSuffix(choice.kind)
         dialog.selectFile(f"merges.{choice.kind}")
         dialog.fileSelected.connect(self.write)
@@ -360,8 +368,9 @@ class HistoryExport(QObject):
 
     def _on_job_finished(self, table: _Table) -> None:
         self._pane.export_bar.hide()
-        sentence = self.tr("Exported {rows} merges to {path}")
-        self._window.banner.show_message(sentence.format(rows=number_text(len(table.steps)), path=table.path))
+        rows = len(table.steps)
+        words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
+        self._window.banner.show_message(words.format(rows=number_text(rows), path=table.path))
 
     def _on_job_failed(self, error: StudioError) -> None:
         self._pane.export_bar.hide()

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.agreed_files import note_agreed
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.file_questions import LONGEST_NAMED, agreement_box
+from wordpiece_studio.ui.dialogs.file_questions import LONGEST_NAMED, agreement_box, and_more
 from wordpiece_studio.ui.widgets.plain import shown
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
@@ -46,16 +48,20 @@ class FilesElsewhere(QObject):
             return False
         if not self._document.is_files:
             words = self.tr("The file of this text is outside the project’s folder and has not been looked at: {paths}")
-        elif len(unagreed) == 1:
-            words = self.tr("A file of the corpus is outside the project’s folder and has not been read: {paths}")
         else:
-            words = self.tr("{number:,} files of the corpus are outside the project’s folder and have not been read: "
-                            "{paths}")  # fmt: skip
+            words = plural(
+                len(unagreed),
+                "A file of the corpus is outside the project’s folder and has not been read: {paths}",
+                "{number} files of the corpus are outside the project’s folder and have not been read: {paths}",
+            )
         paths = " · ".join(shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_NAMED])
         if len(places) > _MOST_NAMED:
-            paths += " · " + self.tr("and {number:,} more").format(number=len(places) - _MOST_NAMED)
-        action = self._action() if self._has_room(places) else f"{self._action()}…"
-        self._banner.show_message(words.format(number=len(unagreed), paths=paths), "warning", action)
+            paths += " · " + and_more(len(places) - _MOST_NAMED)
+        action = self._action()
+        if not self._has_room(places):
+            action = plural(len(unagreed), "Read this file…", "Read these files…")
+        words = words.format(number=number_text(len(unagreed)), paths=paths)
+        self._banner.show_message(words, "warning", action)
         return True
 
     def ask(self) -> None:
@@ -76,7 +82,7 @@ class FilesElsewhere(QObject):
         return len(places) <= _MOST_NAMED and all(len(display_name(place)) <= LONGEST_NAMED for place in places)
 
     def _action(self) -> str:
-        return self.tr("Read this file") if len(self._document.unagreed) == 1 else self.tr("Read these files")
+        return plural(len(self._document.unagreed), "Read this file", "Read these files")
 
     def _on_agreement_box_finished(self, answer: int) -> None:
         # Another project may have been read meanwhile.

@@ -13,7 +13,7 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, term_at
+from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow
 from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
@@ -24,6 +24,7 @@ from wordpiece_studio.ui.dialogs.palette import (
     step_entry,
     token_entries,
 )
+from wordpiece_studio.ui.widgets.explained import entry_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,16 +100,16 @@ class HelpController(QObject):
         pointed = QApplication.widgetAt(QCursor.pos())
         if pointed is None or pointed.window() is not active:
             pointed = None
-        found = (term_at(each, QCursor.pos()) for each in (pointed, active.focusWidget()) if each is not None)
+        found = (entry_at(each, QCursor.pos()) for each in (pointed, active.focusWidget()) if each is not None)
         self._show_page(resource_path(GLOSSARY), next(filter(None, found), ""))
 
-    def _show_page(self, page: Path, term: str = "") -> None:
+    def _show_page(self, page: Path, entry: str = "") -> None:
         """Show a page in a window of its own, which belongs to the dialog that blocks the others, if there is one."""
         owner = QApplication.activeModalWidget() or self._window
         pages = owner.findChild(HelpWindow, options=Qt.FindChildOption.FindDirectChildrenOnly)
         if pages is None:
             pages = HelpWindow(self._window.theme, owner)
-        pages.begin(page, term)
+        pages.begin(page, entry)
 
     def _on_about_triggered(self) -> None:
         about_box(self._window).open()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_training import check_library_settings, is_replayable, library_settings
 from wordpiece_studio.session.library_job import LibraryOrder
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.training_bar.training_words import why_no_words
 from wordpiece_studio.ui.widgets.run_names import library_trainer_name, repetition_text, run_names
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -106,15 +107,20 @@ class LibraryController(QObject):
     def _on_training_progressed(self, progress: LibraryProgress) -> None:
         if self._trainer is None:
             return
-        words = self.tr("Training {name}: progress not available…")
-        if progress.done is not None and progress.total:
-            words = self.tr("Training {name}: {done} of {total}…")
+        words = self._progress_template(progress)
         done, total = number_text(progress.done or 0), number_text(progress.total or 0)
         text = words.format(name=library_trainer_name(self._trainer), done=done, total=total)
-        if progress.is_second:
-            text = self.tr("{text} (second time)").format(text=text)
         if text != self._banner.text:
             self._banner.show_message(text, action=self.tr("Stop"))
+
+    def _progress_template(self, progress: LibraryProgress) -> str:
+        if progress.done is not None and progress.total:
+            if progress.is_second:
+                return self.tr("Training {name} a second time: {done} of {total}…")
+            return self.tr("Training {name}: {done} of {total}…")
+        if progress.is_second:
+            return self.tr("Training {name} a second time: progress not available…")
+        return self.tr("Training {name}: progress not available…")
 
     def _on_training_finished(self, run: Run) -> None:
         self._show(None)
@@ -134,8 +140,13 @@ class LibraryController(QObject):
             )
             yield words.format(letter=run.letter)
         if len(library_run.tokens) < (library_run.config.vocab_size or 0):
-            words = self.tr("Run {letter} has only {size} tokens: the library found no more in this corpus.")
-            yield words.format(letter=run.letter, size=number_text(len(library_run.tokens)))
+            size = len(library_run.tokens)
+            words = plural(
+                size,
+                "Run {letter} has only 1 token: the library found no more in this corpus.",
+                "Run {letter} has only {size} tokens: the library found no more in this corpus.",
+            )
+            yield words.format(letter=run.letter, size=number_text(size))
         if library_run.is_of_words:
             words = self.tr("Run {letter} was trained on words, as this corpus has no lines. From text, the library "
                             "learns another vocabulary.")  # fmt: skip

@@ -86,8 +86,8 @@ class ProjectController(QObject):
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
-        self._saving = BackgroundJob(save_work, self.tr("Saving"), self)
-        self._opening = BackgroundJob(open_work, self.tr("Opening"), self)
+        self._saving = BackgroundJob(save_work, "The project cannot be saved", self)
+        self._opening = BackgroundJob(open_work, "The project cannot be opened", self)
         self._title_timer = QTimer(self)
         self._title_timer.setSingleShot(True)
         self._title_timer.setInterval(_TITLE_DELAY_MS)
@@ -441,7 +441,7 @@ class RecoveryController(QObject):
         self._wanted: recoverable_work.Recoverable | None = None
         self._then: Callable[[], None] | None = None
         self._dialog: RecoveryDialog | None = None
-        self._job = BackgroundJob(_recover, self.tr("Restoring unsaved work"), self)
+        self._job = BackgroundJob(_recover, "The unsaved work cannot be restored", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._is_closed = False

@@ -460,20 +460,18 @@ class TrainingNeeds(QObject):
         """What the next training needs, from the longest wording to the shortest; empty for a small corpus."""
         if not self._needed:
             return ()
-        needed, time = memory_text(self._needed), self._time_text()
-        forms = (
-            self.tr("About {needed}, {time}").format(needed=needed, time=time),
-            self.tr("{needed}, {time}").format(needed=needed, time=time),
-        )
-        if self._available is None:
-            return forms
-        whole = self.tr("About {needed} of {free} free, {time}")
-        return whole.format(needed=needed, free=memory_text(self._available), time=time), *forms
-
-    def _time_text(self) -> str:
+        templates = (
+            self.tr("About {needed} of {free} free, about {time}"), self.tr("About {needed}, about {time}"),
+            self.tr("{needed}, about {time}"),
+        )  # fmt: skip
         if self._seconds < 1:
-            return self.tr("under 1 s")
-        return self.tr("about {time}").format(time=rough_duration(self._seconds))
+            templates = (
+                self.tr("About {needed} of {free} free, under 1 s"), self.tr("About {needed}, under 1 s"),
+                self.tr("{needed}, under 1 s"),
+            )  # fmt: skip
+        needed, free, time = memory_text(self._needed), self._available or 0, rough_duration(self._seconds)
+        forms = tuple(form.format(needed=needed, free=memory_text(free), time=time) for form in templates)
+        return forms if self._available is not None else forms[1:]
 
     def confirm(self, counts: WordCounts, config: TrainingConfig, go: Callable[[], None], *, merges: int = 0) -> None:
         """Call `go`; if the training does not fit, ask the user first. `merges` of its merges are already learned."""

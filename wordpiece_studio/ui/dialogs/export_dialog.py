@@ -21,12 +21,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_preview import FilePreview
 from wordpiece_studio.ui.dialogs.export_work import KINDS, files_of, is_folder, usage_lines
 from wordpiece_studio.ui.messages import sentence
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -38,6 +40,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
 )
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -229,6 +232,7 @@ class ExportDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Export"))
+        explain("vocabulary", self)
         self._folder = folder
         self._inspection: Inspection | None = None
         self._trouble = ""  # what went wrong with this place the last time
@@ -313,12 +317,19 @@ class ExportDialog(ScreenDialog):
         column.addWidget(plain_label(self.tr("Format"), left, role="heading"))
         column.addWidget(self.kinds)
         column.addWidget(plain_label(self.tr("Step"), left, role="heading"))
-        last = self.tr("&Last step: merge {step:,}, {size:,} tokens")
-        if len(steps) == 1:
-            last = self.tr("&Last step (current): merge {step:,}, {size:,} tokens")
-        sentences = [last, self.tr("Current &step: merge {step:,}, {size:,} tokens")]
-        for text, (step, size) in zip(sentences, steps, strict=False):
-            button = QRadioButton(text.format(step=step, size=size), left)
+        for number, (step, size) in enumerate(steps):
+            if number:
+                words = plural(
+                    size, "Current &step: merge {step}, 1 token", "Current &step: merge {step}, {size} tokens"
+                )
+            elif len(steps) == 1:
+                words = plural(
+                    size, "&Last step (current): merge {step}, 1 token",
+                    "&Last step (current): merge {step}, {size} tokens",
+                )  # fmt: skip
+            else:
+                words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
+            button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), left)
             button.setChecked(not self._steps.buttons())
             self._steps.addButton(button, step)
             column.addWidget(button)
@@ -398,9 +409,8 @@ class ExportDialog(ScreenDialog):
                 names += [path.name for path in files_of("word-counts", Path(inspection.counts_name))]
             if inspection.left_out is not None and VOCABULARY_FILE in names:
                 names.remove(VOCABULARY_FILE)
-                reason = inspection.left_out.what
-                reason = reason[:1].lower() + reason[1:]
-                left_out = self.tr("No vocab.txt will be written: {reason}.").format(reason=reason)
+                reason = sentence(inspection.left_out.what)
+                left_out = self.tr("No vocab.txt will be written. {reason}").format(reason=reason)
         self.preview.show_files(names)
         self.preview.usage.show_lines(usage_lines(kind, place) if not trouble else "")
         self._place_note.show_text(note)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     CutLabel,
     ExactEdit,
@@ -57,6 +58,7 @@ class ManifestView(QWidget):
         self._rows: list[tuple[str, str]] = []
         self._labels: list[QLabel] = []
         self._json = ""
+        explain("manifest", self)
         self._button = QToolButton(self)
         self._button.setText(self.tr("Show as &JSON"))
         self._button.setCheckable(True)

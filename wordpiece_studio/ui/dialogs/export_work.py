@@ -14,6 +14,7 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import VOCAB_JSON_FILE
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.corpus_record import CorpusRecord, record_of_project
 from wordpiece_studio.storage.exports import (
     Exported,
@@ -36,6 +37,7 @@ from wordpiece_studio.storage.manifest import (
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     import threading
@@ -81,12 +83,12 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
     """
     rows = []
     if manifest.vocabulary_sha256 is not None:
-        size = _tr("{size:,} tokens").format(size=manifest.vocabulary_size)
+        size = manifest.vocabulary_size or 0
+        words = plural(size, "1 token", "{size} tokens")
         if manifest.merges is not None:
-            size = _tr("{size:,} tokens, after merge {step:,}").format(
-                size=manifest.vocabulary_size, step=manifest.merges
-            )
-        rows.append((_tr("Vocabulary"), size))
+            words = plural(size, "1 token, after merge {step}", "{size} tokens, after merge {step}")
+        step = number_text(manifest.merges or 0)
+        rows.append((_tr("Vocabulary"), words.format(size=number_text(size), step=step)))
     if manifest.training is not None:
         rows.append((_tr("Trained with"), _objective(manifest.training)))
     normalizer = normalizers.from_spec(manifest.normalizer).name
@@ -94,10 +96,13 @@ def _manifest_rows(manifest: Manifest, corpus_name: str) -> list[tuple[str, str]
     steps = _tr("Normalizer {normalizer}, pre-tokenizer {pre_tokenizer}")
     rows.append((_tr("Text processing"), steps.format(normalizer=normalizer, pre_tokenizer=pre_tokenizer)))
     if manifest.corpus is not None:
-        words = _tr("{words:,} words, {distinct:,} distinct").format(
-            words=manifest.corpus.words, distinct=manifest.corpus.distinct_words
+        count, distinct = manifest.corpus.words, manifest.corpus.distinct_words
+        parts = (
+            corpus_name,
+            plural(count, "1 word", "{count} words").format(count=number_text(count)),
+            plural(distinct, "1 distinct word", "{count} distinct words").format(count=number_text(distinct)),
         )
-        rows.append((_tr("Corpus"), f"{corpus_name}: {words}" if corpus_name else words))
+        rows.append((_tr("Corpus"), " · ".join(filter(None, parts))))
         rows.append((_tr("Corpus hash"), _tr("Computed during export")))
         rows.append((_tr("Word counts hash"), _short(manifest.corpus.word_counts_sha256)))
     if manifest.vocabulary_sha256 is not None:
@@ -115,9 +120,10 @@ def _objective(training: dict[str, str | int | float | bool | list[str] | None])
     }
     objective = str(training.get("objective"))
     name, size = names.get(objective, objective), training.get("vocab_size")
-    return name if not isinstance(size, int) else _tr("{objective}, up to {size:,} tokens").format(
-        objective=name, size=size
-    )  # fmt: skip
+    if not isinstance(size, int):
+        return name
+    words = plural(size, "{objective}, up to 1 token", "{objective}, up to {size} tokens")
+    return words.format(objective=name, size=number_text(size))
 
 
 def _short(digest: str) -> str:
@@ -247,7 +253,7 @@ def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | 
     if exported is None:
         return None
     if not is_folder(order.kind) and os.path.isdir(order.place):
-        raise StudioError("{path} is a folder", "Specify a file in it.", path=display_name(order.place))
+        raise StudioError("{path} is a folder", "Choose a file in it.", path=display_name(order.place))
     table = order.place / counts_name(exported.counts) if order.with_counts else None
     if not order.may_replace:
         files = files_of(order.kind, order.place)

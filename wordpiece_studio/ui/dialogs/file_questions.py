@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,6 +101,11 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
     return box
 
 
+def and_more(number: int) -> str:
+    """Return the last line of a list that leaves out so many."""
+    return plural(number, "and 1 more", "and {count} more").format(count=number_text(number))
+
+
 def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessageBox:
     """Return the question whether to read files that a project names outside its folder: Yes, or Cancel.
 
@@ -106,7 +113,7 @@ def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessa
     """
     lines = [shown(display_name(place), LONGEST_NAMED) for place in places[:_MOST_LINES]]
     if len(places) > _MOST_LINES:
-        lines.append(parent.tr("and {number:,} more").format(number=len(places) - _MOST_LINES))
+        lines.append(and_more(len(places) - _MOST_LINES))
     lines.append(parent.tr("Reading a file on another computer can tell that computer who you are."))
     title = parent.tr("Read files outside the project’s folder?")
     box = plain_box(parent, QMessageBox.Icon.Question, title, "\n".join(lines))
@@ -147,20 +154,15 @@ def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list
         lines.append(window.tr("The file of the corpus “{name}” is missing.").format(name=corpus_name))
     if unsaved_work.is_file_another:
         lines.append(window.tr("Another program changed or removed the project file."))
-    if unsaved_work.merges == 1:
-        lines.append(window.tr("One merge was learned."))
-    elif unsaved_work.merges:
-        lines.append(window.tr("{merges:,} merges were learned.").format(merges=unsaved_work.merges))
-    if unsaved_work.library_runs == 1:
-        lines.append(window.tr("One run was trained with another library."))
-    elif unsaved_work.library_runs:
-        lines.append(
-            window.tr("{number:,} runs were trained with other libraries.").format(number=unsaved_work.library_runs)
-        )
-    if unsaved_work.notes == 1:
-        lines.append(window.tr("One bookmark was added."))
-    elif unsaved_work.notes:
-        lines.append(window.tr("{notes:,} bookmarks were added.").format(notes=unsaved_work.notes))
+    merges, runs, notes = unsaved_work.merges, unsaved_work.library_runs, unsaved_work.notes
+    for number, words in (
+        (merges, plural(merges, "One merge was learned.", "{count} merges were learned.")),
+        (runs, plural(runs, "One run was trained with another library.",
+                      "{count} runs were trained with other libraries.")),
+        (notes, plural(notes, "One bookmark was added.", "{count} bookmarks were added.")),
+    ):  # fmt: skip
+        if number:
+            lines.append(words.format(count=number_text(number)))
     if unsaved_work.others:
         lines.append(window.tr("Settings, breakpoints, comparisons or the live text were changed."))
     if unsaved_work.trains:
@@ -267,18 +269,11 @@ class RecoveryDialog(ScreenDialog):
         return " · ".join([name, *self._amounts(about), _time_text(about.time)])
 
     def _amounts(self, about: About) -> list[str]:
-        amounts = []
-        if about.edits:
-            number = about.edits
-            amounts.append(
-                self.tr("1 edit") if number == 1 else self.tr("{number:,} edits").format(number=number)
-            )  # fmt: skip
-        if about.merges:
-            number = about.merges
-            amounts.append(
-                self.tr("1 merge") if number == 1 else self.tr("{number:,} merges").format(number=number)
-            )  # fmt: skip
-        return amounts
+        amounts = (
+            (about.edits, plural(about.edits, "1 edit", "{count} edits")),
+            (about.merges, plural(about.merges, "1 merge", "{count} merges")),
+        )
+        return [words.format(count=number_text(number)) for number, words in amounts if number]
 
 
 def _time_text(seconds: float) -> str:

@@ -1,8 +1,4 @@
-"""The pages of ``resources/help`` in a window beside the work: our own Markdown, never text from outside.
-
-Also which entry of the glossary explains a part of the window: the entries are matched with the names that screen
-readers say, captions, headings of columns and tooltips, so that a new part needs nothing but a name with a known term.
-"""
+"""The pages of ``resources/help`` in a window beside the work: our own Markdown, never text from outside."""
 
 from __future__ import annotations
 
@@ -11,17 +7,9 @@ from collections import Counter
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextCursor, QWheelEvent
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QAbstractItemView,
-    QHeaderView,
-    QLabel,
-    QTextBrowser,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
@@ -33,7 +21,7 @@ from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -42,8 +30,7 @@ _CHARACTERS, _LINES = 110, 38
 _MARGIN = 16
 _INTRODUCTION = "what-is-wordpiece.md"
 GLOSSARY = "help/glossary.md"
-_ENTRY = re.compile(r"^\*\*(.+?)\.?\*\*(?: \((.+?)\)\.)?", re.MULTILINE)
-_MARKUP = re.compile(r"<[^>]*>|&\w+;|&")
+_ENTRY = re.compile(r"^<!-- (\S+) -->\n\*\*(.+?)\.?\*\*", re.MULTILINE)
 
 
 class HelpPage(NamedTuple):
@@ -97,66 +84,9 @@ def _codes(tokens: Iterable[str]) -> str:
 
 
 @cache
-def glossary_terms() -> dict[str, str]:
-    """Return the entry of every term in lower case, synonyms included, in the order of the glossary."""
-    terms = {}
-    for entry, synonyms in _ENTRY.findall(resource_path(GLOSSARY).read_text(encoding="utf-8")):
-        for term in (entry, *filter(None, synonyms.split(", "))):
-            terms[term.lower()] = entry
-    return terms
-
-
-def entry_for(text: str) -> str:
-    """Return the entry of the first term in a text, the longest of those that begin there; empty if there is none.
-
-    >>> entry_for("Special tokens, one per line"), entry_for("Ties"), entry_for("Close")
-    ('Special token', 'Tie', '')
-    """
-    places = []
-    for term, entry in glossary_terms().items():
-        found = re.search(rf"(?<!\w){re.escape(term.removesuffix('y'))}(?:y|ies|s|es)?(?!\w)", text.lower())
-        if found:
-            places.append((found.start(), -len(term), entry))
-    return min(places)[2] if places else ""
-
-
-def term_at(widget: QWidget, place: QPoint) -> str:
-    """Return the entry of the glossary that explains a widget, or the nearest one around it; empty if there is none.
-
-    Parameters
-    ----------
-    place
-        Of the mouse on the screen: it decides about the column where it is over a table.
-    """
-    return next(filter(None, map(entry_for, _names(widget, place))), "")
-
-
-def _names(widget: QWidget, place: QPoint) -> Iterator[str]:
-    """Yield what a widget and those around it are called, the most exact first."""
-    around: QWidget | None = widget
-    while around is not None:
-        yield from _column_names(around, place)
-        yield around.accessibleName()
-        if isinstance(around, QLabel) and around.buddy() is not None:
-            yield around.buddy().accessibleName()
-        if isinstance(around, QAbstractButton | QLabel):
-            yield _MARKUP.sub("", around.text())
-        yield _MARKUP.sub("", around.toolTip())
-        yield around.windowTitle() if not around.isWindow() else ""
-        around = around.parentWidget()
-
-
-def _column_names(widget: QWidget, place: QPoint) -> Iterator[str]:
-    """Yield title and explanation of the column of a table that is under the mouse, if there is one."""
-    column = -1
-    if isinstance(widget, QHeaderView):
-        column = widget.logicalIndexAt(widget.viewport().mapFromGlobal(place))
-    elif isinstance(widget, QAbstractItemView):
-        column = widget.indexAt(widget.viewport().mapFromGlobal(place)).column()
-    if column >= 0 and isinstance(widget, QAbstractItemView):
-        for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            said = widget.model().headerData(column, Qt.Orientation.Horizontal, role)
-            yield _MARKUP.sub("", str(said or ""))
+def glossary_entries() -> dict[str, str]:
+    """Return the terms of the glossary by their keys, which stand in comments above them, in its order."""
+    return dict(_ENTRY.findall(resource_path(GLOSSARY).read_text(encoding="utf-8")))
 
 
 class _PageBrowser(QTextBrowser):
@@ -196,15 +126,15 @@ class HelpWindow(ScreenDialog):
         """What shows the page."""
         return self._browser
 
-    def begin(self, page: Path, term: str = "") -> None:
-        """Show this page, at the entry of a term if there is one, and the window in front."""
+    def begin(self, page: Path, entry: str = "") -> None:
+        """Show this page, at the entry of the glossary with this key if there is one, and the window in front."""
         self._browser.setSource(QUrl.fromLocalFile(str(page)))
         self.show()
         self.raise_()
         self.activateWindow()
         self._browser.setFocus()
-        if term:
-            self._go_to(term)
+        if entry in glossary_entries():
+            self._go_to(glossary_entries()[entry])
 
     def _go_to(self, term: str) -> None:
         """Show the entry of a term at the top, with the term selected."""

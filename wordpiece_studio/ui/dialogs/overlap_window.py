@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.runs import ComparedStep
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.run_names import where_text
@@ -94,6 +96,7 @@ class OverlapWindow(ScreenDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Vocabulary overlap"))
+        explain("comparison", self)
         self._session = session
         self._search = session.overlaps
         self.model = OverlapModel(self)
@@ -144,8 +147,9 @@ class OverlapWindow(ScreenDialog):
     def _show_answer(self, shown: ComparedStep, others: Sequence[ComparedStep]) -> None:
         found: Sequence[VocabularyOverlap] = self._search.answer
         self.model.show_overlaps(shown, others, found)
-        text = self.tr("{run} has {number} tokens. Compared with:")
-        set_plain_text(self._said, text.format(run=where_text(shown), number=number_text(found[0].sizes[0])))
+        size = found[0].sizes[0]
+        text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
+        set_plain_text(self._said, text.format(run=where_text(shown), number=number_text(size)))
         note = self.tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this "
                        "run” above the vocabulary.")  # fmt: skip
         set_plain_text(self._note, note.format(run=shown.label))

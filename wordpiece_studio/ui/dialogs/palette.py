@@ -36,6 +36,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.menus import plain_title
 from wordpiece_studio.ui.widgets.fields import line_field
@@ -198,9 +199,8 @@ def step_entry(text: str, merge_count: int) -> Entry | None:
         return None
     step = int("".join(character for character in number[1] if character.isdecimal()))
     title = QCoreApplication.translate("palette", "Go to step {step}").format(step=number_text(step))
-    few = QCoreApplication.translate("palette", "This run has only {count} merges").format(
-        count=number_text(merge_count)
-    )
+    few = plural(merge_count, "This run has only 1 merge", "This run has only {count} merges")
+    few = few.format(count=number_text(merge_count))
     return Entry(title, refusal=few if step > merge_count else "", step=step)
 
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ class EmptyState(QWidget):
         self._label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._button = QPushButton(self)
         self._button.setProperty("role", "button")
+        explain("training", self._button)
         self._button.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(24, 8, 24, 8)
@@ -322,8 +324,9 @@ class Panel(QFrame):
     The area of the panels carries out its command `toggle_action`, which shows and hides it.
     """
 
-    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, title: str, pane: QWidget, parent: QWidget | None = None, *, entry: str = "") -> None:
         super().__init__(parent)
+        explain(entry, self)
         self.setObjectName(name)
         self.setProperty("role", "panel")
         self._pane = pane

@@ -116,7 +116,7 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
     assert manifest["corpus"]["sha256"] is None
     rows = dict(dialog.preview.manifest.rows)
     assert rows["Vocabulary"] == f"{manifest['vocabulary_size']} tokens, after merge {exporting.last}"
-    assert rows["Corpus"] == "course: 36 words, 5 distinct"
+    assert rows["Corpus"] == "course · 36 words · 5 distinct words"
     assert manifest["vocabulary_sha256"].startswith(rows["Vocabulary hash"].rstrip("…"))
     assert any(label.text() == rows["Vocabulary"] for label in dialog.findChildren(QLabel))
     dialog.kinds.choose("vocabulary")
@@ -263,8 +263,8 @@ def test_the_folders_of_a_file_are_made(exporting: Exporting, tmp_path: Path) ->
     [
         ("folder", "file/out", "file"),
         ("folder", "file", "is a file, not a folder"),
-        ("vocabulary", "folder", "is a folder. Specify a file in it."),
-        ("word-counts", "folder", "is a folder. Specify a file in it."),
+        ("vocabulary", "folder", "is a folder. Choose a file in it."),
+        ("word-counts", "folder", "is a folder. Choose a file in it."),
         ("vocabulary", "file/vocab.txt", "is a file, not a folder"),
         ("word-counts", "x" * 300, "cannot be written"),
         ("vocabulary", "x" * 300, "cannot be written"),

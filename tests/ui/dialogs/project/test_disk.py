@@ -181,7 +181,7 @@ def test_a_text_whose_file_is_gone_is_still_there(projects: Projects) -> None:
     path.unlink()
     reopened(projects)
     assert window.session.document.text == "hug pug\n"
-    assert "mine.txt is missing" in window.disk_banner.text
+    assert "mine.txt is missing. Its text is still open" in window.disk_banner.text
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from wordpiece_studio.session.chart_source import ChartSource
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
@@ -58,6 +59,8 @@ _FILE_NAMES = (
     "charts",
     "metrics",
 )
+_ENTRIES = ("merge-score", "symbol", "fertility", "token", "token", "in-use", "chart", "metrics")
+"""Of the glossary, that explain them."""
 # Row, column and column span of each chart when all are shown.
 _PLACES = ((0, 0, 2), (0, 2, 2), (0, 4, 2), (1, 0, 2), (1, 2, 2), (1, 4, 2))
 
@@ -88,6 +91,7 @@ class ChartChoice(QWidget):
         for index, (name, tip) in enumerate(zip(names, tips, strict=True)):
             button = _Segment(self._row)
             button.setText(name)
+            explain(_ENTRIES[index], button)
             button.setCheckable(True)
             set_plain_tooltip(button, tip)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

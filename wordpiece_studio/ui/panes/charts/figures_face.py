@@ -15,6 +15,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import EmptyState
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
@@ -38,6 +39,12 @@ _FIGURES = (
     "vocabulary_size", "tokens_per_word", "characters_per_token", "bytes_per_token", "unknown_share", "whole_share",
     "used_share", "renyi_efficiency", "bits_per_character", "parity",
 )  # fmt: skip
+_ENTRIES = {
+    "vocabulary_size": "vocabulary", "tokens_per_word": "fertility", "unknown_share": "unknown-token",
+    "used_share": "unused-token", "renyi_efficiency": "renyi-efficiency", "bits_per_character": "code-length",
+    "parity": "parity",
+}  # fmt: skip
+"""Of the glossary, that explain a column."""
 _PARITY = 2 + _FIGURES.index("parity")
 _SMALL_IS_BEST = frozenset(("tokens_per_word", "unknown_share", "bits_per_character"))
 _HAS_NO_BEST = frozenset(("vocabulary_size", "parity"))
@@ -78,10 +85,10 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
             TableColumn(self.tr("Tokenizer"), lambda lines, row: lines[row].name, align=LEFT),
             TableColumn(self.tr("Step"), _step, _step_text, explanation=tooltip_text(
                 self.tr("The step at which the run is measured; to add a row for another step, bookmark it and "
-                "select “Compare”"))),
+                "select “Compare”")), entry="step"),
             *(
                 TableColumn(title, _value(name), _text(name), explanation=tooltip_text(tip), spoken=_spoken(name),
-                            spoken_title=title.replace("\n", " "))
+                            spoken_title=title.replace("\n", " "), entry=_ENTRIES.get(name, ""))
                 for name, (title, tip) in zip(_FIGURES, titles, strict=True)
             ),
         )  # fmt: skip
@@ -331,6 +338,7 @@ class FiguresFace(QWidget):
 
     def __init__(self, figures: FiguresMeasuring, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        explain("metrics", self)
         self._figures = figures
         self.controls = QWidget(parent)
         """What stands above the table; the parent places it."""

@@ -25,6 +25,7 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _INSIDE = 4  # pixels that a style leaves beside the text of a box
+_ENTRIES = {"lines": "corpus", "words": "word", "distinct": "word", "symbols": "symbol", "alphabet": "alphabet"}
+"""Of the glossary, that explain the numbers."""
 _CHOICE_DELAY_MS = 500
 """How long after its last change a number counts as chosen."""
 
@@ -79,6 +82,7 @@ class CorpusFiguresView(QWidget):
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
+            explain(_ENTRIES[name], *self._rows[-1])
         self._summary_label = plain_label("", self, role="caption", wrap=True)
         self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._summary_label.hide()
@@ -94,6 +98,9 @@ class CorpusFiguresView(QWidget):
             (self.tr("Maximum word length"), self._longest_edit),
         ):  # fmt: skip
             self._rows.append((BuddyLabel(caption, box, self), box))
+        explain("normalizer", self._normalizer_box)
+        explain("pre-tokenizer", self._pre_tokenizer_box)
+        explain("word", self._longest_edit)
         for row, (label, widget) in enumerate(self._rows, 1):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.oracle import initial_corpus, token_of
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text, token_text
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONGEST_LINE = 2000
+_ENTRIES = {"raw": "corpus", "normalized": "normalizer", "words": "word", "symbols": "symbol"}
+"""Of the glossary, that explain the rows."""
 _JAMO = re.compile("[\u1100-\u11ff](?=[\u1100-\u11ff])")
 _LONGEST_WORD = 300
 _MOST_WORDS = 60
@@ -114,7 +117,9 @@ class LineView(QWidget):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         label.setAccessibleName(caption)
         self._labels[name] = label
-        self._grid.addWidget(plain_label(caption, self, role="caption"), row, 0)
+        caption_label = plain_label(caption, self, role="caption")
+        explain(_ENTRIES[name], label, caption_label)
+        self._grid.addWidget(caption_label, row, 0)
         self._grid.addWidget(label, row, 1)
 
     def _show_heading(self, number: int | None) -> None:

@@ -29,6 +29,7 @@ from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
 from wordpiece_studio.session.corpus_opening import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
@@ -381,6 +382,7 @@ class CountsOffer(QFrame):
         self._offered: str | None = None
         self._is_declined = False
         self._is_wanted = True
+        explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
         self.accept = tool_button("", "", self)
         self.accept.setProperty("role", "link")

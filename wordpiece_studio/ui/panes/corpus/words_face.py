@@ -23,6 +23,7 @@ from wordpiece_studio.session.selection import text_of_token
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import (
@@ -225,6 +226,7 @@ class WordsFace(Pane):
         self._other: tuple[Run, int | None] | None = None  # what must cut the words differently, if anything
         self._shown_before: Run | None = None
         self._search = DifferenceSearch(words_apart, self)
+        explain("word", self)
         self.table = RunWordsModel(session.model, self)
         self.view = RunWordsView(self.table, theme, self)
         self._field = line_field(self)

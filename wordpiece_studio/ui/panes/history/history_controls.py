@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWid
 
 from wordpiece_studio.session.history_table import HistoryColumn, HistoryFilter
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_text, set_plain_tooltip, tool_button
@@ -120,6 +121,7 @@ class HistoryControls(QWidget):
         self._filter.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._step = self._button(self.tr("Go to step"), self.tr("Type the number of a step (Ctrl+G)"))
         self._show_step = self._button(self.tr("Show the current step"), self.tr("Show the current step (Ctrl+J)"))
+        explain("step", self._step, self._show_step)
         self._columns = self._button(self.tr("Columns"), "")
         self._columns.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._columns.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -226,6 +228,9 @@ class HistoryFilterRow(QWidget):
         self._step = line_field(self)
         self._step.setPlaceholderText(self.tr("Step"))
         self._step.setAccessibleName(self.tr("Go to step"))
+        explain("step", self._step)
+        explain("tie", self._only_ties)
+        explain("changes", self._only_live)
         set_plain_tooltip(self._step, self.tr("Type a step and press Enter (Ctrl+G)"))
         self._step.setValidator(QRegularExpressionValidator(QRegularExpression(_STEP), self._step))
         self._step.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, NotWanted, merge_parts
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     plain_label,
@@ -92,7 +93,7 @@ class HistoryCopying(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job = BackgroundJob(_work, self.tr("Copying"), self)
+        self._job = BackgroundJob(_work, "The rows cannot be copied", self)
         self._job.finished.connect(self._on_job_finished)
 
     @property
@@ -198,6 +199,7 @@ class HistoryExportDialog(ScreenDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._layout = QVBoxLayout(self)
         self.setWindowTitle(self.tr("Export merge history"))
+        explain("merge", self)
         self._rows = None
         if rows is not None:
             shown = plural(rows, "1 merge shown, as filtered and sorted", "{rows} merges shown, as filtered and sorted")

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.widgets.colors import run_line
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
@@ -338,6 +339,7 @@ class RunStrip(QFrame):
     def __init__(self, session: Session, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("run_strip")
+        explain("run", self)
         self._session = session
         self._action = actions.bring_text_back
         self._is_other = False  # the run was trained on another text than the one here
@@ -396,6 +398,7 @@ class RenameDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Rename run {letter}").format(letter=letter))
+        explain("run", self)
         self._field = line_field(self, name)
         self._field.setAccessibleName(self.tr("Run name"))
         self._field.selectAll()

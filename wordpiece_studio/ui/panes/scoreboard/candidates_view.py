@@ -66,10 +66,10 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         rule_title = self.tr("Formula") if self._is_rule_named else self.rule
         self._columns = (
             TableColumn(self.tr("Rank"), lambda _pairs, row: number_text(row + 1)),
-            TableColumn(self.tr("Pair"), self._pair_text, align=LEFT, spoken=self._spoken),
-            TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers),
+            TableColumn(self.tr("Pair"), self._pair_text, align=LEFT, spoken=self._spoken, entry="pair"),
+            TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers, entry="pair"),
             TableColumn("", lambda _pairs, row: next(iter(self.formula(row).reduced[-1:]), "")),
-            TableColumn(value_name, lambda _pairs, row: self.formula(row).value),
+            TableColumn(value_name, lambda _pairs, row: self.formula(row).value, entry=self._objective),
             TableColumn("", lambda _pairs, _row: "", align=LEFT),
         )
 

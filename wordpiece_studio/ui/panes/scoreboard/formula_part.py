@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
@@ -114,6 +115,8 @@ class FormulaPart(QWidget):
         self.line = ChipFlow(theme, self, points=1, gap=8)
         self.ratio = plain_label("", self, role="hint", wrap=True)
         self.tie = plain_label("", self, role="hint", wrap=True)
+        explain("merge-score", self)
+        explain("tie", self.tie)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(_SIDE, 0, _SIDE, 0)
         layout.setSpacing(_SPACING)

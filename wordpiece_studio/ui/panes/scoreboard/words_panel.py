@@ -19,6 +19,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -402,8 +403,9 @@ class WordsPanel(QWidget):
         self._rows = 1
         self._is_narrow = False
         self._title = plain_label("", self, role="heading", wrap=True)
+        explain("word", self)
         self._view = WordsView(theme, self)
-        self._job = BackgroundJob(find_words, "The search for words", self)
+        self._job = BackgroundJob(find_words, "The words with the selection cannot be found", self)
         self._layout = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
         self._layout.setContentsMargins(_SIDES)
         self._layout.setSpacing(2)

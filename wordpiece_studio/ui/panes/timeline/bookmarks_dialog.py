@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.step_marks import COMPARE, one_line
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import limit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -50,6 +51,7 @@ class KeepDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Bookmark this step"))
+        explain("bookmark", self)
         self._field = line_field(self, text)
         self._field.setAccessibleName(self.tr("Note for this step"))
         self._field.selectAll()
@@ -142,6 +144,7 @@ class BookmarksDialog(ScreenDialog):
     def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Bookmarks"))
+        explain("bookmark", self)
         self._bookmarks = bookmarks
         self._table = BookmarksTable(self)
         self._table.setItemDelegate(NoteDelegate(bookmarks, theme, self._table))

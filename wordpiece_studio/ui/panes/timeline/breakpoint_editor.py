@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -59,6 +60,7 @@ class BreakpointEditor(ScreenDialog):
     def __init__(self, marks: StepMarks, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Breakpoints"))
+        explain("breakpoint", self)
         self._marks = marks
         self._table_model: Breakpoints = marks.breakpoints
         self._table = BreakpointTable(self)

@@ -25,6 +25,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     parting_words,
 )
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, tool_button
@@ -53,6 +54,11 @@ _SPEEDS = (0.5, 1.0, 2.0, 4.0, 10.0, 50.0, 200.0, 1000.0)
 _WIDTH, _HEIGHT, _ICON = 1.82, 1.65, 0.94
 """Sizes of a button and of its icon, in lines of text."""
 _GROUP_GAP = 10
+_ENTRIES = {
+    "bookmarks": "bookmark", "keep": "bookmark", "compare": "comparison", "previous_change": "changes",
+    "next_change": "changes", "run_back": "breakpoint", "breakpoints": "breakpoint", "run": "breakpoint",
+}  # fmt: skip
+"""Of the glossary, that explain a button; the others are about the step."""
 _BETWEEN = 14  # pixels between the parts of the title bar
 
 
@@ -147,7 +153,9 @@ class TimelineButtons(QWidget):
             button.setVisible(is_wanted)
 
     def _button(self, name: str, action: QAction, *, repeats: bool = False) -> CommandButton:
-        return CommandButton(name, action, self, repeats=repeats)
+        button = CommandButton(name, action, self, repeats=repeats)
+        explain(_ENTRIES.get(name, "step"), button)
+        return button
 
     def _speed_box(self) -> QComboBox:
         box = QComboBox(self)
@@ -243,6 +251,7 @@ class TimelinePane(Pane):
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
         self._further.setObjectName("timeline_further")
+        explain("training", self._further)
         self._further.setAccessibleName(self.tr("Train further"))
         self._further.setDefaultAction(actions.train_further)
         self._further.setProperty("role", "button")
@@ -294,16 +303,19 @@ class TimelinePane(Pane):
 
     def _make_header(self) -> None:
         self._stretch = QCheckBox(self.tr("Stretch lanes to full width"), self)
+        explain("run", self._stretch)
         set_plain_tooltip(
             self._stretch, self.tr("Draw every compared run across the full width, however many tokens it has")
         )
         self._stretch.hide()
         self._parting = tool_button("", self.tr("Where other runs diverge from the current run"), self)
+        explain("divergence", self._parting)
         self._parting.setProperty("role", "link")
         self._parting.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._parting.hide()
         self._held_out = plain_label("", self, role="hint")
         self._held_out.setAccessibleName(self.tr("Held-out text"))
+        explain("held-out-text", self._held_out)
         self._held_out.setMinimumWidth(1)  # it is shown only where there is room for it
         self._held_out.setContentsMargins(_BETWEEN, 0, 0, 0)
         tip = self.tr("A tenth of the corpus is held out. Vocabularies trained on the rest, one per objective, split "

@@ -25,6 +25,7 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeView
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -75,6 +76,8 @@ class DetailsBody(QScrollArea):
         self.formula = ChipFlow(theme)
         self.facts = WholeLabel()
         self.tree = MergeTreeView(theme)
+        explain("step", self.birth)
+        explain("merge", self.tree)
         self.parts = ListPart(theme)
         self.children_ = ListPart(theme)
         self.words = ListPart(theme)

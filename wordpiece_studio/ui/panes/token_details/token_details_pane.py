@@ -50,7 +50,7 @@ class TokenDetailsPane(Pane):
         self._subject: Subject | None = None
         self._asked: object = None
         self._asked_library: tuple[LibraryTokenizer, str] | None = None
-        self._best = BackgroundJob(_best_of, "The search for segmentations", self)
+        self._best = BackgroundJob(_best_of, "The best splits cannot be found", self)
         self._best.finished.connect(self._on_best_finished)
         self._best.failed.connect(self._on_best_failed)
         self._body = DetailsBody(theme, self)

@@ -13,6 +13,7 @@ from wordpiece_studio.session.live_timeline import TextChanges
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
@@ -48,11 +49,12 @@ class ChangesModel(RecordTableModel["TextChange"]):
                 self.tr("Step"),
                 lambda rows, row: number_text(rows[row].step),
                 spoken=lambda rows, row: self._spoken(row),
+                entry="step",
             ),
-            TableColumn(self.tr("Token"), lambda rows, row: token_text(rows[row].token), align=LEFT),
+            TableColumn(self.tr("Token"), lambda rows, row: token_text(rows[row].token), align=LEFT, entry="token"),
             TableColumn(self.tr("Change"), lambda rows, row: signed_text(rows[row].change)),
             TableColumn(self.tr("Tokens"), lambda rows, row: self._count(rows[row])),
-            TableColumn(self.tr("Run"), lambda _rows, row: self._letter(row)),
+            TableColumn(self.tr("Run"), lambda _rows, row: self._letter(row), entry="run"),
         )
 
     def set_rows(self, rows: Sequence[TextChange], steps: NDArray[np.int64], now: Sequence[int]) -> None:
@@ -154,6 +156,7 @@ class ChangesView(QWidget):
         self._comparison, self._compared = comparison, compared
         self._step = 0
         self._title = plain_label("", self, role="heading", wrap=True)
+        explain("changes", self)
         self._table = _ChangesTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
         layout = QVBoxLayout(self)

@@ -14,6 +14,7 @@ from wordpiece_studio.session.live_text import LiveText
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -72,6 +73,7 @@ class RunHeading(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        explain("run", self)
         self._disc = _Disc(theme, self)
         self._name = CutLabel(parent=self, role="heading")
         self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -188,6 +190,7 @@ class ComparedTexts(QWidget):
 
     def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
+        explain("comparison", self)
         self._comparison = comparison
         self._theme = theme
         self._lines: list[_Line] = []

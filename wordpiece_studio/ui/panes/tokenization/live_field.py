@@ -28,6 +28,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
@@ -89,6 +90,8 @@ class TokenOptions(QWidget):
             self._table: self._entry(self._table, self.tr("Show as &table")),
             self._births: self._entry(self._births, self.tr("Show &creation steps")),
         }
+        explain("token", self)
+        explain("step", self._births)
         self._row = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(_SPACING)
@@ -329,6 +332,7 @@ class DecodeBox(QWidget):
         super().__init__(parent)
         self._decode = decode
         self.field = line_field(self, most=LONGEST_LIST)
+        explain("token", self)
         self.field.setPlaceholderText(self.tr("IDs to decode, such as 53 13 21"))
         self.field.setAccessibleName(self.tr("IDs to decode"))
         self.result = plain_label("", self, wrap=True)

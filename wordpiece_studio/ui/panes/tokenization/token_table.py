@@ -16,6 +16,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -203,8 +204,8 @@ class TokenModel(TableModel["PieceTexts"]):
             TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
             TableColumn(self.tr("ID"), self._text_of(_ID)),
             TableColumn(self._texts.offsets_title, self._text_of(_OFFSETS)),
-            TableColumn(self.tr("Created"), self._text_of(_BORN)),
-            TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT),
+            TableColumn(self.tr("Created"), self._text_of(_BORN), entry="step"),
+            TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT, entry="word"),
         )
 
     def set_lines(self, lines: Sequence[LiveLine]) -> None:
@@ -272,6 +273,7 @@ class LiveTokenTable(QuietTable):
     def __init__(self, texts: PieceTexts, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tokens = TokenModel(texts, self)
+        explain("token", self)
         self.setModel(self.tokens)
         self.setAccessibleName(self.tr("Tokens as a table"))
         self.horizontalHeader().setStretchLastSection(True)

@@ -24,6 +24,7 @@ from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy, birth_step
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -96,6 +97,7 @@ class TokenizationPane(Pane):
         self._texts = PieceTexts(self._live, self._options, self)
         self._chips = LiveChips(theme, self._texts.captions, self._describe_place, self)
         self._chips.setAccessibleName(self.tr("Tokens"))
+        explain("token", self._chips)
         self._table = LiveTokenTable(self._texts, theme, self)
         self._copy = TokenCopy(self)
         self._summary = plain_label("", self, role="hint", wrap=True)

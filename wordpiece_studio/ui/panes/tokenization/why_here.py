@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.tokenizer.encoding import UnknownToken
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -70,9 +71,10 @@ class LadderModel(RecordTableModel["Rung"]):
                 lambda rungs, row: rungs[row].texts[0],
                 align=LEFT,
                 spoken=lambda rungs, row: rungs[row].spoken,
+                entry="piece-tried",
             ),
             TableColumn(self.tr("Match"), lambda rungs, row: rungs[row].texts[1], align=LEFT),
-            TableColumn(self.tr("Created"), lambda rungs, row: rungs[row].texts[2], align=LEFT),
+            TableColumn(self.tr("Created"), lambda rungs, row: rungs[row].texts[2], align=LEFT, entry="step"),
         )
 
     def tooltip(self, item: int) -> str:
@@ -94,6 +96,7 @@ class WhyHere(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        explain("longest-match", self)
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
@@ -375,6 +378,7 @@ class UnknownBox(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
+        explain("unknown-token", self)
         self.setProperty("kind", "error")
         self._text = ""
         self._is_low = False

@@ -32,6 +32,7 @@ from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_words import size_words
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -59,6 +60,7 @@ class SpecialTokensDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Special tokens"))
+        explain("special-token", self)
         intro = plain_label(
             self.tr("One token per line. They take the first IDs, in this order, and are never learned or split. "
             "Without [UNK], there is no token for unknown words."),
@@ -132,6 +134,8 @@ class TrainingSettings(QWidget):
             self.tr("Pairs that occur less often are not merged. Without a minimum, Score favors pairs that occur "
             "only once."),
         )  # fmt: skip
+        explain("vocabulary", self._size_box)
+        explain("minimum-frequency", self._frequency_box)
         self._add(self.tr("Objective"), self._objective_box)
         self._add(self.tr("Size"), self._size_box)
         self._add(self.tr("Min. frequency"), self._frequency_box)
@@ -200,6 +204,7 @@ class TrainingSettings(QWidget):
             box.addItem(text, value)
             box.setItemData(box.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
         box.setAccessibleName(self.tr("Objective"))
+        explain("objective", box)
         tip = self.tr(
             "How the best pair to merge is chosen. Likelihood merges the pair that makes the corpus most probable and "
             "gives good vocabularies. Score is the formula of the Hugging Face course. Count is byte pair encoding "
@@ -385,6 +390,7 @@ class TrainingBar(QFrame):
         super().__init__(parent)
         self.setObjectName("training_bar")
         self.setAccessibleName(self.tr("Training"))
+        explain("training", self)
         self.settings = TrainingSettings(settings, self)
         self.settings.more.addSeparator()
         self.settings.more.addAction(actions.train_as_you_type)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QFormLayout, QSpinBox, QVBoxLayo
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.character_tables import bert_tables
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role
 from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -257,6 +258,7 @@ class FurtherDialog(ScreenDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Train further"))
+        explain("vocabulary", self)
         intro = plain_label(
             plural(
                 size,

@@ -25,6 +25,7 @@ from wordpiece_studio.session.vocabulary_table import (
     VocabularyTableModel,
 )
 from wordpiece_studio.ui.panes.vocabulary.vocabulary_view import VocabularyView
+from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button
@@ -72,6 +73,7 @@ class VocabularyControls(QWidget):
         self._pattern.setCheckable(True)
         self._kinds = QComboBox(self)
         self._kinds.setAccessibleName(self.tr("Which tokens are shown"))
+        explain("token", self._field, self._kinds)
         self._kinds.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         for kind, text in zip(_KINDS, self._kind_names(), strict=False):
             self._kinds.addItem(text, kind)
