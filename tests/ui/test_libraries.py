@@ -81,10 +81,10 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     studio.wait(lambda: window.tokenization_pane.tokens == run.library.encode("hugs pun").tokens)
     window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
     assert "the best ones in Token details" in window.tokenization_pane._why.title
-    assert window.timeline_pane.hint == "end"
+    assert window.timeline_pane.hint == "Final vocabulary"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
-    assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) final only ")
+    assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) · final · ")
     runs.set_compared(wordpiece, False)
     window.docks.fill("token_details")
     model.set_selection(Selection("word", text="hugs"))
@@ -142,7 +142,7 @@ def test_a_library_that_fails_or_is_stopped_leaves_the_runs_as_they_are(
         ("raise MemoryError", "There is not enough memory"),
         ("Tokenizer = models = trainers = pre_tokenizers = 3", "could not train"),
         ("import os; os.abort()", "was interrupted: its process ended"),
-        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "answered what cannot be understood"),
+        (WRITING_ON_EVERY_PIPE.format(content=b"\1\0\0\0\0\0\0\0d"), "sent an invalid response"),
     ):
         (tmp_path / "tokenizers.py").write_text(code, encoding="utf-8")
         with studio.qtbot.waitSignal(window.session.library_job.failed, timeout=60_000):
@@ -183,14 +183,14 @@ while True: time.sleep(1)
     window.session.settings.set_target_size(100)
     studio.set_text("hug pug\n▅")
     run = trained(studio, "sentencepiece-unigram")
-    assert "tokens: the library finds no more in this corpus." in banner.text
+    assert "tokens: the library found no more in this corpus." in banner.text
     assert "Lines left out by the library" in banner.text
     assert run_names([run]) == ["Unigram (SentencePiece)"]
     studio.set_text(f"{HEADER}\nhug\t3\n▅\t2\n")  # which has no lines to learn from
     run = trained(studio, "sentencepiece-unigram")
     assert "was trained on words, as this corpus has no lines." in banner.text
     assert "Words left out because they contain" in banner.text
-    assert run_names([run]) == ["Unigram by SentencePiece, trained on words"]
+    assert run_names([run]) == ["Unigram (SentencePiece), trained on words"]
     assert (
         f"{len(window.model.run.library_run.tokens)} of 100 tokens · trained with another library"
         in window.bar.progress_text
