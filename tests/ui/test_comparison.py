@@ -242,7 +242,7 @@ def test_the_changes_are_those_of_all_runs(two: Studio, qtmodeltester: ModelTest
     ]
     assert set(letters) == {"A", "B"}
     assert not view._table.isColumnHidden(RUN)
-    assert rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole).startswith(f"run {letters[0]}, step ")
+    assert rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole).startswith(f"Run {letters[0]}, step ")
     qtmodeltester.check(rows)
     window.session.runs.set_compared(likelihood, False)
     two.wait(lambda: not isinstance(view.rows, ChangesOfRuns))
@@ -348,7 +348,7 @@ def test_bookmarked_steps_have_lines_of_chips_that_never_move(fixed: Studio) -> 
         for run, at, name in ((sides[0], 3, "@3 a tie"), (sides[1], 12, "@12 late")):
             words = Tokenizer(run.history.vocabulary(at)).encode(pane.text).tokens
             rate = f"{len(words)} tokens · ({len(words) / 8:.2f}) per word · {words.count('[UNK]')} unknown"
-            expected.append(f"{name} at step {at} {rate}")
+            expected.append(f"{name} · at step {at} · {rate}")
         assert lines.texts[1:] == expected
         cuts = [[[p.token for p in word.pieces] for word in each.live.lines[0].words] for each in lines._lines]
         cuts.append([[p.token for p in word.pieces] for word in pane._live.lines[0].words])

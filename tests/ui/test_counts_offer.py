@@ -94,7 +94,7 @@ def test_a_text_of_counts_is_saved_opened_and_listed_as_such(studio: Studio, tmp
     (tmp_path / "other.txt").write_text("hug hug")
     studio.window.corpus_controller.add_paths([tmp_path / "other.txt"])
     studio.wait(lambda: counted(studio) == [("hug", 12), ("pug", 5)], 30_000)
-    assert studio.window.corpus_pane.counts_offer.text == "1 of 2 files are read as word counts"
+    assert studio.window.corpus_pane.counts_offer.text == "1 of 2 files is read as word counts"
 
 
 def test_the_line_makes_nothing_scroll(studio: Studio) -> None:

@@ -342,3 +342,5 @@ def test_progress_is_reported_in_true_numbers() -> None:
     progress = CountingProgress(312_000_000, 1_000_000_000, 0, 1, 4_100_000, 31.0, 260_000_000)
     words = progress_words(progress).replace("\u00a0", " ")
     assert words == "312 MB of 1.0 GB · 4.1 million words · 31 s left · 260 MB of memory"
+    words = progress_words(CountingProgress(2000, 9000, 1, 2, 1)).replace("\u00a0", " ")
+    assert words == "2 kB of 9 kB · 1 of 2 files · 1 word"

@@ -84,7 +84,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     assert window.timeline_pane.hint == "Final vocabulary"
     runs.set_compared(wordpiece, True)
     studio.wait(lambda: window.tokenization_pane._compared.texts[:1] != [])
-    assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) final ")
+    assert window.tokenization_pane._compared.texts[0].startswith("Unigram (SentencePiece) · final · ")
     runs.set_compared(wordpiece, False)
     window.docks.fill("token_details")
     model.set_selection(Selection("word", text="hugs"))
@@ -122,7 +122,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     library, face = again.library, window.corpus_pane.words_face
     again.set_library(None)  # as before it is loaded
     window.actions_.words_apart.trigger()
-    studio.wait(lambda: "trained this run is not available" in face.emptiness)
+    studio.wait(lambda: "is not available" in face.emptiness)
     again.set_library(library)
     model.look_again()
     studio.wait(lambda: "words differently" in face.share and not face.emptiness)

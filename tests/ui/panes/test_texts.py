@@ -6,8 +6,18 @@ from dataclasses import dataclass
 
 import pytest
 
+from wordpiece_studio.evaluation.usage import DeadReason
 from wordpiece_studio.ui.panes.scoreboard.words_panel import changed_tokens, joined
-from wordpiece_studio.ui.widgets.token_text import formula_of, number_text, token_text, value_text
+from wordpiece_studio.ui.panes.token_details.details_state import unborn_pair, unknown_text, usage_text
+from wordpiece_studio.ui.panes.training_bar.training_words import size_words
+from wordpiece_studio.ui.widgets.token_text import (
+    dead_sentence,
+    dead_words,
+    formula_of,
+    number_text,
+    token_text,
+    value_text,
+)
 
 
 @dataclass(frozen=True)
@@ -85,3 +95,18 @@ def test_what_a_merge_changes_in_a_word() -> None:
     after = joined(before, "##a", "##b", "##ab")
     assert after == ("c", "##ab", "##ab", "##c")
     assert changed_tokens(before, after) == ([False, True, True, True, True, False], [False, True, True, False])
+
+
+def test_one_thing_is_said_in_the_singular() -> None:
+    assert usage_text(1, 1) == "It is used once in the corpus."
+    assert usage_text(1, 1, is_as_trained=True) == "It occurs once in the corpus."
+    assert usage_text(8, 1) == "It is used 8 times in the corpus; distinct words: 1."
+    assert unknown_text(1, 3) == "One word in the corpus is unknown; occurrences: 3."
+    assert unborn_pair("n(ab) = 3", 1) == "Not learned yet. A candidate after 1 merge: n(ab) = 3"
+    assert (size_words(1, None), size_words(1, 30_000)) == ("1 token", "1 of 30,000 tokens")
+    once, often = (DeadReason("merged", "hugs", "hug", 7, merges) for merges in (1, 3))
+    assert dead_words(once) == "All merged into hug at step 7"
+    assert dead_words(often) == "Merged into 3 others, the last being hug at step 7"
+    assert dead_sentence(once, 1).endswith("as in “hugs”. One word contains it; longest match splits that word "
+                                           "differently.")  # fmt: skip
+    assert "3 merges absorbed every occurrence" in dead_sentence(often, 2)

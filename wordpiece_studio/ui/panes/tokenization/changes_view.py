@@ -127,7 +127,9 @@ class ChangesModel(RecordTableModel["TextChange"]):
 
     def _spoken(self, item: int) -> str:
         row, run = self.records[item], self.run_of(item)
-        said = self.tr("Step {step}: {left} + {right} → {token}").format(
+        of_run = self.tr("Run {letter}, step {step}: {left} + {right} → {token}")
+        said = (self.tr("Step {step}: {left} + {right} → {token}") if run is None else of_run).format(
+            letter="" if run is None else run.letter,
             step=number_text(row.step),
             left=token_text(row.left),
             right=token_text(row.right),
@@ -135,8 +137,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
         )
         change = plural(abs(row.change), "{change} token", "{change} tokens").format(change=signed_text(row.change))
         tokens = plural(row.tokens, "then 1 token", "then {count} tokens").format(count=number_text(row.tokens))
-        of_run = "" if run is None else self.tr("Run {letter}").format(letter=run.letter)
-        return " · ".join(filter(None, (of_run, said, change, tokens)))
+        return " · ".join((said, change, tokens))
 
 
 class ChangesView(QWidget):
