@@ -91,7 +91,8 @@ def test_nothing_is_reported_of_work_that_was_stopped(qtbot: QtBot) -> None:
         ),
         (
             ValueError("{x}"),
-            "The words cannot be counted. This is a bug in WordPiece Studio (ValueError: {x}); the log has the details.",
+            "The words cannot be counted. This is a bug in WordPiece Studio (ValueError: {x}); the log "
+            "has the details.",
         ),
     ],
 )

@@ -576,7 +576,7 @@ class CorpusOnDisk(QObject):
             words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
         else:
             words = plural(len(gone), "A corpus file is missing: {path}. Existing counts and merges are kept.",
-                           "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
+            "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
         return words.format(number=number_text(len(gone)), path=path)
 
