@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import background_job
 from wordpiece_studio.session.background_job import BackgroundJob, Report
 
@@ -77,3 +78,30 @@ def test_nothing_is_reported_of_work_that_was_stopped(qtbot: QtBot) -> None:
         job.begin(1)
     assert set(found) <= {0}
     job.close()
+
+
+@pytest.mark.expects_log
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (StudioError("The file {path} is empty", path="a.txt"), "The file a.txt is empty."),
+        (
+            MemoryError(),
+            "The words cannot be counted. There is not enough memory. Close other programs, or use a smaller corpus.",
+        ),
+        (
+            ValueError("{x}"),
+            "The words cannot be counted. This is a bug in WordPiece Studio (ValueError: {x}); the log "
+            "has the details.",
+        ),
+    ],
+)
+def test_a_failure_is_a_whole_sentence_of_the_job(qtbot: QtBot, error: Exception, said: str) -> None:
+    def fail(_order: object, _stop: threading.Event, _report: Report) -> None:
+        raise error
+
+    job = BackgroundJob(fail, "The words cannot be counted")
+    with qtbot.waitSignal(job.failed) as waiting:
+        job.begin(None)
+    job.close()
+    assert str(waiting.args[0]) == said

@@ -177,7 +177,7 @@ class FileTable(RecordTableModel["FileRow"]):
             FileState.PARTLY: self.tr("Partly counted"),
             FileState.FAULT: self.tr("Cannot be read"),
             FileState.CHANGED: self.tr("Changed since it was counted"),
-            FileState.OUTSIDE: self.tr("outside the project’s folder, not read"),
+            FileState.OUTSIDE: self.tr("Outside the project’s folder, not read"),
         }[state]
 
     def encoding_words(self, row: FileRow) -> str:
@@ -192,7 +192,8 @@ class FileTable(RecordTableModel["FileRow"]):
 
     def kind_title(self, kind: str) -> str:
         """Return the name of a kind of file."""
-        return {"word-counts": self.tr("Word counts"), "text": self.tr("Text")}.get(kind, kind)
+        named = {"word-counts": self.tr("Word counts"), "text": self.tr("Text"), "parquet": "Parquet"}
+        return named.get(kind, kind.upper())
 
     def _size_text(self, size: int) -> str:
         return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat)

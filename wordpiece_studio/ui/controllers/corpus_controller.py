@@ -576,11 +576,8 @@ class CorpusOnDisk(QObject):
         if not self._document.is_files:
             words = self.tr("The file {path} is missing. Its text is still open; save it to keep it.")
         else:
-            words = plural(
-                len(gone),
-                "A corpus file is missing: {path}. Existing counts and merges are kept.",
-                "{number} corpus files are missing: {path}. Existing counts and merges are kept.",
-            )
+            words = plural(len(gone), "A corpus file is missing: {path}. Existing counts and merges are kept.",
+            "{number} corpus files are missing: {path}. Existing counts and merges are kept.")  # fmt: skip
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
         return words.format(number=number_text(len(gone)), path=path)
 
@@ -700,8 +697,5 @@ def _with(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
 
 
 def _is_gone(path: str) -> StudioError:
-    return StudioError(
-        "{path} is missing",
-        "If it was moved, use “Locate missing files…” in the File menu.",
-        path=display_name(path),
-    )
+    advice = "If it was moved, use “Locate missing files…” in the File menu."
+    return StudioError("{path} is missing", advice, path=display_name(path))
