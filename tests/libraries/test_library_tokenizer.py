@@ -309,7 +309,7 @@ def test_a_library_that_panics_is_reported_and_replaced(tmp_path: Path, gpt: Lib
 @pytest.mark.expects_log
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits memory")
 def test_a_file_that_takes_all_memory_is_reported(tmp_path: Path, gpt: LibraryTokenizer) -> None:
-    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it"):
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library (crashed|was ended, because)"):
         load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
     assert gpt.encode("a").tokens == ["a"]
 
