@@ -126,7 +126,7 @@ def test_a_byte_that_changed(project: Path, told: Told) -> None:
         f"{project} is damaged at its records: it is not what was saved."
         " The file was left as it is. Open a copy of it from a backup."
     )
-    unused = next(message for message in messages if "some place" in message)
+    unused = next(message for message in messages if "is damaged: its bytes differ" in message)
     assert "its bytes differ from those that were saved" in told(unused)
 
 

@@ -99,7 +99,7 @@ def test_encode_reads_stdin(course: Path, tmp_path: Path) -> None:
     with process("encode", "-", "--vocab", course, "-o", tmp_path / "ids.npy", stdin=subprocess.PIPE) as encode:
         out, err = encode.communicate(b"is\nb\xff\n")
     assert encode.returncode == 1
-    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Set the encoding with --encoding" in err
+    assert b"stdin, line 2: the bytes FF at byte 4 are not UTF-8. Specify the encoding with --encoding" in err
 
 
 def test_the_vocabulary_is_not_written_over(course: Path, capsys: pytest.CaptureFixture[str]) -> None:

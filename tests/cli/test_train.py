@@ -187,7 +187,7 @@ def test_why_it_ended_is_reported(
     [
         (b"", [], b"There are no words in stdin."),
         (b"a\0b\n", [], b"stdin, line 1: there is a NUL character at byte 1, as in a binary file. If it is text"),
-        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Set the encoding with --encoding"),
+        (b"\xff", [], b"stdin, line 1: the bytes FF at byte 0 are not UTF-8. Specify the encoding with --encoding"),
         (b"\xffa b", ["--errors", "replace"], b"1 invalid sequence was replaced"),
         ("a b".encode("utf-16"), [], b"stdin was read as UTF-16"),
         (b"\xe4b", ["--encoding", "latin-1"], b""),

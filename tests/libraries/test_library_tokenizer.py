@@ -313,7 +313,7 @@ def test_a_file_that_takes_all_memory_is_reported_even_if_nobody_looks(
     tmp_path: Path, gpt: LibraryTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(library_tokenizer, "memory_of", lambda _: None)
-    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it, .* take too much memory"):
+    with pytest.raises(StudioError, match=r"bad\.json: the tokenizers library crashed on it.* take too much memory"):
         load_tokenizer(spoiled(tmp_path / "bad.json", normalizer=GROWING))
     assert gpt.encode("a").tokens == ["a"]
 

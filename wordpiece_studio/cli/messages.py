@@ -225,7 +225,7 @@ def place_of(error: StudioError) -> dict[str, object]:
     """Return the file that an error is about, and the line or row and the byte, if it names them."""
     values, template = error.values, error.what_template
     file = next((values[name] for name in ("path", "source", "vocabulary") if name in values), None)
-    line = "row" if "row {line}" in template or values.get("kind") == "row" else "line"
+    line = "row" if "row {line}" in template else "line"
     found = {"file": None if file is None else str(file), line: values.get("line"), "byte": values.get("byte")}
     return {name: value for name, value in found.items() if value is not None}
 
