@@ -171,4 +171,4 @@ def test_damaged_settings(tmp_path: Path, told: Told, content: bytes, reason: st
 def test_settings_without_an_end(tmp_path: Path, told: Told) -> None:
     os.mkfifo(tmp_path / FILE_NAME)
     store = SettingsStore(tmp_path)
-    assert "cannot be read: it is not a regular file. The defaults are used." in told(store.damage)
+    assert "is not a regular file. The defaults are used." in told(store.damage)

@@ -148,7 +148,7 @@ class Compiler:
     cached: ClassVar[set[str]] = set()
     finish: ClassVar[threading.Event] = threading.Event()
 
-    def __init__(self, work: object, package: str, *, name: str) -> None:
+    def __init__(self, work: object, package: str, *, failure: str) -> None:
         self.package = package
         self.begun.append(package)
 

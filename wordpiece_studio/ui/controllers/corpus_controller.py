@@ -668,12 +668,10 @@ class CorpusOnDisk(QObject):
         document, counts = self._document, self._counting.counts
         self._references.move(places)
         if document.is_files:
+            document.files.move_files(places)
             if counts is not None:
-                document.files.move_files(places)
                 self._counting.expect_counts()
                 self._counting.take_counts(counts)
-            else:
-                document.files.move_files(places)
         elif document.path is not None and str(document.path) in places:
             document.move_to(Path(places[str(document.path)]))
         self._references.check()

@@ -532,7 +532,6 @@ class TimelinePane(Pane):
 
     @staticmethod
     def _width_of(part: QWidget) -> int:
-        """Return how many pixels of the title bar a part takes."""
         return 0 if part.isHidden() else part.sizeHint().width() + _BETWEEN
 
     def _show_held_out(self, where: str) -> None:
@@ -552,19 +551,16 @@ class TimelinePane(Pane):
         if judging.figures is None:
             return (self.tr("Measuring held-out text: {percent}%").format(percent=int(100 * (judging.progress or 0))),)
         (_, figure), *others = judging.figures.items()
+        said = self.tr("Held-out: {rate} tokens per word")
         if figure.loses_text:
             said = self.tr("Held-out: {rate} tokens per word, {share} unknown")
-        else:
-            said = self.tr("Held-out: {rate} tokens per word")
         short = said.format(rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
         named = " · ".join(self._rate_words(objective, each) for objective, each in others)
         return f"{short} ({named})", short
 
-    def _rate_words(self, objective: str, figure: HeldOutFigure) -> str:
+    def _rate_words(self, name: str, figure: HeldOutFigure) -> str:
         text = self.tr("{objective} {rate}, {share} unknown") if figure.loses_text else self.tr("{objective} {rate}")
-        return text.format(
-            objective=objective_name(objective), rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}"
-        )
+        return text.format(objective=objective_name(name), rate=f"{figure.rate:.2f}", share=f"{figure.unknown:.1%}")
 
     def _why_empty(self) -> str:
         if self._model.merge_count:
