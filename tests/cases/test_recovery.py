@@ -101,7 +101,7 @@ def test_a_file_of_the_list_that_changes_after_it_was_counted(
     studio.wait(lambda: len(watch.paths) == 2 and None not in watch._stamps.values())
     counts = window.session.counting.counts
     paths[1].write_text("something else\n", encoding="utf-8")
-    studio.wait(lambda: "Changed on disk" in window.disk_banner.text)
+    studio.wait(lambda: "changed on disk" in window.disk_banner.text)
     message = told(window.disk_banner.text)
     assert "two.txt" in message
     assert "one.txt" not in message

@@ -78,10 +78,18 @@ def test_classes_that_show_text_are_labels_made_plain() -> None:
 
 
 def test_no_text_is_run_as_code() -> None:
-    wrong = [f"{file}:{line} {name}" for file, line, name in calls() if name in RUNS_CODE]
+    # QLocale.system() is the language of the system.
+    others = {(name_of(path), node.lineno) for path in FILES for node in ast.walk(tree_of(path)) if is_locale(node)}
+    wrong = [
+        f"{file}:{line} {name}" for file, line, name in calls() if name in RUNS_CODE and (file, line) not in others
+    ]
     assert not [one for one in wrong if not one.endswith((" compile", " exec"))]
     compiled = [path for path in FILES for node in ast.walk(tree_of(path)) if is_built_in(node, {"compile", "exec"})]
     assert not list(map(name_of, compiled))
+
+
+def is_locale(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "QLocale.system"
 
 
 def is_built_in(node: ast.AST, names: set[str]) -> bool:

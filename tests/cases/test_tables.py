@@ -195,8 +195,8 @@ def test_a_small_parquet_file_with_very_much_in_it(program: Program, monkeypatch
     path = one_text_many_times(program, 100)
     monkeypatch.setattr("wordpiece_studio.corpus.parquet.UNSUSPICIOUS_BYTES", 8 << 20)
     message = program.refuses_to_train(path.name)
-    assert message.startswith('a.parquet: the column "text" is said to have ')
-    assert message.endswith("KB, which no text does. Convert the file yourself if you trust it.")
+    assert message.startswith('a.parquet: the column "text" claims to hold ')
+    assert message.endswith("which is implausible for text. Convert the file yourself if you trust it.")
 
 
 @pytest.mark.slow
@@ -257,8 +257,8 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {
 def test_a_compression_bomb(program: Program, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     monkeypatch.setattr(compression, "UNSUSPICIOUS_BYTES", 2 << 20)
     message = program.refuses_to_train(program.file(f"a.txt.{ending}", COMPRESS[ending](b"a\n" * (2 << 20))))
-    assert message.startswith(f"a.txt.{ending} contains more than ")
-    assert message.endswith("KB, which no text does. Decompress it yourself if you trust it.")
+    assert message.startswith(f"a.txt.{ending} expands from ")
+    assert message.endswith("which is implausible for text. Decompress it yourself if you trust it.")
 
 
 @pytest.mark.exhaustive

@@ -52,7 +52,7 @@ def test_whatever_was_trained_encodes_and_decodes(
     is_own = bool(by) and "sentencepiece" in str(by)
     reading = [] if is_own else ["--pre-tokenizer", "byte-level:no-prefix", "--normalizer", "none"]
     folder, ids, ends = tmp_path / "out", tmp_path / "ids.npy", tmp_path / "ends.npy"
-    size = 40 if by == "sentencepiece-unigram" else 300
+    size = {"sentencepiece-unigram": 40, "tokenizers-wordpiece": 560}.get(str(by), 300)
     assert run(capsys, "train", COURSE, *options, *reading, "--vocab-size", size, "-o", folder)[0] == 0
     encode = ["encode", tmp_path / "a.txt", "--vocab", folder, "-o", ids, "--offsets", ends, "--dtype", "uint16"]
     code, out, err = run(capsys, *encode)

@@ -127,18 +127,18 @@ def test_a_file_is_read_as_another_kind_and_back(studio: Studio, tmp_path: Path)
     box = view.form._kind_box
     assert (box.currentText(), "two columns" in box.toolTip()) == ("Word counts (guess)", True)
     kind = window.session.document.files.table.index(0, FileColumn.KIND)
-    assert kind.data() == "word counts (guess)"
+    assert kind.data() == "Word counts (guess)"
     studio.wait(lambda: "hug\t5" in view.preview.text)
     choose(box, "tsv")
     wait_counted(studio)
     assert dict(window.session.counting.counts.items()) == {"pug": 1, "bun": 1}
-    assert (box.currentText(), "two columns" in box.toolTip()) == ("tsv", False)
+    assert (box.currentText(), "two columns" in box.toolTip()) == ("TSV", False)
     choose(box, "word-counts")
     wait_counted(studio)
-    assert kind.data() == box.currentText() == "word counts"
+    assert kind.data() == box.currentText() == "Word counts"
     window.session.document.undo_stack.undo()
     window.session.document.undo_stack.undo()
-    assert kind.data() == "word counts (guess)"
+    assert kind.data() == "Word counts (guess)"
 
 
 @pytest.mark.slow

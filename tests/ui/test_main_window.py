@@ -193,7 +193,7 @@ def test_words_that_are_too_long_are_the_reason_for_no_words(studio: Studio) -> 
     studio.set_text("x" * 5000)
     studio.window.actions_.train.trigger()
     studio.wait(lambda: "too long" in studio.window.banner.text)
-    assert "line 1, 5,000 characters" in studio.window.banner.text
+    assert "line 1, length 5,000" in studio.window.banner.text
 
 
 def test_what_is_odd_about_a_corpus_is_reported_when_the_user_trains(studio: Studio) -> None:
@@ -237,7 +237,7 @@ def test_stop_keeps_what_was_learned(studio: Studio) -> None:
     studio.wait_finished()
     assert studio.window.model.merge_count > 0
     assert studio.window.model.stop_reason == "user"
-    assert "kept" in studio.window.bar.progress_text
+    assert "stopped" in studio.window.bar.progress_text
 
 
 def test_pause_and_resume(studio: Studio) -> None:
@@ -410,7 +410,7 @@ def test_the_article_shows_both_of_its_encoders_live(studio: Studio, tmp_path: P
     window.model.last()
     assert cuts() == ["ne w est</w> </u> i </u> i </u> w </u>", "newe ##st [UNK]"]
     assert rows is not None
-    assert rows.texts[1].startswith("longest token first at step 10")
+    assert rows.texts[1].startswith("longest token first · at step 10")
     why, merged = window.tokenization_pane._why, window.tokenization_pane._chips
     for chips, place, said in (
         (rows._lines[0].chips, ChipPlace(0, 1, 1), "The longest token anywhere"),
@@ -445,7 +445,7 @@ def test_a_run_of_another_text_is_said_to_be_of_one_and_brings_it_without_an_edi
     runs.show(runs.all[1])
     studio.wait(lambda: (window.run_strip._button.text(), window.bar.progress_text) == said)
     corpus.faces.setCurrentIndex(Face.WORDS)
-    assert corpus.figures._summary_label.text().startswith("Current\u00a0corpus:\u00a0Lines:\u00a012")
+    assert corpus.figures._summary_label.text().startswith("Current\u00a0corpus · Lines:\u00a012")
     window.actions_.bring_text_back.trigger()
     assert window.session.document.text == runs.all[1].origin.corpus.text
     assert not unsaved_work(window.session, window.project, Loss.ALL).is_any

@@ -222,9 +222,10 @@ class TrainingConfig:
 
     def _character_of(self, symbol: str) -> str:
         """Return a symbol without prefix and attached suffix."""
-        suffix = self.end_of_word_suffix if self.end_of_word == "attached" else None
-        bare = symbol if len(symbol) == 1 else symbol.removeprefix(self.continuing_subword_prefix)
-        return bare if len(bare) == 1 else bare.removesuffix(suffix or "")
+        suffix = (self.end_of_word_suffix if self.end_of_word == "attached" else None) or ""
+        bare = symbol.removeprefix(self.continuing_subword_prefix)
+        forms = (symbol, bare, symbol.removesuffix(suffix), bare.removesuffix(suffix))
+        return next((form for form in forms if len(form) == 1), forms[-1])  # a prefix may be a character, too
 
     @property
     def is_byte_pair_encoding(self) -> bool:

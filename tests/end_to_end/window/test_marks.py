@@ -63,7 +63,7 @@ def test_a_step_is_compared_with_a_later_one(driver: Driver) -> None:
     driver.press("Shift+Right")
     assert driver.model.step == 22
     driver.wait(lambda: len(driver.window.tokenization_pane._compared.texts) == 2)
-    assert driver.window.tokenization_pane._compared.texts[1].startswith("@12 ch + ##a → cha at step 12")
+    assert driver.window.tokenization_pane._compared.texts[1].startswith("@12 ch + ##a → cha · at step 12")
     assert_all_panes_agree(driver)
 
 

@@ -39,8 +39,8 @@ def test_why_here_on_a_chip_says_when_its_token_was_born(driver: Driver) -> None
 def test_why_here_on_an_unknown_word_says_which_symbol_is_missing(driver: Driver) -> None:
     driver.click_chip(ChipPlace(0, _UNKNOWN, 0))
     pane = driver.window.tokenization_pane
-    assert "nothing matches from character 0" in pane._why.title
-    assert "the symbol ! occurs in no word" in pane._unknown_label.text()
+    assert "nothing matches from character 1" in pane._why.title
+    assert "the symbol ! does not occur" in pane._unknown_label.text()
     assert {row[1] for row in pane._why.rows} <= {"✗"}
     assert_all_panes_agree(driver)
 
