@@ -1,9 +1,9 @@
 """The size and the shape of the house: `python -m tests.house [--root DIR] [--walk]`.
 
-Prints lines and files by room, how many files exactly one other file imports, circles of imports, class names that
-exist twice; with ``--walk``, also how many files of the product have a function that is called by ``train`` on a small
-text, and by *Train* in the window, and how many pairs of files call each other. Imports for types only and within
-functions count like all others.
+Prints lines and files by room, the longest files and functions, how much of it all is code, how many files exactly one
+other file imports, circles of imports, class names that exist twice; with ``--walk``, also how many files of the
+product have a function that is called by ``train`` on a small text, and by *Train* in the window, and how many pairs of
+files call each other. Imports for types only and within functions count like all others.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ LEAD_UPWARD = {
     ("wordpiece_studio.training.history", "wordpiece_studio.storage.merge_table"),
 }
 _SMALL = 130
+_LONGEST = 10
 _TEXT = "hug hug hug pug pug pun pun bun hugs\n"
 
 _NOTE = """
@@ -185,6 +186,7 @@ def main() -> None:
     graph = imports(root)
     lines = {name: _lines(root, name) for name in graph}
     rows = [("lines of the product", sum(lines.values())), ("files", len(graph))]
+    rows.append(("code: no blank, comment, docstring, import", sum(_code(root, name) for name in graph)))
     importers = Counter(target for targets in graph.values() for target in targets)
     lone = [name for name in graph if importers[name] == 1]
     rows.append(("files that exactly one other file imports", len(lone)))
@@ -207,6 +209,11 @@ def main() -> None:
     ):
         inside = [name for name in graph if rooms[name] == room]
         print(f"{room or '(the face)':15} {sum(lines[name] for name in inside):9,} {len(inside):6}")  # noqa: T201
+    functions = [(length, f"{name}.{function}") for name in graph for function, length in _functions(root, name)]
+    for title, found in (("files", [(length, name) for name, length in lines.items()]), ("functions", functions)):
+        print(f"\nthe longest {title}")  # noqa: T201
+        for length, name in sorted(found, reverse=True)[:_LONGEST]:
+            print(f"{length:9,}  {name}")  # noqa: T201
 
 
 def _path(root: Path, name: str) -> Path:
@@ -217,6 +224,32 @@ def _path(root: Path, name: str) -> Path:
 
 def _lines(root: Path, name: str) -> int:
     return len(_path(root, name).read_text("utf-8").splitlines())
+
+
+def _code(root: Path, name: str) -> int:
+    """Return how many lines of a file are neither blank nor part of a comment, a docstring or an import."""
+    tree, apart = tree_of(_path(root, name)), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
+            apart.update(_span(node.body[0]))
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            apart.update(_span(node))
+    lines = enumerate(_path(root, name).read_text("utf-8").splitlines(), 1)
+    return sum(bool(line.strip()) and line.strip()[0] != "#" and number not in apart for number, line in lines)
+
+
+def _functions(root: Path, name: str) -> list[tuple[str, int]]:
+    """Return the functions of a file with their lengths, without their docstrings."""
+    found = []
+    for node in ast.walk(tree_of(_path(root, name))):
+        if isinstance(node, ast.FunctionDef):
+            words = 0 if ast.get_docstring(node) is None else len(_span(node.body[0]))
+            found.append((node.name, len(_span(node)) - words))
+    return found
+
+
+def _span(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
 
 
 def _classes(root: Path, name: str) -> list[str]:

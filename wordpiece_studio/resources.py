@@ -12,12 +12,6 @@ def resource_path(name: str) -> Path:
 
     An installed package contains its resources; in a checkout, or an editable install of one, they are beside the
     package.
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such resource, which is a fault of the installation and not of the user; or if the name leads
-        outside the resources.
     """
     for folder in (_PACKAGE / "resources", _PACKAGE.parent / "resources"):
         path = folder / name

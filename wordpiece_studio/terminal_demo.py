@@ -32,11 +32,6 @@ def terminal_demo(reason: str) -> int:
     -------
     int
         The exit code, 0.
-
-    Raises
-    ------
-    BrokenPipeError
-        If no one reads the output.
     """
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     run = train(count_words(resource_path(SAMPLE)), TrainingConfig(objective="score", vocab_size=VOCAB_SIZE))

@@ -110,13 +110,7 @@ def decoded_parts(decode: Callable[[list[int]], str], ids: Sequence[int] | NDArr
 
 
 def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
-    """Return the file of offsets that encode wrote with a file of ids; say so if it is not known where lines end.
-
-    Raises
-    ------
-    StudioError
-        If the file holds offsets itself.
-    """
+    """Return the file of offsets that encode wrote with a file of ids; say so if it is not known where lines end."""
     try:
         manifest = read_manifest(side_manifest(path))
     except StudioError:
@@ -196,13 +190,7 @@ def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArra
 
 
 def _integers_in(path: str) -> NDArray[np.integer]:
-    """Return the numbers in a file, read when they are needed.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read, or is none of whole numbers in a row.
-    """
+    """Return the numbers in a file, read when they are needed."""
     try:
         numbers = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:

@@ -88,13 +88,7 @@ def evaluate_command(
 
 
 def loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
-    """Return tokenizers by name; print a warning about each whose case is a guess.
-
-    Raises
-    ------
-    StudioError
-        If one cannot be loaded.
-    """
+    """Return tokenizers by name; print a warning about each whose case is a guess."""
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 
     named = {name: load_tokenizer(path) for name, path in _by_name(paths).items()}
@@ -105,13 +99,7 @@ def loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
 
 
 def texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
-    """Return the texts of ``--on`` by name.
-
-    Raises
-    ------
-    StudioError
-        If one cannot be read, or can be read only once.
-    """
+    """Return the texts of ``--on`` by name."""
     listed = {}
     for name, path in _by_name(options["on"]).items():
         sources = listed_sources({**options, "files": [path]})
@@ -161,13 +149,7 @@ class Origins:
                 )
 
     def divided_alike(self, *, is_each: bool) -> Mapping[str, Listing]:
-        """Return the texts as they are to be divided: the files together, in the order in which a training read them.
-
-        Raises
-        ------
-        StudioError
-            If the trainings divided them differently, or other files with them.
-        """
+        """Return the texts as they are to be divided: the files together, in the order of the training."""
         given = {name: [file.sha256 for file in files] for name, files in self.files.items()}
         everything = list(chain.from_iterable(given.values()))
         together: list[list[str | None]] = []
@@ -236,13 +218,7 @@ def origins_of(paths: Sequence[str], texts: Mapping[str, Listing]) -> Origins:
 
 
 def _by_name(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths by their last part, or if several have the same, as they are.
-
-    Raises
-    ------
-    StudioError
-        If one is named twice.
-    """
+    """Return paths by their last part, or if several have the same, as they are."""
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice is not None:
         raise StudioError("{path} is specified twice", "Specify it only once.", path=display_name(twice))

@@ -84,13 +84,7 @@ def lint_command(
 
 
 def _check(files: Sequence[CorpusFile], options: Mapping[str, Any]) -> None:
-    """Check that there is text in the files where it is looked for, such as in a column.
-
-    Raises
-    ------
-    StudioError
-        If one cannot be read, or there is none in all.
-    """
+    """Check that there is text in the files where it is looked for, such as in a column."""
     first = [file.kind == "word-counts" or next(iter(opened(file).pieces()), None) for file in files]
     _check_any(any(first), options)
 

@@ -130,13 +130,7 @@ def with_removal(normalizer: Normalizer, characters: str) -> Normalizer:
 
 
 def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> Tokenizer:
-    """Return the tokenizer that the options name.
-
-    Raises
-    ------
-    StudioError
-        If there is none.
-    """
+    """Return the tokenizer that the options name."""
     from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # large: it reads many formats
 
     _check_default(vocab)
@@ -145,13 +139,7 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
 
 
 def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> AnyTokenizer:
-    """Return the tokenizer that the options name, including one that can only tokenize.
-
-    Raises
-    ------
-    StudioError
-        If there is none.
-    """
+    """Return the tokenizer that the options name, including one that can only tokenize."""
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 
     _check_default(vocab)
@@ -184,13 +172,7 @@ ForceOption = Annotated[
 
 
 def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> None:
-    """Check beforehand that results may be written to `paths`, with their manifests beside them.
-
-    Raises
-    ------
-    StudioError
-        If a file exists that only `force` may replace, or a folder.
-    """
+    """Check beforehand that results may be written to `paths`, with their manifests beside them."""
     for path in paths:
         if Path(path).is_dir():
             raise StudioError("{path} is a folder", "Specify a file in it.", path=display_name(path))
@@ -200,24 +182,12 @@ def check_results(paths: Iterable[str | os.PathLike[str]], *, force: bool) -> No
 
 
 def results(*, force: bool) -> AbstractContextManager[object]:
-    """Put the files written in the block in place at its end, which is the end of the command.
-
-    Raises
-    ------
-    StudioError
-        If a file exists that only `force` may replace, or one cannot be written. Then nothing is written.
-    """
+    """Put the files written in the block in place at its end, which is the end of the command."""
     return written_together(are_results=True, check=None if force else check_replaceable)
 
 
 def stdin() -> BufferedIOBase:
-    """Return standard input.
-
-    Raises
-    ------
-    StudioError
-        If it is closed.
-    """
+    """Return standard input."""
     if sys.stdin is None:  # closed by the parent process
         raise StudioError("There is nothing to read: stdin is closed", "Specify a file or a text instead.")
     return cast("BufferedIOBase", sys.stdin.buffer)
@@ -245,13 +215,7 @@ def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
 
 
 def tokens_in(path: str | None) -> tuple[str, ...]:
-    """Return the user tokens in a file, one a line; empty lines do not count. None stands for none.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read, is not UTF-8, or holds no token, or one that cannot be a user token.
-    """
+    """Return the user tokens in a file, one a line; empty lines do not count. None stands for none."""
     if path is None:
         return ()
     from wordpiece_studio.training.config import TrainingConfig  # counting needs nothing of training
@@ -277,26 +241,14 @@ _READING = ("column", "encoding", "errors")
 
 
 def listed_sources(options: Mapping[str, Any]) -> Listing | None:
-    """Return the files that the options name; None for standard input or a pipe.
-
-    Raises
-    ------
-    StudioError
-        If there are none, or standard input is one of several.
-    """
+    """Return the files that the options name; None for standard input or a pipe."""
     if is_stream(options["files"]):
         return None
     return listing(options["files"], kind=_kind(options), **{name: options[name] for name in _READING})
 
 
 def held_out_source(options: Mapping[str, Any]) -> Listing:
-    """Return the file to judge by, which is text even where the corpus is words with their counts.
-
-    Raises
-    ------
-    StudioError
-        If there is none.
-    """
+    """Return the file to judge by, which is text even where the corpus is words with their counts."""
     file, kind = options["held_out_file"], None if options["kind"] == "word-counts" else options["kind"]
     column = None if (kind or kind_of_name(file) or "text") == "text" else options["column"]
     sources = listed_sources({**options, "files": [file], "kind": kind, "column": column, "word_counts": False})
@@ -339,13 +291,7 @@ def read_held_out(
 
 @contextmanager
 def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]:
-    """Open standard input or the named pipe for the duration of the block, with the reading options.
-
-    Raises
-    ------
-    StudioError
-        If it is closed, or cannot be read that way.
-    """
+    """Open standard input or the named pipe for the duration of the block, with the reading options."""
     (name,) = options["files"]
     reading = {name: options[name] for name in _READING}
     with _opened_bytes(name) as stream:
@@ -355,13 +301,7 @@ def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]
 def counted_words(
     options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
 ) -> WordCounts:
-    """Return the words of files, or of standard input, counted according to the options.
-
-    Raises
-    ------
-    StudioError
-        If something cannot be read, or there are no words.
-    """
+    """Return the words of files, or of standard input, counted according to the options."""
     counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length", "user_tokens")}
 
     def report_progress(progress: CountingProgress) -> None:

@@ -59,13 +59,7 @@ def called(command: Command, values: Mapping[str, Any]) -> int | None:
 
 
 def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms.
-
-    Raises
-    ------
-    WrongCall
-        If a number is wrong, or there are too many arguments.
-    """
+    """Return the values of a command's parameters in a call; None if typer has to read it, which knows more forms."""
     parameters = declared(command)
     try:
         if not _HELP.isdisjoint(words):
@@ -79,7 +73,6 @@ def values_in(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
 
 
 def _options_in(parameters: Mapping[str, inspect.Parameter], words: list[str]) -> tuple[dict[str, Any], list[str]]:
-    """Return the values of the given options, and the other words; takes the words out of their list."""
     names = {
         spelling: name
         for name, each in parameters.items()

@@ -347,13 +347,7 @@ def _config(values: Mapping[str, Any]) -> TrainingConfig:
 def _check_results(
     options: Mapping[str, Any], beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None
 ) -> None:
-    """Report what could not be written in the end before the words are counted.
-
-    Raises
-    ------
-    StudioError
-        If something could not, or options contradict each other.
-    """
+    """Report what could not be written in the end before the words are counted."""
     output, model, force = (options[name] for name in ("output", "held_out_model", "force"))
     with_counts = options["with_counts"]
     written = sorted(written_names(only)) if bpe is None else bpe_names(beginning)
@@ -435,13 +429,7 @@ BpeOption = Annotated[
 
 
 def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer: Tokenizer) -> None:
-    """Check before a training whether byte pair encoding can be written after it.
-
-    Raises
-    ------
-    StudioError
-        If it will not.
-    """
+    """Check before a training whether byte pair encoding can be written after it."""
     if only is not None:
         raise StudioError("--bpe and --only cannot be combined", "Omit one of them.")
     reason = why_no_bpe(config)
@@ -477,13 +465,7 @@ HeldOutModelOption = Annotated[
 
 
 def _check_held_out(options: Mapping[str, Any]) -> None:
-    """Check that the options about held-out text can be combined with each other and with the rest.
-
-    Raises
-    ------
-    StudioError
-        If not.
-    """
+    """Check that the options about held-out text can be combined with each other and with the rest."""
     output, file, model = (options[name] for name in ("output", "held_out_file", "held_out_model"))
     if options["held_out"] and file is not None:
         raise StudioError("--held-out and --held-out-file cannot be combined", "Omit one of them.")
@@ -500,13 +482,7 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
 
 
 def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFigures | None:
-    """Return how the vocabulary splits the held-out text; None if none is to be.
-
-    Raises
-    ------
-    StudioError
-        If the text cannot be read, or no vocabulary can be trained on the rest of the corpus.
-    """
+    """Return how the vocabulary splits the held-out text; None if none is to be."""
     counts, config = trainer.counts, trainer.config
     run = None
     if options["held_out_file"] is not None:
@@ -528,13 +504,7 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
 def _write_judged(
     options: Mapping[str, Any], figures: HeldOutFigures | None, origin: Origin, only: Only | None
 ) -> None:  # fmt: skip
-    """Write the vocabulary that was judged, if requested, with a manifest that says on what it was trained.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be written.
-    """
+    """Write the vocabulary that was judged, if requested, with a manifest that says on what it was trained."""
     folder = options["held_out_model"]
     if folder is None or figures is None:
         return

@@ -68,13 +68,7 @@ _OF_WORDS = {
 
 
 def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
-    """Check that the options about other libraries can be combined with the rest.
-
-    Raises
-    ------
-    StudioError
-        If not, or the library has no such setting, or the folder holds another tokenizer.
-    """
+    """Check that the options about other libraries can be combined with the rest."""
     by, is_replayed = options["by"], options["replay"]
     if by is None and (name := next((name for name in _OF_LIBRARIES if options[name]), None)):
         raise StudioError("--{name} needs --by", "Specify the library with --by.", name=name.replace("_", "-"))
@@ -153,7 +147,6 @@ def write_by(
 
 
 def _write(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecord) -> None:
-    """Write the file of the library, and its manifest."""
     manifest = make_library_manifest(run, counts, record, Path(output) / run.file_name)
     files = with_manifest(manifest, library_files(run, counts), side_manifest(run.file_name).name)
     target = Path(output)
@@ -215,13 +208,7 @@ def trained_by(
 
 
 def check_replayed(run: LibraryRun, trainer: Trainer) -> None:
-    """Check that our training gave the vocabulary of the other library.
-
-    Raises
-    ------
-    StudioError
-        If not, with the first difference.
-    """
+    """Check that our training gave the vocabulary of the other library."""
     ours = trainer.vocabulary.tokens
     differing = (number for number, both in enumerate(zip(ours, run.tokens, strict=False)) if both[0] != both[1])
     number = next(differing, None if len(ours) == len(run.tokens) else min(len(ours), len(run.tokens)))

@@ -27,13 +27,7 @@ _EXIT_CODES = (
 
 
 def run_by_typer(arguments: Sequence[str], commands: Mapping[str, Command]) -> int | None:
-    """Do what the arguments say, one of the commands or what typer adds to them.
-
-    Raises
-    ------
-    WrongCall
-        If they cannot be understood.
-    """
+    """Do what the arguments say, one of the commands or what typer adds to them."""
     try:
         code = _application(commands)(args=list(arguments), prog_name=PROGRAM, standalone_mode=False)
     except _UsageError as error:

@@ -51,11 +51,6 @@ def cache_folder(package: KernelPackage) -> Path:
     It differs for other kernel sources, another Python and another numba.
 
     It is in the user's cache, or, if nothing can be kept there, in a folder of the user's own in the temporary folder.
-
-    Raises
-    ------
-    StudioError
-        If nothing can be kept in either.
     """
     user = str(os.getuid()) if os.name == "posix" else "user"
     homes = [
@@ -106,13 +101,7 @@ def kernels_are_loaded(package: KernelPackage) -> bool:
 
 
 def load_kernels(package: KernelPackage) -> None:
-    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded.
-
-    Raises
-    ------
-    StudioError
-        If they cannot be kept anywhere, or cannot be compiled or loaded by the numba or llvmlite that is installed.
-    """
+    """Import a package of kernels, compiling them if necessary. Does nothing if they are already loaded."""
     with _loading:
         if package in _loaded:
             return

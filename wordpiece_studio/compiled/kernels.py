@@ -39,13 +39,7 @@ class Type(NamedTuple):
         return Signature(self, arguments)
 
     def words(self, argument: Any) -> Iterable[Any]:
-        """Return what a kernel's machine code gets for an argument: a number, or an array's address and shape.
-
-        Raises
-        ------
-        TypeError
-            If it is an array of another type.
-        """
+        """Return what a kernel's machine code gets for an argument: a number, or an array's address and shape."""
         if not self.axes:
             return (argument if self.name == "float64" else int(argument),)
         flags = argument.flags

@@ -1,1 +1,4 @@
-"""From files to word counts."""
+"""From files to word counts.
+
+What is wrong with a user's input, a file or the machine is raised as a `StudioError`, which says what to do.
+"""

@@ -118,13 +118,7 @@ class TableReader:
         return self._on_disk.bytes_read
 
     def entries(self) -> Iterator[Entry]:
-        """Yield words and counts.
-
-        Raises
-        ------
-        StudioError
-            If the table cannot be read, a word is empty, or a count is not one, unless such lines are skipped.
-        """
+        """Yield words and counts."""
         if self._kind == "parquet":
             yield from self._parquet_entries()
             return
@@ -265,7 +259,6 @@ def _fault_in_row(word: object, count: object) -> LineFault | None:
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int] | None:
-    """Return the indices of the word and its count, if these are the names of columns."""
     names = [name.strip("\r ").lower() for name in header]
     words = [names.index(name) for name in _WORD_NAMES if name in names]
     counts = [names.index(name) for name in _COUNT_NAMES if name in names]
@@ -322,15 +315,7 @@ def as_typed_counts(text: str) -> str | None:
 def read_typed_counts(
     text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
 ) -> WordCounts:
-    """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up.
-
-    Raises
-    ------
-    StudioError
-        If there are more words than can be counted.
-    CountingStopped
-        If `should_stop` returns True.
-    """
+    """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up."""
     lines = iter(_LINE_END.split(text)[1:])
     total: dict[str, int] = {}
     skipped = 0
@@ -360,13 +345,7 @@ def _names_columns(line: str) -> bool:
 
 
 def counts_as_text(counts: WordCounts) -> str:
-    """Return words and their counts as a text that is read as such.
-
-    Raises
-    ------
-    StudioError
-        If a word has a tab, a line break, or a blank at one of its ends.
-    """
+    """Return words and their counts as a text that is read as such."""
     lines = [f"{word}\t{count}" for word, count in counts.items()]
     for line, entry in zip(lines, counts.items(), strict=True):
         if entry_of(line) != entry or len(_LINE_END.split(line)) > 1:

@@ -94,7 +94,6 @@ class TextPiece:
 
     @property
     def utf8(self) -> bytes:
-        """The text in UTF-8."""
         return self.raw or self.text.encode("utf-8", "surrogatepass")
 
     def locate(self, index: int) -> tuple[int, int]:
@@ -114,13 +113,7 @@ class TextPiece:
 
 
 def checked_error_handling(name: str) -> ErrorHandling:
-    """Return `name` if it is a way to handle undecodable bytes.
-
-    Raises
-    ------
-    StudioError
-        If it is not.
-    """
+    """Return `name` if it is a way to handle undecodable bytes."""
     if name in get_args(ErrorHandling):
         return cast("ErrorHandling", name)
     raise StudioError('There is no error handling called "{name}"', "Choose strict, replace or skip-line.", name=name)
@@ -162,11 +155,6 @@ def decoded_pieces(
     around
         Returns the bytes around a byte of the file, from which the encoding is guessed when something cannot be
         decoded; so the guess does not depend on how the file is divided.
-
-    Raises
-    ------
-    StudioError
-        With ``errors="strict"``, if something cannot be decoded; the message says where.
     """
     known, mark_length = _encoding_of(head, encoding, name)
     decoder = _Decoder(name, known, errors, around)

@@ -90,13 +90,7 @@ class DelimitedRows:
         return losses
 
     def __iter__(self) -> Iterator[Row]:
-        """Yield the rows that have cells.
-
-        Raises
-        ------
-        StudioError
-            If something cannot be read, or a row is faulty and faulty rows are not skipped.
-        """
+        """Yield the rows that have cells."""
         lines = self._lines
         delimiter = self._delimiter or sniffed_delimiter(lines.ahead())
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -221,7 +215,6 @@ class _Lines:
         return (self._ahead[0].number, self._ahead[0].byte) if self._ahead else (0, self.byte)
 
     def give_back_all_but_first(self) -> None:
-        """Put back all lines of the row but the first."""
         self._ahead.extendleft(reversed(self._row[1:]))
         del self._row[1:]
         self.byte = self._row[0].end_byte

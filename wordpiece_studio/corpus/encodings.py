@@ -31,13 +31,7 @@ _NO_TEXT_FILE_ENCODINGS = ("idna", "punycode", "raw-unicode-escape", "unicode-es
 
 
 def known_encoding(name: str) -> str:
-    """Return Python's name of a text encoding; `DETECT` stays as it is.
-
-    Raises
-    ------
-    StudioError
-        If there is none of that name, or it is not used for text files.
-    """
+    """Return Python's name of a text encoding; `DETECT` stays as it is."""
     if name == DETECT:
         return name
     try:

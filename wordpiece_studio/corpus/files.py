@@ -151,13 +151,7 @@ def kind_of_name(path: str) -> FileKind | None:
 
 
 def checked_kind(name: str) -> FileKind:
-    """Return `name` if it is a kind of file.
-
-    Raises
-    ------
-    StudioError
-        If it is not.
-    """
+    """Return `name` if it is a kind of file."""
     if name in get_args(FileKind):
         return cast("FileKind", name)
     raise StudioError(
@@ -169,26 +163,14 @@ def checked_kind(name: str) -> FileKind:
 
 
 def checked_file(file: CorpusFile) -> CorpusFile:
-    """Return a file with its encoding's standard name.
-
-    Raises
-    ------
-    StudioError
-        If there is no such encoding, or the file must not be read yet.
-    """
+    """Return a file with its encoding's standard name."""
     check_agreed(file)
     checked_error_handling(file.errors)
     return file if file.encoding is None else replace(file, encoding=known_encoding(file.encoding))
 
 
 def check_agreed(file: CorpusFile) -> None:
-    """Check that a file may be read.
-
-    Raises
-    ------
-    StudioError
-        If a project names it and the user has not agreed.
-    """
+    """Check that a file may be read."""
     if file.unagreed:
         raise StudioError(
             "{path} is outside the project's folder and has not been read",
@@ -212,11 +194,6 @@ class FileOnDisk:
         Its name in messages.
     bytes_read
         How many of its bytes have been read so far.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it is not a regular file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -260,11 +237,6 @@ class TextOnDisk(FileOnDisk):
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
         Whether a compressed file is decompressed; otherwise its bytes are taken unchanged.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it is not a regular file, or there is no such encoding.
     """
 
     def __init__(
@@ -284,13 +256,7 @@ class TextOnDisk(FileOnDisk):
         self._is_compressed = False
 
     def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
-        """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file.
-
-        Raises
-        ------
-        StudioError
-            If the file cannot be read, or, with ``errors="strict"``, cannot be decoded; the message says where.
-        """
+        """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file."""
         encoding = self._given_encoding
         if encoding == DETECT:
             encoding = found_encoding(self.path)
@@ -351,13 +317,7 @@ class _FileAsItWas(io.FileIO):
 
 
 def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
-    """Return the bytes of a file, on disk or behind a URL; what is appended to it from now on is not read.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    """
+    """Return the bytes of a file, on disk or behind a URL; what is appended to it from now on is not read."""
     where = os.fspath(path)
     return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
 
@@ -373,13 +333,7 @@ def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
-    """Return the status (size, times and so on) of a regular file, without opening it.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it is a folder, a pipe or a device.
-    """
+    """Return the status (size, times and so on) of a regular file, without opening it."""
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:
@@ -392,7 +346,6 @@ def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
 
 
 def unreadable(path: str | os.PathLike[str], error: Exception) -> StudioError:
-    """Return the error for a file that cannot be read."""
     if isinstance(error, FileNotFoundError):
         return StudioError("{path} does not exist", "Check the name.", path=display_name(path))
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
@@ -403,13 +356,7 @@ _HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 
 
 def found_encoding(path: str | os.PathLike[str]) -> str | None:
-    """Return the encoding that a file seems to be in; None for UTF-8, or if none fits.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it cannot be read.
-    """
+    """Return the encoding that a file seems to be in; None for UTF-8, or if none fits."""
     guess = encoding_of(sample_of(FileOnDisk(path)))
     return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
 
@@ -451,11 +398,6 @@ class TextStream:
 
     A compressed stream is decompressed.
     The parameters are those of `TextOnDisk`, except for `name`, which is the stream's name in messages.
-
-    Raises
-    ------
-    StudioError
-        If there is no such encoding.
     """
 
     size = 0  # unknown
@@ -478,13 +420,7 @@ class TextStream:
         self._splits_at_blanks = splits_at_blanks
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
-        """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line as they come, unless UTF-16.
-
-        Raises
-        ------
-        StudioError
-            With ``errors="strict"``, if something cannot be decoded; the message says where.
-        """
+        """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line, unless UTF-16."""
         head = self._read_line(piece_bytes)  # no more than one line: a user may be typing
         # In UTF-16 and UTF-32 the byte LF is also part of other characters.
         is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -531,11 +467,6 @@ def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
     """Yield the lines of a stream as they arrive, without their line ends; `name` is for messages.
 
     It is UTF-8, or what a byte order mark says.
-
-    Raises
-    ------
-    StudioError
-        If bytes cannot be decoded, or there is a NUL character; the message names the line and the byte.
     """
     for piece in TextStream(stream, name).pieces(by_line=True):
         for line in piece.text.removesuffix("\n").split("\n"):

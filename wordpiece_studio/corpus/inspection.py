@@ -87,13 +87,7 @@ class FileDescription:
 
 
 def described(path: str | os.PathLike[str]) -> FileDescription:
-    """Return what a file seems to be; a bounded part of it is read, unless it is a table of words and their counts.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it cannot be read.
-    """
+    """Return what a file seems to be; a bounded part of it is read, unless it is a table of words and their counts."""
     found = _described(path)
     if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
         return replace(found, kind="word-counts", column=None, is_kind_guess=True)
@@ -194,11 +188,6 @@ def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
         `SEARCHED_BYTES` can be shown.
     size
         About how many bytes to show.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read at all.
     """
     check_agreed(file)
     if file.kind == "parquet":

@@ -109,12 +109,6 @@ def listing(
         How all others are read, see `CorpusFile`; of files of several kinds, those that have columns.
     looks_inside
         Whether tables of words and their counts are looked for.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it is not one that can be read, or a folder or a pattern yields none; or if a
-        column is given and none of them has columns.
     """
     if isinstance(paths, Listing):
         return paths
@@ -293,13 +287,7 @@ class Source(Protocol):
         ...
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the text in pieces of bounded size, each ending at a line end or with the source.
-
-        Raises
-        ------
-        StudioError
-            If something cannot be read; the message says where.
-        """
+        """Yield the text in pieces of bounded size, each ending at a line end or with the source."""
         ...
 
     def has_changed(self) -> bool:
@@ -316,11 +304,6 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
         The file, and how it is read.
     splits_at_blanks
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or it is not a regular file, or it cannot be read as `file` says.
     """
     check_agreed(file)
     if file.kind == "parquet":
@@ -353,13 +336,7 @@ def opened_stream(
     errors: ErrorHandling = "strict",
     splits_at_blanks: bool = False,
 ) -> TextStream | RowSource:
-    """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file.
-
-    Raises
-    ------
-    StudioError
-        If there is no such encoding or error handling, or such content can only be read from a file.
-    """
+    """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file."""
     if kind in ("parquet", "word-counts"):
         raise StudioError(
             "A file of the kind {kind} cannot be read from {name}", "Specify the file instead.", kind=kind, name=name

@@ -41,11 +41,6 @@ class ParquetTexts(FileOnDisk):
         The column to read; None for the only one with text or one with a usual name.
     errors
         ``"skip-line"`` leaves out rows without a text and counts them; otherwise they are errors.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or pyarrow is not installed.
     """
 
     def __init__(self, path: str | os.PathLike[str], column: str | None, errors: ErrorHandling) -> None:
@@ -56,13 +51,7 @@ class ParquetTexts(FileOnDisk):
         self._characters_out = 0
 
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size.
-
-        Raises
-        ------
-        StudioError
-            If the file is damaged or has no such column, or a row has no text; the message says where.
-        """
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         self.bytes_read = 0
         for piece, row, rows in self._pieces_from(0):
             self.bytes_read = self.size * min(row, rows) // max(rows, 1)
@@ -111,13 +100,7 @@ class ParquetTexts(FileOnDisk):
             raise self._fault(group, column, error) from error
 
     def batch_rows(self, group: Any, column: str, number: int) -> int:
-        """Return how many rows of a row group may be read at a time, given pyarrow's metadata of the group.
-
-        Raises
-        ------
-        StudioError
-            If it claims to contain more than a thousand times the file's size.
-        """
+        """Return how many rows of a row group may be read at a time, given pyarrow's metadata of the group."""
         # More is known about each column, but if that is damaged pyarrow crashes the whole process.
         size: int = group.total_byte_size
         rows: int = group.num_rows
@@ -212,13 +195,7 @@ class ParquetTexts(FileOnDisk):
 
 
 def load_pyarrow(name: str) -> Any:
-    """Return pyarrow's library; `name` is the file that needs it.
-
-    Raises
-    ------
-    StudioError
-        If it is not installed.
-    """
+    """Return pyarrow's library; `name` is the file that needs it."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -232,13 +209,7 @@ def load_pyarrow(name: str) -> Any:
 
 
 def opened_parquet(path: str | os.PathLike[str], column: str | None = None) -> Any:
-    """Return pyarrow's reader of a file, a context manager; the texts of `column` are dictionary-encoded.
-
-    Raises
-    ------
-    StudioError
-        If it is not a parquet file or its footer is damaged.
-    """
+    """Return pyarrow's reader of a file, a context manager; the texts of `column` are dictionary-encoded."""
     file = FileOnDisk(path)
     arrow = load_pyarrow(file.name)
     from pyarrow import parquet

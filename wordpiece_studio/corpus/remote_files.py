@@ -27,11 +27,6 @@ class RemoteFile:
     ----------
     size
         Its size in bytes; 0 if unknown.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, or the package that reads such URLs is not installed.
     """
 
     def __init__(self, url: str) -> None:
@@ -51,13 +46,7 @@ class RemoteFile:
 
 
 def open_url(url: str) -> BinaryIO:
-    """Return the bytes of a file, readable from any position.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened; reading from the result raises nothing else either.
-    """
+    """Return the bytes of a file, readable from any position."""
 
     def opened() -> Any:
         system, path = _system_of(url)
@@ -67,13 +56,7 @@ def open_url(url: str) -> BinaryIO:
 
 
 def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
-    """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out.
-
-    Raises
-    ------
-    StudioError
-        If there is nothing.
-    """
+    """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out."""
     found: tuple[Literal["file", "folder", "pattern"], list[str]] = _attempt(url, lambda: _files_at(url))
     return found
 

@@ -67,13 +67,7 @@ class RowSource(ABC):
 
     @abstractmethod
     def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size.
-
-        Raises
-        ------
-        StudioError
-            If something cannot be read; the message says where.
-        """
+        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
 
 
 class RowCollector:
@@ -112,13 +106,7 @@ class RowCollector:
         self.bytes += bytes_
 
     def piece(self, line: int, byte: int, end_byte: int) -> TextPiece:
-        """Return all that was added as a piece, which represents the file from `byte` to `end_byte`.
-
-        Raises
-        ------
-        StudioError
-            If a text contains a character that no text file may contain, unless that is to be replaced or skipped.
-        """
+        """Return all that was added as a piece, which represents the file from `byte` to `end_byte`."""
         text = self._joined()
         try:
             data = text.encode()
@@ -174,11 +162,6 @@ def chosen_column(columns: Sequence[str], name: str, kind: ColumnKind, every: Se
     """Return the column with text to read when none is named: the only one, or one with a usual name.
 
     `columns` are those with text, `every` all of them, `name` is the file's name in messages.
-
-    Raises
-    ------
-    StudioError
-        If there are several, or none.
     """
     found = proposed_column(columns)
     if found is not None:

@@ -23,11 +23,6 @@ _MISSING = {"None", "nan", "NaT", "<NA>"}  # also those of pandas, as text
 def checked_texts(texts: Any) -> Iterator[str]:
     """Return an iterator over the texts of a list, an iterator, an Arrow or pandas column or a NumPy array.
 
-    Raises
-    ------
-    StudioError
-        At once if `texts` is one text, a table, a mapping or nothing of the kind; on the way, if an item is not a text.
-
     >>> list(checked_texts(["hug", "pug"]))
     ['hug', 'pug']
     >>> list(checked_texts(["hug", b"pug"]))
@@ -75,13 +70,7 @@ def _not_a_text(item: object, number: int) -> StudioError:
 
 
 def size_of_text(text: str, number: int) -> int:
-    """Return the size of a text in UTF-8; `number` is for the message.
-
-    Raises
-    ------
-    StudioError
-        If the text contains half a character.
-    """
+    """Return the size of a text in UTF-8; `number` is for the message."""
     try:
         return len(text.encode("utf-8"))
     except UnicodeEncodeError as error:

@@ -155,14 +155,7 @@ def write_word_counts(
 
 
 def check_table_place(path: str | os.PathLike[str]) -> None:
-    """Check that a table can probably be written to `path`; nothing is written.
-
-    Raises
-    ------
-    StudioError
-        If its folder does not exist or cannot be written to, something other than a file is there, its name ends like
-        a compressed file's, or pyarrow is needed and not installed.
-    """
+    """Check that a table can probably be written to `path`; nothing is written."""
     name, folder = display_name(path), Path(path).parent
     if name.lower().endswith(COMPRESSED_SUFFIXES):
         raise StudioError("{path} would have to be compressed", "Write it and then compress it.", path=name)

@@ -342,13 +342,7 @@ def _checked_order(alpha: Any) -> float:
 
 
 def named_tokenizers(tokenizers: Any) -> dict[str, Encoder]:
-    """Return tokenizers by name.
-
-    Raises
-    ------
-    StudioError
-        If there are none, or something else is among them.
-    """
+    """Return tokenizers by name."""
     if not isinstance(tokenizers, Iterable) or isinstance(tokenizers, str | bytes):
         tokenizers = [tokenizers]
     if not is_mapping(tokenizers):

@@ -245,13 +245,7 @@ def _trained(
 
 
 def tokens_per_word(tokenizer: Tokenizer, text: HeldOutText, should_stop: Callable[[], bool] | None = None) -> float:
-    """Return how many tokens a vocabulary makes of a word on average; an unknown word is one token.
-
-    Raises
-    ------
-    CountingStopped
-        If `should_stop` returned true.
-    """
+    """Return how many tokens a vocabulary makes of a word on average; an unknown word is one token."""
     return _usage(tokenizer, text, should_stop).tokens / text.words
 
 
@@ -336,13 +330,7 @@ class _PartsCount:
         self._report(done, is_all=True)
 
     def divided(self, pieces: Iterator[TextPiece]) -> DividedCorpus:
-        """Count the pieces of a corpus in two parts.
-
-        Raises
-        ------
-        StudioError
-            If one of them is empty.
-        """
+        """Count the pieces of a corpus in two parts."""
         for is_held_out, piece in divided_pieces(pieces):
             self.add(piece, is_held_out=is_held_out)
         rest, held_out = self.result()
@@ -378,7 +366,6 @@ class _PartsCount:
         self._ends_line = piece.text.endswith("\n") or not piece.text
 
     def result(self) -> tuple[WordCounts, HeldOutText]:
-        """Return both parts."""
         self._end_stretch()
         rest, held_out = (
             part.word_counts(self._pipeline, [name]) for part, name in zip(self._parts, _NAMES, strict=True)

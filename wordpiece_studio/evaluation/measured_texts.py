@@ -75,13 +75,7 @@ class Watch:
             yield word
 
     def note(self, what: str, done: int, total: int) -> None:
-        """Report progress.
-
-        Raises
-        ------
-        CountingStopped
-            If the caller wants to stop.
-        """
+        """Report progress."""
         if self.is_stopped():
             raise CountingStopped
         if self._report is not None:
@@ -254,13 +248,7 @@ def as_texts(tokenizer: Encoder, words: Sequence[str]) -> list[str]:
 
 
 def texts_by_name(on: Any, texts: Any, *, is_held_out: bool = False) -> dict[str, TextInFiles | TextInWords]:
-    """Return the texts by name; one without a name is called ``""``.
-
-    Raises
-    ------
-    StudioError
-        If there is none, or one cannot be read.
-    """
+    """Return the texts by name; one without a name is called ``""``."""
     of_texts: Mapping[Any, Any] = texts if isinstance(texts, Mapping) else {"": texts}  # not a column of pandas
     in_memory = {str(name): list(checked_texts(each)) for name, each in of_texts.items()}
     is_on_given = not isinstance(on, tuple | list) or bool(on)

@@ -298,7 +298,6 @@ class DeadTokens:
             self._texts.index_characters(should_stop)  # here, not in `reason`, which must be quick
 
     def reason(self, token_id: int) -> DeadReason:
-        """Return why a dead token is dead."""
         found = self._known.get(token_id)
         if found is None:
             found = self._known[token_id] = self._determine(token_id)

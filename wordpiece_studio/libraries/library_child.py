@@ -131,15 +131,7 @@ class _Shelf:
         self._kept: OrderedDict[tuple[bytes, str], _Loaded] = OrderedDict()
 
     def get(self, path: bytes, sha256: str, content: bytes | bool | None, *, is_new: bool) -> tuple[_Loaded, str]:
-        """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again.
-
-        Raises
-        ------
-        StudioError
-            If it cannot be read, or has a different hash.
-        _ContentMissing
-            If it is in no file and its content is needed.
-        """
+        """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again."""
         loaded = self._kept.get((path, sha256))
         if loaded is None or is_new:
             if isinstance(content, bool):
@@ -323,7 +315,6 @@ class _Tokenizers:
         return found
 
     def encode(self, texts: list[str]) -> list[Encoded]:
-        """Return the tokens of each text."""
         found = self._tokenizer.encode_batch(texts, add_special_tokens=False)  # unlike encode, lets threads run
         return [(each.tokens, each.ids, each.offsets, each.word_ids) for each in found]
 
@@ -382,7 +373,6 @@ class _SentencePiece:
         }
 
     def vocabulary(self) -> dict[str, int]:
-        """Return the id of each piece."""
         return {self._processor.id_to_piece(number): number for number in range(len(self._processor))}
 
     def encode(self, texts: list[str]) -> list[Encoded]:
@@ -404,12 +394,10 @@ class _SentencePiece:
         return text
 
     def cut(self, words: list[str]) -> list[Cut]:
-        """Return the pieces of words."""
         encoded = self._processor.encode(words, return_type="offset_mapping")
         return [(found["ids"], found["offsets"]) for found in encoded]
 
     def scores(self) -> list[float]:
-        """Return the score of each piece."""
         return [self._processor.get_score(number) for number in range(len(self._processor))]
 
     def best(self, text: str, count: int) -> list[Scored]:

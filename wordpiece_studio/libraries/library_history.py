@@ -83,7 +83,6 @@ _NO_PLACES = HistoryPlaces(*(np.empty(0, dtype=np.int32) for _ in range(3)))
 
 
 def _places(library_run: LibraryRun, counts: WordCounts, library: LibraryTokenizer) -> MergePlaces:
-    """Return the places of no merges, with the words as the library cuts them."""
     input_, inside = _input(library_run, counts, library)
     places = MergePlaces(input_)
     places.segmentations.boundary_steps[inside] = 0

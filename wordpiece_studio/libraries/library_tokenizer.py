@@ -295,13 +295,6 @@ class LibraryTokenizer(LibraryEncoder):
         """Return the child's answer to a job, as a type; `size`, in characters, bounds the time and memory it may take.
 
         The content of a tokenizer that is in no file is only sent where the child does not have it.
-
-        Raises
-        ------
-        StudioError
-            If it reports an error, ends, or takes too long.
-        UnicodeEncodeError
-            If the arguments contain half a character.
         """
         sent = False if self._content is not None and content is None else content
         request = msgspec.msgpack.encode((os.fsencode(self.path), self._sha256, job, arguments, sent))
@@ -355,17 +348,7 @@ class _Libraries:
         self._turn = threading.Lock()  # one request at a time
 
     def answer(self, request: bytes, seconds: float, growth: int) -> memoryview:
-        """Return the answer to a request, for which the child may take `growth` further bytes of memory.
-
-        Raises
-        ------
-        StudioError
-            An error reported by the child, as `_FileError`, or that it has died.
-        TimeoutError
-            If there is no answer within `seconds`.
-        MemoryError
-            If the child took more memory.
-        """
+        """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
             try:
                 return self._answer(self._sent(request), seconds, growth)

@@ -223,13 +223,7 @@ def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> Trainin
 
 
 def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> None:
-    """Check that there is such a trainer, and that it knows all that is set.
-
-    Raises
-    ------
-    StudioError
-        If not.
-    """
+    """Check that there is such a trainer, and that it knows all that is set."""
     if trainer not in get_args(LibraryTrainer):
         raise StudioError(
             'There is no trainer called "{name}"',
@@ -265,13 +259,7 @@ def is_replayable(trainer: str) -> bool:
 
 
 def check_replayable(trainer: str) -> None:
-    """Check that our training can give what a trainer gives.
-
-    Raises
-    ------
-    StudioError
-        If not.
-    """
+    """Check that our training can give what a trainer gives."""
     if not is_replayable(trainer):
         raise StudioError(
             "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
@@ -383,13 +371,7 @@ def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> Train
 
 
 def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
-    """Return the settings that only SentencePiece has.
-
-    Raises
-    ------
-    StudioError
-        If another library is given them, or the coverage is out of range.
-    """
+    """Return the settings that only SentencePiece has."""
     given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
@@ -601,7 +583,6 @@ def _initial_alphabet(config: TrainingConfig, pre_tokenizer: PreTokenizer) -> tu
 
 
 def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
-    """Return the symbols with prefix or suffix that occur in words."""
     inside: set[str] = set().union(*(word[1:-1] for word in words))
     alone = {word for word in words if len(word) == 1}
     last = {word[-1] for word in words if len(word) > 1}
@@ -622,13 +603,7 @@ def _files_in(corpus: Any) -> tuple[CorpusFile, ...]:
 
 
 def _messages(corpus: WordCounts | Iterable[str] | Files, *, is_rest: bool) -> Iterator[bytes]:
-    """Yield the corpus as messages to the child.
-
-    Raises
-    ------
-    StudioError
-        If there is no text, or something that is none.
-    """
+    """Yield the corpus as messages to the child."""
     if isinstance(corpus, WordCounts):
         yield from (kind + content for kind, content in parts_of(corpus))
     elif files := _files_in(corpus):

@@ -81,15 +81,7 @@ class Learned(msgspec.Struct, frozen=True):
 def train_in_child(
     connection: ParentConnection, library: str, kind: str, settings: Mapping[str, Any], most_memory: int
 ) -> None:
-    """Train a model of a kind, such as ``"BPE"``, on the corpus received, and send what was learned.
-
-    Raises
-    ------
-    StudioError
-        If the library is missing or fails.
-    MemoryError
-        If there is not enough memory, as far as the library survives to say so.
-    """
+    """Train a model of a kind, such as ``"BPE"``, on the corpus received, and send what was learned."""
     limit_memory(most_memory)
     counts, texts = _received(connection)
     is_sentencepiece = library == "sentencepiece"
@@ -344,13 +336,7 @@ def _by_sentencepiece(
 
 
 def _checked(learned: tuple[object, ...]) -> Learned:
-    """Return what was learned.
-
-    Raises
-    ------
-    msgspec.ValidationError
-        If it is nothing that a library in its right mind would say.
-    """
+    """Return what was learned."""
     return msgspec.convert(dict(zip(Learned.__struct_fields__, learned, strict=True)), Learned)
 
 

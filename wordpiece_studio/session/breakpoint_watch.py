@@ -72,7 +72,6 @@ class BreakpointWatch(QObject):
 
     @property
     def is_set(self) -> bool:
-        """Whether there is an enabled breakpoint."""
         return bool(self._breakpoints.enabled)
 
     @property
@@ -82,7 +81,6 @@ class BreakpointWatch(QObject):
 
     @property
     def is_searching(self) -> bool:
-        """Whether there are merges that have not been searched yet."""
         return self.known < self._model.merge_count
 
     @property
@@ -105,7 +103,6 @@ class BreakpointWatch(QObject):
         return self._hit_at(step) if step else None
 
     def hit_at(self, step: int) -> Hit | None:
-        """Return the hit at this step."""
         return self.next_hit(step - 1, step)
 
     def _hit_at(self, step: int) -> Hit:

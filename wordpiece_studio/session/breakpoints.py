@@ -45,11 +45,6 @@ class Breakpoint:
         `number` pairs are equally good. ``"size"``: the vocabulary has `number` tokens.
     is_enabled
         Whether playing and training halt there.
-
-    Raises
-    ------
-    StudioError
-        If `text` is missing or is an invalid expression, or `number` makes no sense.
     """
 
     kind: BreakpointKind
@@ -71,7 +66,6 @@ class Breakpoint:
 
     @property
     def as_enabled(self) -> Breakpoint:
-        """The same, enabled."""
         return self if self.is_enabled else replace(self, is_enabled=True)
 
 
@@ -97,7 +91,6 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
 
     @property
     def all(self) -> tuple[Breakpoint, ...]:
-        """All breakpoints."""
         return tuple(self._all)
 
     @property
@@ -139,7 +132,6 @@ class Breakpoints(RecordTableModel["Breakpoint"]):
         self.changed.emit()
 
     def disable(self, breakpoint_: Breakpoint) -> None:
-        """Disable a breakpoint."""
         for row, each in enumerate(self._all):
             if each == breakpoint_:
                 self.replace(row, replace(each, is_enabled=False))

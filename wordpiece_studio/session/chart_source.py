@@ -107,7 +107,6 @@ class ChartSource:
 
     @property
     def step(self) -> int:
-        """The step shown."""
         return self.model.step
 
     @property

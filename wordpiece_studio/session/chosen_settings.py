@@ -53,13 +53,7 @@ class ChosenSettings(QObject):
         self.suggestion = Suggestion(self)
 
     def config(self) -> TrainingConfig:
-        """Return the settings as they stand.
-
-        Raises
-        ------
-        StudioError
-            If the trainer refuses a value.
-        """
+        """Return the settings as they stand."""
         return dataclasses.replace(self._base, **self._values)
 
     def valid_config(self) -> TrainingConfig:
@@ -70,7 +64,6 @@ class ChosenSettings(QObject):
             return self._base
 
     def set_config(self, config: TrainingConfig) -> None:
-        """Replace all settings."""
         self._base, self._values = config, {}
         self.replaced.emit()
 
@@ -107,7 +100,6 @@ class ChosenSettings(QObject):
 
     @property
     def special_tokens(self) -> tuple[str, ...]:
-        """The special tokens."""
         tokens: tuple[str, ...] = self._value("special_tokens")
         return tokens
 

@@ -50,7 +50,6 @@ class EditCommand(QUndoCommand):
         self.edit = edit
 
     def redo(self) -> None:
-        """Apply the edit."""
         self._apply(self.edit)
 
     def undo(self) -> None:
@@ -78,9 +77,7 @@ class CloseCommand(QUndoCommand):
         self._bring_back = bring_back
 
     def redo(self) -> None:
-        """Remove it."""
         self._remove()
 
     def undo(self) -> None:
-        """Bring it back."""
         self._bring_back()

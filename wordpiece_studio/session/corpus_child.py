@@ -80,13 +80,7 @@ def count_in_child(connection: ParentConnection, order: str) -> None:
 def written_count_order(
     normalizer: Normalizer, pre_tokenizer: PreTokenizer, files: Sequence[CorpusFile] | None, max_word_length: int
 ) -> str:
-    """Return an order as JSON; without files, the text is sent once the child is ready.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in, so that it cannot be described.
-    """
+    """Return an order as JSON; without files, the text is sent once the child is ready."""
     return json.dumps(
         {
             "normalizer": normalizers.to_spec(normalizer),
@@ -121,7 +115,6 @@ class _Commands(threading.Thread):
             self._obey(message[:1], message[1:])
 
     def text(self) -> str:
-        """Wait for the text and return it."""
         self._text_is_complete.wait()
         return "".join(self._text)
 
@@ -197,11 +190,6 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
     """Hold out a part of the text received, or of files, and send what vocabularies of the rest make of it.
 
     Messages: ``?`` ready for the text, ``p`` the progress, from 0 to 1, and `FIGURES`.
-
-    Raises
-    ------
-    StudioError
-        If no part can be held out, or the corpus has other words than the order says.
     """
     from wordpiece_studio.evaluation.held_out import divided_corpus, held_out_figures
     from wordpiece_studio.training.config import TrainingConfig
@@ -224,13 +212,7 @@ def judge_in_child(connection: ParentConnection, order: str) -> None:
 
 
 def written_judge_order(counts: WordCounts, config: TrainingConfig, corpus: ProjectCorpus, max_word_length: int) -> str:
-    """Return an order for `judge_in_child` as JSON; without files, the text is sent once the child is ready.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in, so that it cannot be described.
-    """
+    """Return an order for `judge_in_child` as JSON; without files, the text is sent once the child is ready."""
     return json.dumps(
         {
             "normalizer": normalizers.to_spec(counts.normalizer),
@@ -261,13 +243,7 @@ def _sum_of_words(counts: WordCounts) -> int:
 def _check_unchanged(
     divided: DividedCorpus, files: list[CorpusFile], config: TrainingConfig, trained_on: dict[str, Any]
 ) -> None:
-    """Check that what was divided is the corpus that a run was trained on, see `_trained_on`.
-
-    Raises
-    ------
-    StudioError
-        If it is another one.
-    """
+    """Check that what was divided is the corpus that a run was trained on, see `_trained_on`."""
     from wordpiece_studio.storage.corpus_record import noted_files
 
     rest, held_out = divided.rest, divided.held_out
@@ -347,13 +323,7 @@ def measure_in_child(connection: ParentConnection, order: str) -> None:
 
 
 def written_pipeline(counts: WordCounts) -> dict[str, Any]:
-    """Return what found words, as data.
-
-    Raises
-    ------
-    StudioError
-        If it is not built in, so that it cannot be described.
-    """
+    """Return what found words, as data."""
     return {
         "normalizer": normalizers.to_spec(counts.normalizer),
         "pre_tokenizer": pre_tokenizers.to_spec(counts.pre_tokenizer),
@@ -361,13 +331,7 @@ def written_pipeline(counts: WordCounts) -> dict[str, Any]:
 
 
 def written_tokenizer(run: Run, step: int) -> bytes:
-    """Return what makes the tokenizer of a run at a step; for one that a library runs, the content of its file.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in, so that it cannot be described.
-    """
+    """Return what makes the tokenizer of a run at a step; for one that a library runs, the content of its file."""
     if run.library_run is not None and run.is_run_by_library(step):
         return run.library_run.content or b"\0"  # without any, the child would look for a file of that name
     history = run.history
@@ -382,13 +346,7 @@ def written_tokenizer(run: Run, step: int) -> bytes:
 
 
 def written_training(run: Run, config: TrainingConfig, corpus: ProjectCorpus) -> bytes:
-    """Return what trains a run anew on a part of its corpus, with these settings.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in, so that it cannot be described.
-    """
+    """Return what trains a run anew on a part of its corpus, with these settings."""
     described = {
         "trainer": "" if run.library_run is None else run.library_run.trainer,
         "is_of_lines": run.library_run is not None and run.library_run.learned.is_of_lines,
@@ -410,13 +368,7 @@ class _Rest:
         self._known: dict[tuple[object, ...], DividedCorpus] = {}
 
     def trained(self, name: str, order: dict[str, Any], config: TrainingConfig) -> Measurable:
-        """Return what one learns from it, see `written_training`.
-
-        Raises
-        ------
-        StudioError
-            If the run was trained on another corpus than what the files hold now, or cannot be trained.
-        """
+        """Return what one learns from it, see `written_training`."""
         from wordpiece_studio.libraries.library_training import train_library
         from wordpiece_studio.training.trainer import train
 
@@ -482,13 +434,7 @@ def _read_tokenizer(content: bytes, file_name: str, name: str, rest: _Rest) -> M
 
 
 def _figures(named: dict[str, Measurable], on: dict[str, Any], failures: dict[str, str]) -> Evaluation | None:
-    """Return the figures; where a tokenizer fails, those of the others. None if there is none.
-
-    Raises
-    ------
-    StudioError
-        If all fail: then it is the text.
-    """
+    """Return the figures; where a tokenizer fails, those of the others. None if there is none."""
     from wordpiece_studio.evaluation.figures import evaluate
 
     try:
@@ -530,13 +476,7 @@ class _MeasuringProgress:
 
 
 def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
-    """Return an order for `lint_in_child` as JSON.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in, so that it cannot be described.
-    """
+    """Return an order for `lint_in_child` as JSON."""
     return json.dumps(
         {
             "normalizer": normalizers.to_spec(pipeline.normalizer),
@@ -556,7 +496,6 @@ def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
 
 
 def pieces_of(text: str) -> Iterator[bytes]:
-    """Yield a text in pieces."""
     for start in range(0, len(text), TEXT_PIECE):
         yield text[start : start + TEXT_PIECE].encode("utf-8", "surrogatepass")
 

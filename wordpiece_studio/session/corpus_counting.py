@@ -117,7 +117,6 @@ class CorpusCounting(QObject):
 
     @property
     def is_paused(self) -> bool:
-        """Whether a count is paused."""
         return self._job.is_paused
 
     @property
@@ -141,7 +140,6 @@ class CorpusCounting(QObject):
         return self._error
 
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
-        """Count with these from now on."""
         pipeline = Pipeline(normalizer, pre_tokenizer)
         if pipeline != self._pipeline:
             self._pipeline = pipeline
@@ -214,13 +212,7 @@ class CorpusCounting(QObject):
         self.count_now()
 
     def set_count(self, word: str, count: int) -> None:
-        """Let a word occur `count` times, 0 for not at all: an edit of the text, which becomes words with their counts.
-
-        Raises
-        ------
-        StudioError
-            If the words are those of files or are not known yet, or one of them cannot stand in such a text.
-        """
+        """Let a word occur `count` times: an edit of the text, which becomes words with their counts."""
         document = self._document
         if document.is_files:
             raise StudioError(

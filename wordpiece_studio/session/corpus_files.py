@@ -82,11 +82,9 @@ class FileTable(RecordTableModel["FileRow"]):
 
     @property
     def rows(self) -> tuple[FileRow, ...]:
-        """The rows."""
         return tuple(self._rows)
 
     def row(self, number: int) -> FileRow:
-        """Return one row."""
         return self._rows[number]
 
     @property
@@ -169,7 +167,6 @@ class FileTable(RecordTableModel["FileRow"]):
                 self._emit_changed(number, number)
 
     def state_words(self, state: FileState) -> str:
-        """Return a state in words."""
         return {
             FileState.WAITING: self.tr("Not counted yet"),
             FileState.COUNTING: self.tr("Counting"),
@@ -186,12 +183,10 @@ class FileTable(RecordTableModel["FileRow"]):
         return self.tr("{encoding} (guess)").format(encoding=name) if row.known == "guess" else name
 
     def kind_words(self, row: FileRow) -> str:
-        """Return the kind of a file in words, marked if it is only a guess."""
         title = self.kind_title(row.file.kind)
         return self.tr("{kind} (guess)").format(kind=title) if row.is_kind_guess else title
 
     def kind_title(self, kind: str) -> str:
-        """Return the name of a kind of file."""
         named = {"word-counts": self.tr("Word counts"), "text": self.tr("Text"), "parquet": "Parquet"}
         return named.get(kind, kind.upper())
 

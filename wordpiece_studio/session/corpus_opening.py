@@ -112,7 +112,6 @@ class CorpusOpening(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether something is being opened."""
         return self._job.is_running
 
     def open(self, order: OpeningOrder) -> None:
@@ -145,13 +144,7 @@ def open_corpus(order: OpeningOrder, stop: threading.Event, report: Report) -> O
 
 
 def is_small_text(path: str) -> bool:
-    """Return whether a path names a file that belongs in the editor, or nothing that can be listed.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be inspected.
-    """
+    """Return whether a path names a file that belongs in the editor, or nothing that can be listed."""
     if kind_of_name(path) not in (None, "text") or os.path.isdir(path):
         return False
     if not os.path.isfile(path):

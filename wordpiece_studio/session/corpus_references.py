@@ -278,7 +278,6 @@ class FileWatch(QObject):
 
     @property
     def paths(self) -> list[Path]:
-        """The watched files."""
         return list(self._stamps)
 
     @property

@@ -108,7 +108,6 @@ class CountingJob(BackgroundJob):
 
     @property
     def is_paused(self) -> bool:
-        """Whether a count is paused."""
         return self._is_paused
 
     def count_text(
@@ -138,7 +137,6 @@ class CountingJob(BackgroundJob):
             self._set_paused(True)
 
     def resume(self) -> None:
-        """Resume a paused count."""
         if self._is_paused:
             self._control.send(RESUME)
             self._set_paused(False)

@@ -167,13 +167,7 @@ class Document(QObject):
         self._take(TextFile(""), None)
 
     def save_text(self, path: Path) -> None:
-        """Write the text to `path`, its file from now on. An unedited text keeps its file's exact bytes.
-
-        Raises
-        ------
-        StudioError
-            If it cannot be written; an existing file is then left intact.
-        """
+        """Write the text to `path`, its file from now on. An unedited text keeps its file's exact bytes."""
         self._file = write_text_file(path, self._text, self._file)
         self._set_path(path)
         self.note_saved()
@@ -205,13 +199,7 @@ class Document(QObject):
     # Edits, all of which can be undone.
 
     def edit(self, position: int, removed: int, inserted: str) -> None:
-        """Replace `removed` code points at `position` by `inserted`.
-
-        Raises
-        ------
-        StudioError
-            If the range lies outside the text.
-        """
+        """Replace `removed` code points at `position` by `inserted`."""
         if position < 0 or removed < 0 or position + removed > len(self._text):
             raise StudioError("The text has only {length:,} characters", length=len(self._text))
         self._push(Edit(position, self._text[position : position + removed], inserted), editor_has_it=False)

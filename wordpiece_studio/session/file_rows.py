@@ -158,11 +158,6 @@ def written_file(file: CorpusFile) -> dict[str, Any]:
     """Return a file as plain data for a child, which reads it.
 
     `dataclasses.asdict` takes ten times as long, and there may be thousands.
-
-    Raises
-    ------
-    StudioError
-        If the file must not be read yet.
     """
     check_agreed(file)
     return {name: getattr(file, name) for name in _FIELDS}
@@ -200,7 +195,6 @@ def read_row(values: dict[str, Any]) -> FileRow:
 
 
 def written_rows(rows: Sequence[FileRow]) -> bytes:
-    """Return rows as JSON."""
     return json.dumps([written_row(row) for row in rows]).encode()
 
 

@@ -204,13 +204,7 @@ def settings_at(run: Run, config: TrainingConfig, step: int) -> TrainingConfig:
 
 
 def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figures | None:
-    """Return the figures by objective; None if canceled.
-
-    Raises
-    ------
-    StudioError
-        If no part can be held out, or the files do not hold what the run was trained on any more.
-    """
+    """Return the figures by objective; None if canceled."""
     written = written_judge_order(order.counts, order.config, order.corpus, order.max_word_length)
     if must_compile_first(order.counts, order.config):
         compile_kernels(stop)

@@ -204,7 +204,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         return self.item_of_row(row) + 1
 
     def row_of_step(self, step: int) -> int:
-        """Return the row of a step, from 1; -1 if it is not shown."""
         return self.row_of_item(step - 1)
 
     def extremes(self) -> dict[HistoryColumn, tuple[float, float]]:

@@ -23,7 +23,6 @@ _compiling = threading.Lock()
 
 
 def compile_in_child(connection: ParentConnection, package: KernelPackage) -> None:
-    """Compile a package of kernels into the cache; runs in the child."""
     from wordpiece_studio.compiled.kernel_cache import load_kernels
 
     gc.disable()  # numba allocates millions of objects, and the child ends soon
@@ -34,11 +33,6 @@ def compile_kernels(stop: threading.Event) -> None:
     """Compile the kernels that are not in the cache, in child processes; return early if `stop` is set.
 
     Only one caller compiles at a time; the others wait, and then compile only what is still missing.
-
-    Raises
-    ------
-    StudioError
-        If a child fails or dies.
     """
     while not _compiling.acquire(timeout=POLL_SECONDS):
         if stop.is_set():

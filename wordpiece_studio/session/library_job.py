@@ -65,7 +65,6 @@ def trained_by_library(order: LibraryOrder, stop: threading.Event, report: Repor
 
 
 def _lines(order: LibraryOrder) -> list[CorpusFile] | list[str]:
-    """Return the files of the corpus, or its text, if the library reads it line by line; nothing if it has no lines."""
     from wordpiece_studio.libraries.library_training import reads_text
 
     corpus = corpus_with_lines(order.origin.corpus, order.counts) if reads_text(order.trainer) else None

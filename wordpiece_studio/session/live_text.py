@@ -173,11 +173,9 @@ class LiveLines(Sequence[LiveLine]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """The text of each line."""
         return self._texts
 
     def words_of(self, line: str) -> _Words:
-        """Return the words of a line of the text."""
         words = self._known.get(line)
         if words is None:
             words = self._words_of(line, self._tokenizer) if self._tokenizer is not None else ()
@@ -246,7 +244,6 @@ class LiveText:
 
     @property
     def line_texts(self) -> list[str]:
-        """The texts of the lines."""
         return self._texts if self.lines else []
 
     def line_at(self, position: int) -> int:

@@ -41,13 +41,7 @@ class LiveTraining(QObject):
         session.counting.pipeline_changed.connect(self._on_pipeline_changed)
 
     def set_on(self, is_on: bool) -> None:
-        """Have changes train from now on, or not; for the next start too.
-
-        Raises
-        ------
-        StudioError
-            If the choice cannot be kept for the next start.
-        """
+        """Have changes train from now on, or not; for the next start too."""
         self.is_on = is_on
         self.forget_change()
         self._session.store.change(train_as_you_type=is_on)

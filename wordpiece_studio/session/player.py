@@ -55,7 +55,6 @@ class Player(QObject):
 
     @property
     def is_playing(self) -> bool:
-        """Whether it is playing."""
         return self._timer.isActive()
 
     @property

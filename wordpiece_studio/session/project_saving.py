@@ -28,13 +28,7 @@ class ProjectFile:
 
 
 def save_work(order: ProjectFile, stop: threading.Event, report: Report) -> ProjectFile:
-    """Write the project; each report is a pair: how much is done, and the total.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be written; an existing file is unchanged.
-    """
+    """Write the project; each report is a pair: how much is done, and the total."""
     from wordpiece_studio.storage.project.project_file import save_project
 
     def report_pair(done: int, total: int) -> None:
@@ -45,13 +39,7 @@ def save_work(order: ProjectFile, stop: threading.Event, report: Report) -> Proj
 
 
 def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFile:
-    """Read the part of the project at `path` that is needed to show it at once. The result is ready to be shown.
-
-    Raises
-    ------
-    StudioError
-        If the file is not a project, or is damaged.
-    """
+    """Read the part of the project at `path` that is needed to show it at once. The result is ready to be shown."""
     from wordpiece_studio.session.step_marks import breakpoints_of
     from wordpiece_studio.storage.project.layout import damaged
     from wordpiece_studio.storage.project.project_file import open_project
@@ -94,7 +82,6 @@ class ProjectLock:
         return None
 
     def release(self) -> None:
-        """Release the lock."""
         if self._file is not None:
             self._file.unlock()
         self._file = self._path = None

@@ -405,13 +405,7 @@ class ProjectState(QObject):
         self.saved.emit()
 
     def _restore_settings(self, settings: ProjectSettings) -> TrainingConfig:
-        """Show these settings; nothing is counted for them yet.
-
-        Raises
-        ------
-        StudioError
-            If they describe something that does not exist.
-        """
+        """Show these settings; nothing is counted for them yet."""
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)

@@ -169,7 +169,6 @@ class Run:
         return tokenizer_at(self.history, self.counts, step)
 
     def set_library(self, library: LibraryTokenizer) -> None:
-        """Set what runs the tokenizer."""
         self.library = library
         self.drop_tokenizers()
 

@@ -80,7 +80,6 @@ class Runs(QObject):
 
     @property
     def compared(self) -> tuple[Run, ...]:
-        """The runs that are compared."""
         return tuple(run for run in self._all if run.is_compared)
 
     @property
@@ -138,7 +137,6 @@ class Runs(QObject):
         self._keep_changed(run)
 
     def recolor(self, run: Run, color: int) -> None:
-        """Give a run another color, and keep it."""
         run.color = color % COLORS
         self._keep_changed(run)
 
@@ -164,7 +162,6 @@ class Runs(QObject):
         self._remove([run for run in self._all if not run.origin.is_wanted])
 
     def drop_preview(self) -> None:
-        """Remove the run that is not kept."""
         self._remove([run for run in self._all if not run.is_kept])
 
     def rename_corpus(self, old: str, new: str) -> None:
@@ -334,7 +331,6 @@ class Comparison(QObject):
 
     @property
     def runs(self) -> Runs:
-        """All runs."""
         return self._runs
 
     @property
@@ -350,7 +346,6 @@ class Comparison(QObject):
 
     @property
     def others(self) -> tuple[Run, ...]:
-        """The compared runs other than the one that is shown."""
         return tuple(run for run in self._runs.compared if run is not self._runs.current)
 
     @property
@@ -372,7 +367,6 @@ class Comparison(QObject):
         ]
 
     def beside(self) -> list[ComparedStep]:
-        """Return all that the step shown is compared with."""
         return [*self.aligned(), *self.bookmarked()]
 
     def texts(self) -> list[ComparedStep]:

@@ -166,7 +166,6 @@ class Session(QObject):
             self.runs.drop_unasked()
 
     def corpus(self) -> ProjectCorpus:
-        """Return the corpus as it is now."""
         document, references = self.document, self.references
         if document.is_files:
             files = tuple(map(references.of, document.files.files))
@@ -261,7 +260,6 @@ class Session(QObject):
 
     @property
     def live_text(self) -> str:
-        """The live text."""
         return self._live_text
 
     def set_live_text(self, text: str) -> None:

@@ -119,15 +119,7 @@ def default_folder() -> Path:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of the settings file, but not of a device or a pipe, which might never end.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    StudioError
-        If it is not a regular file, or is far too large.
-    """
+    """Return the bytes of the settings file, but not of a device or a pipe, which might never end."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise StudioError(
@@ -162,14 +154,7 @@ class SettingsStore:
         return self._path
 
     def change(self, **changes: Any) -> None:
-        """Set the named values and save.
-
-        Raises
-        ------
-        StudioError
-            If a value is out of range, or the file cannot be written: the values then apply until the program ends.
-            The latter is raised only once.
-        """
+        """Set the named values and save."""
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
             raise StudioError("Invalid setting: {reason}", reason=", ".join(sorted(unknown)))
         merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}

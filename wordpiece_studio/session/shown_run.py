@@ -273,7 +273,6 @@ class ShownRun(QObject):
         self._is_held = self._state is TrainerState.TRAINING
 
     def previous_merge(self) -> None:
-        """Show the previous step."""
         self.seek(self._step - 1)
 
     def first(self) -> None:
@@ -300,7 +299,6 @@ class ShownRun(QObject):
             self._current.saved_merges = self._published
 
     def rename_corpus(self, name: str) -> None:
-        """Call the corpus of the run by another name."""
         self._set_origin(replace(self.origin, corpus_name=name))
 
     def _set_origin(self, origin: RunOrigin) -> None:

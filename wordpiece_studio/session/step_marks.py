@@ -81,7 +81,6 @@ class Bookmarks(RecordTableModel["Bookmark"]):
 
     @property
     def notes(self) -> tuple[Bookmark, ...]:
-        """All notes."""
         return tuple(self._notes)
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
@@ -207,13 +206,7 @@ class StepMarks(QObject):
         self.bookmarks = Bookmarks(model, self)
 
     def restore(self, view: ProjectView) -> None:
-        """Replace all marks by those of a project, whose run must already be shown.
-
-        Raises
-        ------
-        StudioError
-            If a breakpoint makes no sense, see `breakpoints_of`.
-        """
+        """Replace all marks by those of a project, whose run must already be shown."""
         self.breakpoints.set_all(breakpoints_of(view))
         runs = chain(view.note_runs, repeat(None))
         self.bookmarks.set_notes(
@@ -223,11 +216,5 @@ class StepMarks(QObject):
 
 
 def breakpoints_of(view: ProjectView) -> list[Breakpoint]:
-    """Return the breakpoints that a project holds.
-
-    Raises
-    ------
-    StudioError
-        If one makes no sense.
-    """
+    """Return the breakpoints that a project holds."""
     return [Breakpoint(each.kind, each.text, each.number, each.is_enabled) for each in view.breakpoints]

@@ -104,7 +104,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return self._columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
 
     def text(self, item: int, column: int) -> str:
-        """Return the text of a column for an item."""
         described = self._columns[column]
         if described.text is not None:
             return described.text(self._source, item)  # type: ignore[arg-type]
@@ -174,11 +173,9 @@ class RecordTableModel(TableModel[Sequence[RecordT]]):
 
     @property
     def records(self) -> Sequence[RecordT]:
-        """The records shown."""
         return self._records
 
     def set_records(self, records: Sequence[RecordT]) -> None:
-        """Show these records."""
         self.beginResetModel()
         self._source = self._records = records
         self.endResetModel()
@@ -244,15 +241,7 @@ class SortedItems:
         self._sorted = None
 
     def ordered(self, wanted: RowsWanted, should_stop: ShouldStop = lambda: False) -> NDArray[np.int64]:
-        """Return the items to show, in order: int64, shape (n_rows,).
-
-        Raises
-        ------
-        StudioError
-            If the filter's expression is invalid or takes too long.
-        OrderingCanceled
-            If `should_stop` returns True.
-        """
+        """Return the items to show, in order: int64, shape (n_rows,)."""
         mask = self.matching(wanted, should_stop) if wanted.filter else None
         if wanted.column.keys is None:
             items = np.arange(wanted.count) if mask is None else np.flatnonzero(mask)
@@ -359,7 +348,6 @@ class SortedTableModel(TableModel[ItemsT]):
         return row if self._order is None else int(self._order[row])
 
     def row_of_item(self, item: int) -> int:
-        """Return the row of an item; -1 if it is not shown."""
         if self._order is None:
             return item if 0 <= item < self._row_count else -1
         if self._row_of_item is None:

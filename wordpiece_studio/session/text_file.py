@@ -55,11 +55,6 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
     """Return the content of a text file; without an encoding, it is UTF-8 or what the byte order mark says.
 
     With `errors` other than strict, content may be lost; the text is then written as UTF-8.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read as text; names the file and the position.
     """
     from wordpiece_studio.corpus import files
 
@@ -81,13 +76,7 @@ def read_text_file(path: Path, encoding: str | None = None, errors: ErrorHandlin
 
 
 def write_text_file(path: Path, text: str, like: TextFile) -> TextFile:
-    """Write `text` to `path`, encoded `like` a file; if it is that file's text, write the very same bytes.
-
-    Raises
-    ------
-    StudioError
-        If the encoding lacks a character, or the file cannot be written; an old file is then left intact.
-    """
+    """Write `text` to `path`, encoded `like` a file; if it is that file's text, write the very same bytes."""
     from wordpiece_studio.system.atomic_write import atomic_write
 
     if like.original is not None and text == like.text:

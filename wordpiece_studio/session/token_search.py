@@ -57,13 +57,7 @@ class TokenSearch:
         return self._ranks
 
     def found(self, vocabulary: Vocabulary, text: str, is_pattern: bool, should_stop: ShouldStop) -> NDArray[np.bool_]:
-        """Return for each token whether a text or an expression occurs in it: bool, by token id.
-
-        Raises
-        ------
-        StudioError, OrderingCanceled
-            See `pattern_finder` and `tokens_found`.
-        """
+        """Return for each token whether a text or an expression occurs in it: bool, by token id."""
         tokens, (sought, found) = vocabulary.tokens, self._found
         if sought != (text, is_pattern):
             found = found[:0]
@@ -75,15 +69,7 @@ class TokenSearch:
 
 
 def tokens_found(tokens: Sequence[str], finder: Finder, should_stop: ShouldStop | None = None) -> NDArray[np.bool_]:
-    """Return for each token whether it matches: bool, shape (n_tokens,).
-
-    Raises
-    ------
-    StudioError
-        If a regular expression takes too long for a token, or for all of them.
-    OrderingCanceled
-        If `should_stop` returns True.
-    """
+    """Return for each token whether it matches: bool, shape (n_tokens,)."""
     found = np.empty(len(tokens), dtype=np.bool_)
     turn, end = Turn(), time.monotonic() + _MOST_SECONDS
     for start in range(0, len(tokens), _TOKENS):
@@ -106,13 +92,7 @@ def text_finder(text: str) -> Finder:
 
 
 def pattern_finder(pattern: str, longest: int) -> Finder:
-    """Return a finder of the tokens that match a regular expression; `longest`: characters in the longest token.
-
-    Raises
-    ------
-    StudioError
-        If the expression is invalid.
-    """
+    """Return a finder of the tokens that match a regular expression; `longest`: characters in the longest token."""
     careful = SearchPattern(pattern)
     if not ends_soon(pattern, longest):
         if _COMMON.fullmatch(pattern) and "[^" not in pattern:

@@ -233,7 +233,6 @@ class TokenUsage(QObject):
 
     @property
     def is_current(self) -> bool:
-        """Whether the figures are those of the current step."""
         return self._figures is not None and self._figures.step == self._model.step
 
     @property

@@ -138,11 +138,9 @@ class FiguresOrder:
     edition: int = 0
 
     def is_like(self, other: FiguresOrder) -> bool:
-        """Return whether another order has the same figures."""
         return self.measured == other.measured and self.is_on_text_of(other)
 
     def is_on_text_of(self, other: FiguresOrder) -> bool:
-        """Return whether another order is on the same text."""
         is_same_text = (self.where, self.text, self.corpus) == (other.where, other.text, other.corpus)
         return is_same_text and self.counts is other.counts and self.edition == other.edition
 
@@ -226,7 +224,6 @@ class FiguresMeasuring(QObject):
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs."""
         return self._comparison.runs.all
 
     @property
@@ -268,7 +265,6 @@ class FiguresMeasuring(QObject):
 
     @property
     def error(self) -> StudioError | None:
-        """Why nothing could be measured."""
         return self._error
 
     def rows(self, part: str = "") -> list[FiguresRow]:
@@ -451,13 +447,7 @@ def _is_of_words(run: Run, step: int) -> bool:
 
 
 def _content(order: FiguresOrder, measured: Measured) -> bytes:
-    """Return what makes the tokenizer, or trains it anew.
-
-    Raises
-    ------
-    StudioError
-        If it would be measured on what it may have been trained on, or cannot be written.
-    """
+    """Return what makes the tokenizer, or trains it anew."""
     run = measured.run
     if run is None:
         if order.corpus is not None:
@@ -473,13 +463,7 @@ def _content(order: FiguresOrder, measured: Measured) -> bytes:
 
 
 def _check_unseen(path: str, corpus: ProjectCorpus) -> None:
-    """Check that a tokenizer does not say that it was trained on what is held out of a corpus.
-
-    Raises
-    ------
-    StudioError
-        If it says so.
-    """
+    """Check that a tokenizer does not say that it was trained on what is held out of a corpus."""
     manifest = manifest_of_tokenizer(Path(path))
     if manifest is None or manifest.corpus is None or not manifest.corpus.files:
         return
@@ -503,13 +487,7 @@ def _file_name(order: FiguresOrder, measured: Measured) -> str:
 
 
 def _written_order(order: FiguresOrder, files: dict[str, str], words_of: dict[str, dict[str, Any]]) -> str:
-    """Return an order for `measure_in_child` as JSON.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline of the words is not built in, so that it cannot be described.
-    """
+    """Return an order for `measure_in_child` as JSON."""
     counts, where = order.counts, order.where
     return json.dumps(
         {

@@ -387,7 +387,6 @@ class TrainingThread(QObject):
 
     @property
     def is_closed(self) -> bool:
-        """Whether the thread has been closed."""
         return self._thread is None
 
     @property
@@ -410,7 +409,6 @@ class TrainingThread(QObject):
         self._replace_requested.emit(request)
 
     def carry_on(self, request: ContinueRequest) -> None:
-        """Request that the training continue."""
         self.drop_candidates()
         self._continue_requested.emit(request)
 

@@ -140,7 +140,6 @@ class VocabularyItems(SortedItems):
     # Values of a token.
 
     def birth(self, token_id: int) -> int:
-        """Return the step that made a token; 0 for the alphabet, SPECIAL_BIRTH for special tokens."""
         return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
 
     def length(self, token_id: int) -> int:

@@ -84,7 +84,6 @@ class ListedWords(SortedItems):
 
     @property
     def words(self) -> Sequence[str]:
-        """The words."""
         raise NotImplementedError
 
     @property
@@ -111,7 +110,6 @@ class ListedWords(SortedItems):
         raise NotImplementedError
 
     def index_of(self, word: str) -> int:
-        """Return the index of a word; -1 if it is not there."""
         raise NotImplementedError
 
     def changed(self) -> NDArray[np.int64]:
@@ -129,7 +127,6 @@ class ListedWords(SortedItems):
     # Values of a word.
 
     def word(self, index: int) -> str:
-        """Return a word."""
         return self.words[index]
 
     def count(self, index: int) -> int:
@@ -222,7 +219,6 @@ class RunWords(ListedWords):
         self._trained = history
 
     def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
-        """Return whether these are the words of a history, or those counted."""
         same_counts = (self.counted and self.counted[0]) is (counted and counted[0])
         return self._trained is history and same_counts
 
@@ -350,7 +346,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return self._first
 
     def forget(self) -> None:
-        """Show no words."""
         if self._source is not None:
             self._places, self._changed = (None, _NONE), None
             self._set_source(None)
@@ -395,7 +390,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return shown if isinstance(shown, RunWords) and is_same else RunWords(history, counted)
 
     def row_of_word(self, word: str) -> int:
-        """Return the row of a word; -1 if it is not shown."""
         if self._source is None or not self._known:
             return -1
         return self.row_of_item(self._source.index_of(word))

@@ -106,13 +106,7 @@ def write_bpe_files(
 
 
 def bpe_files_bytes(history: MergeHistory, step: int | None = None) -> tuple[bytes, bytes]:
-    """Return the content of ``vocab.json`` and of ``merges.txt``; see `write_bpe_files`.
-
-    Raises
-    ------
-    StudioError
-        If this is another kind of training, with the reason; or if a symbol cannot appear in ``merges.txt``.
-    """
+    """Return the content of ``vocab.json`` and of ``merges.txt``; see `write_bpe_files`."""
     reason = why_no_bpe(history.config)
     if reason is not None:
         raise reason
@@ -142,13 +136,7 @@ def _pairs(history: MergeHistory, step: int | None) -> list[tuple[str, str]]:
 
 
 def check_bpe_symbols(symbols: Iterable[str]) -> None:
-    """Check before training that the initial symbols can appear in ``merges.txt``.
-
-    Raises
-    ------
-    StudioError
-        If one cannot; otherwise it would only be reported after the training, once that symbol has been merged.
-    """
+    """Check before training that the initial symbols can appear in ``merges.txt``."""
     symbol = next(filter(_breaks_line, symbols), None)
     if symbol is not None:
         raise _no_line(symbol)
@@ -202,11 +190,6 @@ def read_bpe_files(
         How text becomes words, if not as above.
     manifest
         The manifest beside the files, which also specifies this.
-
-    Raises
-    ------
-    StudioError
-        If a file cannot be read or is damaged, or the merges do not match the vocabulary; the message names the line.
     """
     part = read_json(path)
     vocab = part.ids()

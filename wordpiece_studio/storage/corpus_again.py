@@ -68,11 +68,6 @@ def words_again(
         Whether `sources` are tables of words; otherwise, only those whose manifest says so are.
     processes, progress
         As in `count_words`.
-
-    Raises
-    ------
-    StudioError
-        If there is nothing to train on, or it cannot be read.
     """
     if not sources:
         table = None if manifest.kind == "word-counts" else _table_in(folder)
@@ -163,13 +158,7 @@ def _table_in(folder: Path) -> Path | None:
 
 
 def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
-    """Return the files that a manifest names, wherever they are found.
-
-    Raises
-    ------
-    StudioError
-        If one does not exist, or its hash is unknown.
-    """
+    """Return the files that a manifest names, wherever they are found."""
     record = manifest.corpus
     advice = "Specify the corpus, its word counts or the project after the folder."
     if record is None or not record.files:

@@ -125,7 +125,6 @@ def recorded_files(
 
 
 def record_of_files(files: tuple[RecordedFile, ...], *, max_word_length: int, min_count: int = 1) -> CorpusRecord:
-    """Return the record of a corpus of files."""
     missing = next((file for file in files if file.sha256 is None), None)
     reason = "" if missing is None else f"{published_path(missing.path, None)}: {missing.sha256_missing}"
     return CorpusRecord(

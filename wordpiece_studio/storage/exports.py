@@ -72,7 +72,6 @@ class Exported:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The vocabulary at the step."""
         return self.history.vocabulary(self.step)
 
     @property
@@ -168,11 +167,6 @@ def manifest_of(
         For a table of merges: whether it contains all of them.
     folder
         The folder of the manifest, see `make_manifest`.
-
-    Raises
-    ------
-    StudioError
-        If a normalizer or pre-tokenizer is not built in.
     """
     if kind == "word-counts":
         return make_counts_manifest(exported.counts, exported.origin.corpus, (name,), folder)
@@ -202,11 +196,6 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
         The training and the step.
     place
         The folder or the file; a folder is created if it does not exist.
-
-    Raises
-    ------
-    StudioError
-        If the format cannot express it, or a file cannot be written. Existing files are then unchanged.
     """
     counts = exported.counts
     if kind == "folder":
@@ -246,11 +235,6 @@ def check_tokenizer_stays_whole(place: Path, bpe: Sequence[str] = ()) -> None:
         The file, or the folder of byte pair encoding.
     bpe
         The names of the files of the latter.
-
-    Raises
-    ------
-    StudioError
-        If one would.
     """
     folder = place if bpe else place.parent
     others = [name for name in (TOKENIZER_FILE, CONFIG_FILE, *([VOCABULARY_FILE] if bpe else [])) if name not in bpe]

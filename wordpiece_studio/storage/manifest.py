@@ -130,7 +130,6 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     versions: dict[str, str] = {}
 
     def vocabulary(self, tokens: list[str]) -> Vocabulary:
-        """Return the vocabulary of tokens that are not in the manifest itself."""
         given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
         return Vocabulary(
             tokens,
@@ -197,11 +196,6 @@ def make_manifest(
     folder
         The folder of the manifest: nearby corpus files are named relative to it, others by name alone, see
         `corpus_record`.
-
-    Raises
-    ------
-    StudioError
-        If a normalizer or pre-tokenizer is not built in.
     """
     origin = origin or Origin()
     return Manifest(
@@ -233,13 +227,7 @@ def make_manifest(
 def make_counts_manifest(
     counts: WordCounts, corpus: CorpusRecord, files: Sequence[str], folder: str | os.PathLike[str] | None = None
 ) -> Manifest:
-    """Return the manifest of a table of word counts; the arguments are those of `make_manifest`.
-
-    Raises
-    ------
-    StudioError
-        If a normalizer or pre-tokenizer is not built in.
-    """
+    """Return the manifest of a table of word counts; the arguments are those of `make_manifest`."""
     return Manifest(
         format=FORMAT,
         program=f"wordpiece-studio {__version__}",
@@ -253,13 +241,7 @@ def make_counts_manifest(
 
 
 def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
-    """Return the manifest of files of ids.
-
-    Raises
-    ------
-    StudioError
-        If a normalizer or pre-tokenizer is not built in.
-    """
+    """Return the manifest of files of ids."""
     if isinstance(tokenizer, Tokenizer):
         steps = tokenizer.normalizer, tokenizer.pre_tokenizer
         longest = tokenizer.max_word_length
@@ -285,13 +267,7 @@ def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
 
 
 def make_library_manifest(run: LibraryRun, counts: WordCounts, corpus: CorpusRecord, path: Path) -> Manifest:
-    """Return the manifest of a file that another library would save, at `path`; the rest is as in `make_manifest`.
-
-    Raises
-    ------
-    StudioError
-        If a normalizer or pre-tokenizer is not built in.
-    """
+    """Return the manifest of a file that another library would save, at `path`; the rest is as in `make_manifest`."""
     library = run.trainer.partition("-")[0]
     manifest = make_counts_manifest(counts, corpus, (path.name,), path.parent)
     return msgspec.structs.replace(
@@ -339,13 +315,7 @@ def present_versions() -> dict[str, str]:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """Return the manifest in a file.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read, is damaged, or a newer version wrote it.
-    """
+    """Return the manifest in a file."""
     name = display_name(path)
     data = small_file_bytes(
         path, _LARGEST_BYTES, "{path} is {n} MB, too large for a manifest", "Train again to write a new one."
@@ -375,13 +345,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
-    """Return the content of a manifest's file.
-
-    Raises
-    ------
-    StudioError
-        If it contains half a character.
-    """
+    """Return the content of a manifest's file."""
     try:
         return msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
     except UnicodeEncodeError as error:
@@ -456,13 +420,7 @@ def with_side_manifest(
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
-    """Check that a file, if it exists, was written by this program and is unchanged, according to its manifest.
-
-    Raises
-    ------
-    StudioError
-        If not, or if this cannot be determined.
-    """
+    """Check that a file, if it exists, was written by this program and is unchanged, according to its manifest."""
     place = Path(path)
     if not os.path.lexists(place):
         return
@@ -502,11 +460,6 @@ def check_together(manifest_path: Path, manifest: Manifest, names: Collection[st
         The manifest and its path.
     names
         The files to read; nothing else is touched, since a manifest may come from anywhere.
-
-    Raises
-    ------
-    StudioError
-        If one was changed, comes from another save, or is missing.
     """
     for name, digest in manifest.file_sha256.items():
         if name not in names:

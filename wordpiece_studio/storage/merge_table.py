@@ -89,13 +89,7 @@ def merge_columns(
 def merge_parts(
     history: MergeHistory, steps: NDArray[np.int64], should_stop: Callable[[], bool] = lambda: False
 ) -> Iterator[Columns]:
-    """Yield the result of `merge_columns`, some rows at a time, so that no other thread waits long.
-
-    Raises
-    ------
-    NotWanted
-        If `should_stop` returns True.
-    """
+    """Yield the result of `merge_columns`, some rows at a time, so that no other thread waits long."""
     words_touched = _words_touched(history, should_stop) if len(steps) > _ROWS else None
     for start in range(0, len(steps), _ROWS):
         if should_stop():
@@ -122,12 +116,6 @@ def write_merge_table(
         The manifest to write beside the table; both files are written or neither.
     report
         Called with the number of rows written and the total.
-
-    Raises
-    ------
-    StudioError
-        If the extension is not among `KINDS`, pyarrow is needed but missing, or the file cannot be written. An existing
-        file is then unchanged, as it is when stopped.
     """
     name, kind = display_name(path), kind_of_merge_table(path)
     wanted = np.arange(1, len(history) + 1) if steps is None else steps
@@ -155,13 +143,7 @@ def write_merge_table(
 
 
 def arrow_table(history: MergeHistory) -> Any:
-    """Return all merges as a `pyarrow.Table` with the columns `MERGE_COLUMNS`.
-
-    Raises
-    ------
-    StudioError
-        If pyarrow is not installed.
-    """
+    """Return all merges as a `pyarrow.Table` with the columns `MERGE_COLUMNS`."""
     try:
         import pyarrow
     except ImportError:
@@ -172,13 +154,7 @@ def arrow_table(history: MergeHistory) -> Any:
 
 
 def data_frame(history: MergeHistory) -> Any:
-    """Return all merges as a `pandas.DataFrame` with the columns `MERGE_COLUMNS`.
-
-    Raises
-    ------
-    StudioError
-        If pandas or pyarrow is not installed.
-    """
+    """Return all merges as a `pandas.DataFrame` with the columns `MERGE_COLUMNS`."""
     try:
         import pandas  # noqa: F401 (pyarrow imports it, but only after the table is made)
     except ImportError:
@@ -187,13 +163,7 @@ def data_frame(history: MergeHistory) -> Any:
 
 
 def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
-    """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays.
-
-    Raises
-    ------
-    StudioError
-        If the file does not exist, cannot be read, or is not such a table.
-    """
+    """Return the columns of a table written by this module, by name: tokens as lists, numbers as arrays."""
     name, kind = display_name(path), kind_of_merge_table(path)
     regular_file_status(path)
     try:
@@ -206,13 +176,7 @@ def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
 
 
 def kind_of_merge_table(path: Place) -> str:
-    """Return which of `KINDS` a file's extension is.
-
-    Raises
-    ------
-    StudioError
-        If it is not among them.
-    """
+    """Return which of `KINDS` a file's extension is."""
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
         raise StudioError(
@@ -222,13 +186,7 @@ def kind_of_merge_table(path: Place) -> str:
 
 
 def check_merge_table_place(path: Place) -> None:
-    """Check that a table of merges can probably be written to `path`; nothing is written.
-
-    Raises
-    ------
-    StudioError
-        As `write_merge_table`, as far as it can be known in advance.
-    """
+    """Check that a table of merges can probably be written to `path`; nothing is written."""
     if kind_of_merge_table(path) == "parquet":
         load_pyarrow(display_name(path))
     folder = Path(path).parent

@@ -16,13 +16,7 @@ TOO_LARGE_TOKENIZER = "{path} is {n} MB, too large for a tokenizer"
 
 
 def checked_path(path: object) -> Path:
-    """Return the path that a text or a path object stands for.
-
-    Raises
-    ------
-    StudioError
-        If it is something else.
-    """
+    """Return the path that a text or a path object stands for."""
     if not isinstance(path, str | os.PathLike):
         raise StudioError("{value} is not a path", "Pass a string or a pathlib.Path.", value=repr(path)[:100])
     return Path(path)
@@ -41,11 +35,6 @@ def small_file_bytes(
         The largest size.
     too_large, advice
         The error for a larger file: a template with ``{path}`` and ``{n}``, its size in MB, and what to do.
-
-    Raises
-    ------
-    StudioError
-        If it is larger, cannot be read or is not a regular file.
     """
     size = regular_file_status(path).st_size
     if size <= most_bytes:
@@ -63,13 +52,7 @@ def small_file_bytes(
 
 
 def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
-    """Return the text of `data`, the content of the file at `path`.
-
-    Raises
-    ------
-    StudioError
-        If it is not UTF-8; names the line, and the byte, counted from 0.
-    """
+    """Return the text of `data`, the content of the file at `path`."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

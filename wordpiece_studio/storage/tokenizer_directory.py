@@ -69,11 +69,6 @@ def configuration_files(tokenizer: Tokenizer, *, is_bert: bool | None = None) ->
     """Return the contents of ``tokenizer_config.json`` and ``special_tokens_map.json``, by name.
 
     `is_bert`: whether the class is BERT's; None: if it does the same, see `is_berts`.
-
-    Raises
-    ------
-    StudioError
-        If a special token contains half a character.
     """
     roles = _roles(tokenizer.vocabulary)
     described = _described(roles, tokenizer.vocabulary)
@@ -99,7 +94,6 @@ def is_berts(tokenizer: Tokenizer) -> bool:
 
 
 def library_names(trainer: str, config: TrainingConfig) -> tuple[str, ...]:
-    """Return the names of the files of what a library trains."""
     own, beside = file_of(trainer), (CONFIG_FILE, SPECIAL_TOKENS_FILE)
     if own == TOKENIZER_FILE:
         return own, *beside
@@ -114,13 +108,7 @@ def why_not_in_transformers(trainer: str, config: TrainingConfig) -> str | None:
 
 
 def library_files(run: LibraryRun, counts: WordCounts) -> dict[str, bytes]:
-    """Return the file of what another library trained, and those with which `transformers` loads it, if it can.
-
-    Raises
-    ------
-    StudioError
-        If a special token contains half a character, or the file cannot be understood.
-    """
+    """Return the file of what another library trained, and those with which `transformers` loads it, if it can."""
     files, config = {run.file_name: run.content}, run.config
     if len(library_names(run.trainer, config)) == 1:
         return files
@@ -270,26 +258,14 @@ def save_tokenizer(
 
 
 def checked_only(name: str | None) -> Only | None:
-    """Return the file to write alone, if any.
-
-    Raises
-    ------
-    StudioError
-        If there is no such choice.
-    """
+    """Return the file to write alone, if any."""
     if name not in (None, *get_args(Only)):
         raise StudioError("{name} cannot be written alone", "Write vocab.txt or tokenizer.json.", name=name)
     return cast("Only | None", name)
 
 
 def tokenizer_files(tokenizer: Tokenizer, only: Only | None = None) -> dict[str, bytes]:
-    """Return the contents of a tokenizer's files by name, except the manifest; each was read back and compared.
-
-    Raises
-    ------
-    StudioError
-        As for `save_directory`.
-    """
+    """Return the contents of a tokenizer's files by name, except the manifest; each was read back and compared."""
     files = {}
     if only != TOKENIZER_FILE:
         files[VOCABULARY_FILE] = vocabulary_bytes(tokenizer.vocabulary.tokens)
@@ -310,11 +286,6 @@ def check_saving(tokenizer: Tokenizer, folder: str | os.PathLike[str], only: Onl
         contains, a symbol that cannot either.
     folder, only
         As for `save_directory`.
-
-    Raises
-    ------
-    StudioError
-        If it will not.
     """
     if only != VOCABULARY_FILE:
         reason = why_not_expressible(tokenizer)
@@ -333,13 +304,7 @@ def written_names(only: Only | None) -> set[str]:
 
 
 def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]) -> None:
-    """Check that no file in a folder will remain that a reader would take for a part of this tokenizer.
-
-    Raises
-    ------
-    StudioError
-        If one will; names it.
-    """
+    """Check that no file in a folder will remain that a reader would take for a part of this tokenizer."""
     for name in sorted(_READ_TOGETHER.difference(written)):
         path = Path(folder) / name
         if os.path.lexists(path):
@@ -351,13 +316,7 @@ def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]
 
 
 def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:
-    """Check that readers other than this program's find the same tokens under the same ids.
-
-    Raises
-    ------
-    StudioError
-        If not; names the file.
-    """
+    """Check that readers other than this program's find the same tokens under the same ids."""
     tokens = vocabulary.tokens
     if VOCABULARY_FILE in files:
         with io.TextIOWrapper(io.BytesIO(files[VOCABULARY_FILE]), encoding="utf-8") as lines:

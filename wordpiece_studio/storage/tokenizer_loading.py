@@ -117,13 +117,7 @@ def _loaded(given: Path, steps: Steps) -> AnyTokenizer:
 
 
 def manifest_of_tokenizer(path: Path) -> Manifest | None:
-    """Return the manifest of the tokenizer in a folder or file, if it has one.
-
-    Raises
-    ------
-    StudioError
-        If the manifest cannot be read.
-    """
+    """Return the manifest of the tokenizer in a folder or file, if it has one."""
     places = [side_manifest(path), path.parent / MANIFEST_FILE]
     if path.is_dir():
         places = [path / MANIFEST_FILE, *(side_manifest(path / name) for name in KNOWN_FILES)]
@@ -168,13 +162,7 @@ def load_wordpiece_tokenizer(
     normalizer: str | Normalizer | None = None,
     pre_tokenizer: str | PreTokenizer | None = None,
 ) -> Tokenizer:
-    """Return the result of `load_tokenizer` if it is a WordPiece vocabulary such as the Studio makes.
-
-    Raises
-    ------
-    StudioError
-        If it is not; and as `load_tokenizer`.
-    """
+    """Return the result of `load_tokenizer` if it is a WordPiece vocabulary such as the Studio makes."""
     tokenizer = load_tokenizer(path, normalizer, pre_tokenizer)
     if isinstance(tokenizer, Tokenizer):
         return tokenizer

@@ -125,11 +125,6 @@ def verify(
         See `words_again`.
     counting, training
         Called with the progress.
-
-    Raises
-    ------
-    StudioError
-        If there is no manifest, nothing to train on or to compare, or something cannot be read.
     """
     folder, manifests = _manifests_of(Path(place))
     main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
@@ -401,11 +396,6 @@ def _write_again(
         The folder of the export; of a tokenizer's files, those that its manifest names are reproduced.
     name
         The name of the file beside the manifest; not taken from the manifest, which is untrusted.
-
-    Raises
-    ------
-    StudioError
-        If they cannot be written.
     """
     if manifest.kind == "word-counts":
         write_word_counts(target / name, counts)

@@ -79,13 +79,7 @@ def write_vocabulary(path: str | os.PathLike[str], tokens: Sequence[str]) -> Non
 
 
 def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
-    """Return the content of a ``vocab.txt`` with these tokens.
-
-    Raises
-    ------
-    StudioError
-        If a token could not be read back exactly, or there are no tokens.
-    """
+    """Return the content of a ``vocab.txt`` with these tokens."""
     if not tokens:
         raise StudioError("There are no tokens to write", "A vocabulary has at least one.")
     faulty = [
@@ -152,7 +146,6 @@ def _check_lines(data: bytes, name: str) -> None:
 
 
 def _texts(data: bytes, path: str | os.PathLike[str]) -> list[str]:
-    """Return the lines, each with its line end."""
     try:
         return [line.decode("utf-8") for line in io.BytesIO(data)]
     except UnicodeDecodeError:

@@ -80,12 +80,6 @@ def atomic_write(path: str | os.PathLike[str], data: bytes) -> None:
 
     A new file is created beside the target, written, flushed to disk and moved into the target's place. A symbolic link
     stays, and what it points to is replaced; another hard link keeps the old content. Permissions are kept.
-
-    Raises
-    ------
-    StudioError
-        If that fails at any point, or the target is write-protected or not a regular file; the target is then
-        unchanged, and nothing else is left behind.
     """
     atomic_write_all({path: data})
 
@@ -99,12 +93,6 @@ def atomic_write_all(
     files are put in place only when all are on disk, immediately one after the other; if that fails for one, those
     before it are restored. Only a process killed between two of these renames leaves a mixture. Files that are
     `written_together` are put in place at the end of that block. A `folder` that does not exist yet is made for them.
-
-    Raises
-    ------
-    StudioError
-        If that fails at any point, naming the file; all targets are then unchanged, and no folder is left that was not
-        there. If even restoring fails, it names the copies of those that are not.
     """
     pending = _pending.get()
     if pending is None:
@@ -126,11 +114,6 @@ def written_together(*, are_results: bool = False, check: Check | None = None) -
         Whether these are the results of the program, which is then finished: signals no longer end it.
     check
         Raises a `StudioError` if a file must not be replaced.
-
-    Raises
-    ------
-    StudioError
-        As `atomic_write_all`.
     """
     pending = _Pending(check=check)
     token = _pending.set(pending)
@@ -199,13 +182,7 @@ def _put_in_place(pending: _Pending) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make the folder at `path` and its parents, unless they exist.
-
-    Raises
-    ------
-    StudioError
-        If that fails.
-    """
+    """Make the folder at `path` and its parents, unless they exist."""
     folder = Path(path)
     try:
         if (pending := _pending.get()) is not None:
@@ -224,13 +201,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Check that files can probably be written to the folder at `path`, which need not exist yet.
-
-    Raises
-    ------
-    StudioError
-        If it is a file or cannot be written to. Better now than after an hour of training.
-    """
+    """Check that files can probably be written to the folder at `path`, which need not exist yet."""
     folder = Path(path)
     existing = next((place for place in (folder, *folder.absolute().parents) if os.path.lexists(place)), None)
     if existing is None or not existing.is_dir():

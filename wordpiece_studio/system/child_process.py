@@ -66,11 +66,6 @@ class ChildProcess:
         What is said if the child dies, as in a `StudioError`: "The words cannot be counted".
     values
         The values of the named fields in it.
-
-    Raises
-    ------
-    OSError
-        If the system cannot start another process.
     """
 
     def __init__(self, work: ChildWork, *arguments: object, failure: str, **values: object) -> None:
@@ -98,13 +93,7 @@ class ChildProcess:
         return self._process.pid
 
     def messages(self, stop: threading.Event) -> Iterator[tuple[bytes, memoryview]]:
-        """Yield (kind, content) until the child is done; stops early if `stop` is set.
-
-        Raises
-        ------
-        StudioError
-            The error that the child reported, or that it died.
-        """
+        """Yield (kind, content) until the child is done; stops early if `stop` is set."""
         while not stop.is_set():
             try:
                 message = self._inbox.get(timeout=POLL_SECONDS)
@@ -121,13 +110,7 @@ class ChildProcess:
             yield kind, content
 
     def send(self, content: bytes) -> None:
-        """Send bytes to the child.
-
-        Raises
-        ------
-        StudioError
-            If the child has died.
-        """
+        """Send bytes to the child."""
         assert self._process.stdin is not None
         try:
             with self._sending:
@@ -295,7 +278,6 @@ def _signal_name(number: int) -> str:
 
 
 def written_error(error: StudioError) -> bytes:
-    """Return an error as bytes."""
     plain = int | float | None
     values = {name: value if isinstance(value, plain) else str(value) for name, value in error.values.items()}
     return json.dumps([error.what_template, error.advice_template, values]).encode()

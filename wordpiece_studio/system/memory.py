@@ -60,13 +60,7 @@ def memory_of(process: int) -> int | None:
 
 
 def check_memory(needed: int, available: float | None) -> None:
-    """Raise if a training that needs `needed` bytes does not fit into the available ones; None means unknown.
-
-    Raises
-    ------
-    StudioError
-        If it does not fit, with both figures.
-    """
+    """Raise if a training that needs `needed` bytes does not fit into the available ones; None means unknown."""
     if available is not None and needed > available:
         raise StudioError(
             "This run needs about {needed} of memory, but only {available} is free",

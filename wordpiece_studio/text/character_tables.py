@@ -46,7 +46,6 @@ class CodePoints:
 
     @classmethod
     def of(cls, characters: Iterable[str]) -> Self:
-        """Return the set of the given characters."""
         return cls(" ".join(f"{first:X}-{last:X}" for first, last in _ranges(characters, bridging=1)))
 
     def __contains__(self, code_point: int) -> bool:
@@ -58,7 +57,6 @@ class CodePoints:
 
 
 def ranges_outside(*sets: CodePoints) -> list[tuple[int, int]]:
-    """Return the ranges of the code points that are in none of the sets."""
     inside = sorted(pair for members in sets for pair in members.ranges)
     starts = [0, *(last + 1 for _, last in inside)]
     ends = [*(first - 1 for first, _ in inside), 0x10FFFF]

@@ -78,13 +78,7 @@ _REFUSED = {
 
 
 def normalizer_value(normalizer: Normalizer) -> dict[str, Any] | None:
-    """Return a normalizer as the value of ``normalizer``; None for one that changes nothing.
-
-    Raises
-    ------
-    StudioError
-        If it is not built in, because then nothing is known about it.
-    """
+    """Return a normalizer as the value of ``normalizer``; None for one that changes nothing."""
     try:
         spec = normalizers.to_spec(normalizer)
     except StudioError:
@@ -116,11 +110,6 @@ def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> 
         The pre-tokenizer.
     normalizer
         The normalizer before it, which affects whether words are split at line ends.
-
-    Raises
-    ------
-    StudioError
-        If it is not built in, behaves differently there, or words would continue across line ends.
     """
     values = _pre_tokenizer_values(pre_tokenizer)
     line_end = normalizer.normalize("\n")

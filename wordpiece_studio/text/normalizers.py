@@ -461,11 +461,6 @@ _NAMES = (
 def resolve_normalizer(value: str | Normalizer | None) -> Normalizer:
     """Return the normalizer that `value` is or names; None and ``"none"`` leave a text unchanged.
 
-    Raises
-    ------
-    StudioError
-        If there is no normalizer of that name; the message lists the names.
-
     >>> resolve_normalizer("lowercase+remove:,.").normalize("Well, well.")
     'well well'
     """
@@ -497,13 +492,7 @@ def _normalizer_named(name: str) -> Normalizer:
 
 
 def to_spec(normalizer: Normalizer) -> dict[str, Any]:
-    """Return a built-in normalizer as plain data that JSON can hold.
-
-    Raises
-    ------
-    StudioError
-        If it is not one of the built-in normalizers.
-    """
+    """Return a built-in normalizer as plain data that JSON can hold."""
     match normalizer:
         case Sequence(normalizers=parts) if type(normalizer) is Sequence:
             return {"type": "sequence", "normalizers": [to_spec(part) for part in parts]}
@@ -523,13 +512,7 @@ def to_spec(normalizer: Normalizer) -> dict[str, Any]:
 
 
 def from_spec(spec: Any) -> Normalizer:
-    """Return the normalizer that `to_spec` described.
-
-    Raises
-    ------
-    StudioError
-        If `spec` is not such a description.
-    """
+    """Return the normalizer that `to_spec` described."""
     match spec:
         case {"type": str(name)} if len(spec) == 1 and name in _BY_TYPE:
             return _BY_TYPE[name]

@@ -230,13 +230,7 @@ def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[
 
 
 def split_named(name: str) -> tuple[Split, str]:
-    """Return the `Split` that a name begins with, and the rest of the name, which begins with a plus sign if not empty.
-
-    Raises
-    ------
-    StudioError
-        If its behavior or pattern is not valid.
-    """
+    """Return the `Split` that a name begins with, and the rest of the name."""
     behavior, _, rest = name.removeprefix(SPLIT_PREFIX).partition(":")
     after = _NEXT_STEP.search(rest)
     pattern = rest[: after.start()] if after else rest
@@ -254,13 +248,7 @@ def _common_or_compiled(pattern: str) -> regex.Pattern[str]:
 
 @cache
 def compiled_pattern(pattern: str) -> regex.Pattern[str]:
-    """Return a user's pattern, compiled.
-
-    Raises
-    ------
-    StudioError
-        If it is empty, invalid, or too large to compile; the message gives the position and the reason.
-    """
+    """Return a user's pattern, compiled."""
     if not isinstance(pattern, str):
         raise StudioError("A pattern is expected, not {value}", "Pass it as a string.", value=repr(pattern)[:50])
     shown = _shown(pattern)
@@ -330,11 +318,6 @@ _LONGEST_SHOWN = 60
 class SearchPattern:
     r"""An expression of the `regex` module, to search for.
 
-    Raises
-    ------
-    StudioError
-        If the expression is empty or invalid; the message gives the position and the reason.
-
     >>> SearchPattern(r"^##\p{L}+ing$").is_in("##ting")
     True
     """
@@ -347,13 +330,7 @@ class SearchPattern:
         compiled_pattern(self.pattern)
 
     def is_in(self, text: str) -> bool:
-        """Return whether the expression matches anywhere in `text`.
-
-        Raises
-        ------
-        StudioError
-            If that takes too long or too much memory.
-        """
+        """Return whether the expression matches anywhere in `text`."""
         try:
             # Not `concurrent`: releasing the lock takes longer than searching a token.
             return compiled_pattern(self.pattern).search(text, timeout=_TIMEOUT_SECONDS) is not None

@@ -67,13 +67,7 @@ _FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
 
 
 def check_fields(value: Any) -> None:
-    """Check the switches and texts among the fields of a dataclass.
-
-    Raises
-    ------
-    StudioError
-        If one is not of the type that it is annotated with.
-    """
+    """Check the switches and texts among the fields of a dataclass."""
     for field in fields(value):
         type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
         found = getattr(value, field.name)
@@ -88,13 +82,7 @@ def check_fields(value: Any) -> None:
 
 
 def checked_steps(steps: object, kind: type[_T]) -> tuple[_T, ...]:
-    """Return the steps of a sequence.
-
-    Raises
-    ------
-    StudioError
-        If they are not a collection of that kind.
-    """
+    """Return the steps of a sequence."""
     found = tuple(steps) if isinstance(steps, Iterable) and not isinstance(steps, str) else (steps,)
     for step in found:
         if not isinstance(step, kind):

@@ -489,11 +489,6 @@ def resolve_pre_tokenizer(value: str | PreTokenizer) -> PreTokenizer:
     Everything after ``pattern:`` is a regular expression; after ``split:BEHAVIOR:``, everything up to a plus sign with
     another name.
 
-    Raises
-    ------
-    StudioError
-        If there is no pre-tokenizer of that name (the message lists the names), or if a pattern is invalid.
-
     >>> resolve_pre_tokenizer("whitespace-split+pattern:[a-z]+|.").split("to B2B")
     ['to', 'B', '2', 'B']
     >>> resolve_pre_tokenizer("split:isolated:[0-9]+digits-single").split("B12")
@@ -530,13 +525,7 @@ def _pre_tokenizer_named(name: str) -> PreTokenizer:
 
 
 def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
-    """Return a built-in pre-tokenizer as plain data that JSON can hold.
-
-    Raises
-    ------
-    StudioError
-        If it is not one of the built-in pre-tokenizers.
-    """
+    """Return a built-in pre-tokenizer as plain data that JSON can hold."""
     match pre_tokenizer:
         case PreTokenizerSequence(pre_tokenizers=parts) if type(pre_tokenizer) is PreTokenizerSequence:
             return {"type": "sequence", "pre_tokenizers": [to_spec(part) for part in parts]}
@@ -554,13 +543,7 @@ def to_spec(pre_tokenizer: PreTokenizer) -> dict[str, Any]:
 
 
 def from_spec(spec: Any) -> PreTokenizer:
-    """Return the pre-tokenizer that `to_spec` described.
-
-    Raises
-    ------
-    StudioError
-        If `spec` is not such a description.
-    """
+    """Return the pre-tokenizer that `to_spec` described."""
     match spec:
         case {"type": "sequence", "pre_tokenizers": [_, *_] as parts} if len(spec) == 2:
             return PreTokenizerSequence(map(from_spec, parts))

@@ -89,7 +89,6 @@ class UnicodeForm(CharacterNormalizer):
 
 
 def put_in_order(items: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yield items with runs of combining characters in canonical order."""
     classes = bert_tables().combining
     for _, run in groupby(items, key=lambda item: item[0] in classes):
         # The sort is stable, and characters that do not combine all have class 0.
@@ -143,7 +142,6 @@ class _Form:
         self._disorder = re.compile(f"[{combining}][{combining}]+")
 
     def normalize(self, text: str) -> str:
-        """Return a text in this form."""
         if text.isascii() or not self._stretch.search(text):
             return text
         if not self._composes:

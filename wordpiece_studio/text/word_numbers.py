@@ -33,11 +33,9 @@ class JoinedWords:
         self.joined = joined
 
     def __call__(self) -> list[str]:
-        """Return the words."""
         return self.joined.decode("utf-8", "surrogatepass").split(" ")[:-1]
 
     def may_contain(self, texts: Iterable[str]) -> bool:
-        """Return whether one of the words may contain one of the texts; if not, none does."""
         sought = [text.encode("utf-8", "surrogatepass") for text in texts]
         # Most of them begin with a bracket, of which distinct words have few.
         places = {first: self._places_of(first) for first in {text[:1] for text in sought}}
@@ -79,12 +77,10 @@ class WordNumbers(ABC):
         """Return all words in the order of their numbers."""
 
     def words_of(self, numbers: NDArray[np.int32]) -> list[str] | JoinedWords:
-        """Return the words with these numbers, in this order."""
         words = self.words()
         return words if self.are_in_order(numbers) else [words[number] for number in numbers.tolist()]
 
     def are_in_order(self, numbers: NDArray[np.int32]) -> bool:
-        """Return whether these are the numbers of all words, in order."""
         return len(numbers) == len(self) and np.array_equal(numbers, np.arange(len(numbers)))
 
     @abstractmethod
@@ -106,7 +102,6 @@ class PlainWordNumbers(WordNumbers):
         return len(self.by_word)
 
     def words(self) -> list[str]:
-        """Return all words."""
         return list(self.by_word)
 
     def number(self, word: str) -> int:
@@ -118,7 +113,6 @@ class PlainWordNumbers(WordNumbers):
         return spelled_out(self.words()[first:])
 
     def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the numbers of words."""
         words = words_in(spelled, ends)
         return np.fromiter(map(self.number, words), dtype=np.int32, count=len(words))
 

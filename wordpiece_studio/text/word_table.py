@@ -301,7 +301,6 @@ class PlainWordTable(WordTable):
 
     @property
     def numbers(self) -> PlainWordNumbers:
-        """The words and their numbers."""
         return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
@@ -336,7 +335,6 @@ class TableWordNumbers(WordNumbers):
         return len(self.table)
 
     def words(self) -> list[str]:
-        """Return all words."""
         return JoinedWords(self.table.joined.tobytes())()
 
     def words_of(self, numbers: NDArray[np.int32]) -> JoinedWords:
@@ -356,7 +354,6 @@ class TableWordNumbers(WordNumbers):
         return joined[joined != ord(" ")].tobytes(), ends
 
     def numbers_of(self, spelled: bytes, ends: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Return the numbers of words."""
         return self.rows_of(np.frombuffer(spelled + bytes(BEHIND_BLOCK), dtype=np.uint8), ends)
 
     def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -378,11 +375,9 @@ class CompiledWordTable(WordTable):
 
     @property
     def numbers(self) -> TableWordNumbers:
-        """The words and their numbers."""
         return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
-        """Return the lengths of the words that are too long."""
         self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
         cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
         return [length for _, length in self._answers(chunks, row, row + 1, cursor, is_dry=True)]

@@ -189,7 +189,6 @@ class AddedTokensFirst(PreTokenizer):
 
     @property
     def name(self) -> str:
-        """That of the pre-tokenizer."""
         return self._pre_tokenizer.name
 
     @property

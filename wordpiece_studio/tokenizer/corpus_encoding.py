@@ -338,7 +338,6 @@ def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
 
 
 def _ids_around(tokenizer: Encoder) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the ids of the special tokens before and after a text."""
     parts = tokenizer.template().single
     place = next(number for number, part in enumerate(parts) if part.sequence is not None)
     before, after = (chain.from_iterable(part.special.ids for part in side) for side in (parts[:place], parts[place:]))
@@ -414,11 +413,6 @@ def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTyp
         One-dimensional arrays, which are converted to `dtype`.
     dtype
         The type that ``numpy.load`` will return.
-
-    Raises
-    ------
-    OSError
-        If writing fails.
     """
     kind = np.dtype(dtype)
     length = 0
@@ -450,11 +444,6 @@ class CorpusBlocks:
         Whether a block may end at a blank instead, if there is no line end for a long stretch.
     progress
         Called now and then with the bytes read so far and the total bytes, unless that is unknown.
-
-    Raises
-    ------
-    StudioError
-        If there is no such file, encoding or error handling, or no file at all.
     """
 
     def __init__(
@@ -497,13 +486,7 @@ class CorpusBlocks:
         return statistics if self._listing is None else self._listing.noted(statistics)
 
     def __iter__(self) -> Iterator[bytes]:
-        """Return the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty.
-
-        Raises
-        ------
-        StudioError
-            If a file cannot be read, or, with ``errors="strict"``, cannot be decoded; the message says where.
-        """
+        """Return the text in blocks of at least BLOCK_BYTES, except perhaps the last; none is empty."""
         return _in_blocks(self._whole_lines())
 
     def _whole_lines(self) -> Iterator[bytes]:

@@ -78,7 +78,7 @@ class UnknownToken(str):
     __slots__ = ("reason",)
     reason: UnknownReason
 
-    def __new__(cls, token: str, reason: UnknownReason) -> Self:  # noqa: D102
+    def __new__(cls, token: str, reason: UnknownReason) -> Self:
         unknown = super().__new__(cls, token)
         unknown.reason = reason
         return unknown
@@ -349,13 +349,7 @@ def watched(
     should_stop: Callable[[], bool] | None,
     total: int | None,
 ) -> Iterator[_T]:
-    """Yield texts; now and then report how many of `total`, if that is known, were taken, and ask whether to stop.
-
-    Raises
-    ------
-    EncodingStopped
-        If `should_stop` returned True.
-    """
+    """Yield texts; now and then report how many of `total`, if that is known, were taken, and ask whether to stop."""
     next_look = 0.0
     for done, text in enumerate(texts):
         if time.monotonic() >= next_look:
@@ -370,13 +364,7 @@ def watched(
 
 
 def checked_text(text: object) -> str:
-    """Return a text.
-
-    Raises
-    ------
-    StudioError
-        If it is something else.
-    """
+    """Return a text."""
     if not isinstance(text, str):
         raise StudioError("{value} is not a string", _A_TEXT, value=_shown(text))
     return text
@@ -440,13 +428,7 @@ def _needs_length(options: EncodingOptions) -> bool:
 
 
 def whole_number(name: str, value: object, least: int) -> int:
-    """Return a whole number.
-
-    Raises
-    ------
-    StudioError
-        If it is something else, or less than `least`.
-    """
+    """Return a whole number."""
     try:
         number = operator.index(value)  # type: ignore[arg-type]  # NumPy's integers too
     except TypeError:
@@ -458,26 +440,14 @@ def whole_number(name: str, value: object, least: int) -> int:
 
 
 def checked_flag(name: str, value: object) -> bool:
-    """Return a switch.
-
-    Raises
-    ------
-    StudioError
-        If it is something else.
-    """
+    """Return a switch."""
     if value not in (True, False):
         raise StudioError("Invalid {name}: {value}", "Use True or False.", name=name, value=_shown(value))
     return bool(value)
 
 
 def checked_ids(ids: object) -> list[int]:
-    """Return ids as Python's own integers.
-
-    Raises
-    ------
-    StudioError
-        If they are something else.
-    """
+    """Return ids as Python's own integers."""
     try:
         return [operator.index(number) for number in ids]  # type: ignore[attr-defined]
     except TypeError:
@@ -498,7 +468,6 @@ def _choice(name: str, value: object, if_true: _T, if_false: _T, choices: tuple[
 
 
 def _pairs(texts: object, seconds: object) -> tuple[list[str], list[str] | None]:
-    """Return texts, and their second texts if there are any."""
     if seconds is None and isinstance(texts, list) and any(isinstance(text, tuple) for text in texts):
         texts, seconds = zip(*map(_parts, texts), strict=True)
     firsts = list(checked_texts(texts))
@@ -576,13 +545,7 @@ class _Shape:
         return replace(whole, overflowing=tuple(overflowing)) if overflowing else whole
 
     def _lengths_left(self, most: int, around: int, first: int, second: int | None = None) -> tuple[int, int]:
-        """Return how many tokens truncation leaves of each text.
-
-        Raises
-        ------
-        StudioError
-            If the special tokens alone are too many, or the text that may be truncated is too short.
-        """
+        """Return how many tokens truncation leaves of each text."""
         room = most - around
         if room < 0:
             raise StudioError(
@@ -608,13 +571,7 @@ class _Shape:
         return (left, second or 0) if is_first else (first, left)
 
     def _windows(self, encoding: Encoding, length: int) -> list[Encoding]:
-        """Return a text in parts of at most `length` tokens, each repeating `stride` tokens of the previous.
-
-        Raises
-        ------
-        StudioError
-            If they would have no other tokens.
-        """
+        """Return a text in parts of at most `length` tokens, each repeating `stride` tokens of the previous."""
         if length >= len(encoding):
             return [encoding]
         if length == 0:

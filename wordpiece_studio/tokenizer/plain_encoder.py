@@ -51,7 +51,6 @@ class PlainEncoder:
         self._library = tokenizer if isinstance(tokenizer, LibraryEncoder) else None
 
     def encode_lines(self, block: bytes) -> EncodedBlock:
-        """Return the ids of a block of UTF-8."""
         lines = block.decode("utf-8", "surrogatepass").split("\n")
         is_open = lines[-1] != ""
         encoded = self.encode(lines if is_open else lines[:-1])

@@ -36,11 +36,6 @@ def roles_of(special_tokens: Collection[str], given: Mapping[str, str | None]) -
 
     An empty text stands for none, but for the unknown token, which every vocabulary has, it stands for its name.
 
-    Raises
-    ------
-    StudioError
-        If a given token is not a text.
-
     >>> roles_of(["<unk>", "<s>", "</s>"], {"cls_token": ""})
     {'bos_token': '<s>', 'eos_token': '</s>', 'unk_token': '<unk>', 'sep_token': '</s>'}
     """
@@ -72,13 +67,7 @@ class TokenList:
 
     @classmethod
     def of(cls, tokens: list[str]) -> TokenList:
-        """Return the table of a long list of tokens, of which it takes ownership.
-
-        Raises
-        ------
-        StudioError
-            If a token occurs twice.
-        """
+        """Return the table of a long list of tokens, of which it takes ownership."""
         table = cls()
         table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
         table.longest = max(map(len, tokens), default=0)
@@ -116,13 +105,7 @@ class TokenList:
         return self.ids.get if index is None else index.id_of
 
     def append(self, token: str) -> None:
-        """Give `token` the next id.
-
-        Raises
-        ------
-        StudioError
-            If it already has one.
-        """
+        """Give `token` the next id."""
         if token in self.ids:
             raise StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
         self.longest = max(self.longest, len(token))
@@ -362,11 +345,6 @@ class TokenIndex:
     ----------
     tokens
         All different. Tokens appended to the list later are not found.
-
-    Raises
-    ------
-    StudioError
-        If a token occurs twice.
     """
 
     def __init__(self, tokens: Sequence[str]) -> None:
@@ -380,7 +358,6 @@ class TokenIndex:
         self._check()
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of a token, or None if there is no such token."""
         wanted = hash(token)
         place = int(self._hashes.searchsorted(wanted))
         while place < len(self._hashes) and self._hashes[place] == wanted:

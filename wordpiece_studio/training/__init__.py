@@ -1,1 +1,4 @@
-"""From word counts to merges."""
+"""From word counts to merges.
+
+What is wrong with a user's input, a file or the machine is raised as a `StudioError`, which says what to do.
+"""

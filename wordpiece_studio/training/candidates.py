@@ -74,13 +74,6 @@ def candidates_at(
     """Return the best `k` candidates after `step` merges; another thread may append to the history meanwhile.
 
     The result is exactly that of the trainer at this step. None if `should_stop` returned true on the way.
-
-    Raises
-    ------
-    StudioError
-        If there is no such step.
-    MemoryError
-        If memory runs out.
     """
     input_ = input_at(history, step, should_stop)
     if input_ is None or (should_stop is not None and should_stop()):
@@ -94,13 +87,7 @@ def candidates_memory(history: MergeHistory) -> int:
 
 
 def input_at(history: MergeHistory, step: int, should_stop: Callable[[], bool] | None = None) -> TrainingInput | None:
-    """Return the state after `step` merges as an initial state; None if `should_stop` returned true.
-
-    Raises
-    ------
-    StudioError
-        If there is no such step.
-    """
+    """Return the state after `step` merges as an initial state; None if `should_stop` returned true."""
     initial, vocabulary = history.input, history.vocabulary(step)
     symbols, symbol_ids, made_by = _symbols_at(history, step)
     cells, numbers = initial.cells.copy(), initial.symbol_counts.copy()

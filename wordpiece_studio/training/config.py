@@ -221,7 +221,6 @@ class TrainingConfig:
         return {*map(self._character_of, self.initial_alphabet)}
 
     def _character_of(self, symbol: str) -> str:
-        """Return a symbol without prefix and attached suffix."""
         suffix = (self.end_of_word_suffix if self.end_of_word == "attached" else None) or ""
         bare = symbol.removeprefix(self.continuing_subword_prefix)
         forms = (symbol, bare, symbol.removesuffix(suffix), bare.removesuffix(suffix))

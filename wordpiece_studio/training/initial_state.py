@@ -96,7 +96,6 @@ class TrainingInput:
 
     @property
     def words(self) -> list[str]:
-        """The words to train on."""
         return self.counts.words
 
     @property
@@ -129,14 +128,6 @@ def prepare(
     """Split the words into symbols and lay out the initial vocabulary.
 
     `should_stop` is called between the parts of the work; for millions of words each part takes a fraction of a second.
-
-    Raises
-    ------
-    PreparationStopped
-        If `should_stop` returned true.
-    StudioError
-        If there are no words or more than can be counted, or if `config.vocab_size` is less than special tokens and
-        alphabet together (the message gives the minimum).
     """
     if not len(counts):
         raise StudioError("There are no words to train on", "Type or open a text that contains words.")

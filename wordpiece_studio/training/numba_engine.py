@@ -65,11 +65,6 @@ class CompiledEngine:
         Initial length of the arrays that grow; tests make it tiny. None suits the corpus.
     should_stop
         Called between the parts of the initial work; the engine is given up when it returns true.
-
-    Raises
-    ------
-    PreparationStopped
-        If `should_stop` returned true.
     """
 
     def __init__(

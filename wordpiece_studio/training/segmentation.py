@@ -78,13 +78,7 @@ class Segmentations:
     # One word.
 
     def index_of(self, word: str) -> int:
-        """Return the index of a word.
-
-        Raises
-        ------
-        StudioError
-            If the training did not see it.
-        """
+        """Return the index of a word."""
         hashes, order = self._hashes
         for place in itertools.count(int(np.searchsorted(hashes, hash(word)))):
             if place == len(hashes) or hashes[place] != hash(word):

@@ -116,11 +116,6 @@ def restored_history(
         Called once, from any thread, when words or places are first needed. What it returns is checked then.
     explained
         Turns an error of that check into the one to raise, such as one that also names the file.
-
-    Raises
-    ------
-    StudioError
-        If the rows contradict each other, or a token occurs twice; later, if the places do not fit the rows.
     """
     history = StoredHistory(table, load, explained)
     _check_table(table)  # last: a token that occurs twice is best reported as such
@@ -191,13 +186,7 @@ _TOLERANCE = 1e-9
 
 
 def _check_table(table: HistoryTable) -> None:
-    """Check that each merge joins existing tokens and makes the next one or an existing one, and check its numbers.
-
-    Raises
-    ------
-    StudioError
-        If a check fails.
-    """
+    """Check that each merge joins existing tokens and makes the next one or an existing one, and check its numbers."""
     columns, merges = table.columns, len(table.columns["is_new"])
     if not all(len(column) == merges for column in columns.values()) or not _ids_fit(table):
         raise StudioError("The merges do not fit the tokens that they made", _UNFIT)
@@ -288,13 +277,7 @@ def _values(config: TrainingConfig, *numbers: NDArray[np.int64]) -> NDArray[np.f
 
 
 def _check_places(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> None:
-    """Check that each merge takes place where its two tokens are adjacent at its step, and makes what they spell.
-
-    Raises
-    ------
-    StudioError
-        If a check fails.
-    """
+    """Check that each merge takes place where its two tokens are adjacent at its step, and makes what they spell."""
     if (
         len(input_.weights) != table.word_count
         or int(input_.weights.sum()) != table.total_words
@@ -364,7 +347,6 @@ def _stand_there(input_: TrainingInput, table: HistoryTable, stored: HistoryPlac
 def _last_steps(
     places: NDArray[np.int32], steps: NDArray[np.int32], cells: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the last step with each cell as a place, and for each place the previous step with it; 0 for none."""
     order = np.argsort(places, kind="stable")
     ordered, in_order = places[order], steps[order]
     is_same = ordered[1:] == ordered[:-1]

@@ -387,13 +387,7 @@ class TrainingRun:
 
 
 def bpe_tokenizer(history: MergeHistory, counts: WordCounts, step: int, *, longest_first: bool = False) -> BpeTokenizer:
-    """Return what `TrainingRun.bpe_tokenizer` does, after the first `step` merges.
-
-    Raises
-    ------
-    StudioError
-        If the symbols inside words have a prefix, or there is no such step.
-    """
+    """Return what `TrainingRun.bpe_tokenizer` does, after the first `step` merges."""
     config, vocabulary = history.config, history.vocabulary(step)
     if config.continuing_subword_prefix:
         raise StudioError(

@@ -22,11 +22,6 @@ def run_studio(argv: Sequence[str] = ()) -> int:
     ----------
     argv
         Arguments without the program's name: files, folders and patterns to open as the corpus.
-
-    Raises
-    ------
-    StudioError
-        If the installed Qt would crash this Python.
     """
     if refusal := bad_qt_pair():
         raise refusal

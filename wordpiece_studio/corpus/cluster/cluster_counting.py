@@ -60,11 +60,6 @@ def count_on_cluster(
         The files; the workers must find them by the same paths or URLs.
     pipeline, longest, min_count, progress, should_stop, keeps_when_stopped
         As for `count_words`.
-
-    Raises
-    ------
-    StudioError
-        As for `count_words`; or if the cluster cannot be used, or the pipeline is custom.
     """
     _check_pipeline(pipeline)
     files = [checked_file(file) for file in files]
@@ -203,13 +198,7 @@ class ClusterCounting:
         self._fault: tuple[int, Fault] | None = None  # the first known in the corpus, and its stretch
 
     def run(self, *, keeps_when_stopped: bool) -> tuple[bytes, bool]:
-        """Return the `PartCounts` of all, or of the beginning, as bytes (maybe empty), and whether it is the latter.
-
-        Raises
-        ------
-        StudioError
-            The first fault in the corpus; or if the cluster fails, or counting was stopped and nothing is kept.
-        """
+        """Return the `PartCounts` of all, or of the beginning, as bytes (maybe empty), and whether it is the latter."""
         graph, root = self._graph(len(self._orders))
         keys = [(self._summary, number) for number in range(len(self._orders))]
         for key in keys:

@@ -60,12 +60,6 @@ class Connection:
         The scheduler's, such as ``"tcp://host:8786"``.
     should_stop
         Called now and then; if it returns True, `CountingStopped` is raised.
-
-    Raises
-    ------
-    StudioError
-        If Dask is not installed, the scheduler cannot be reached or has no workers, or the Studio's version on it or on
-        a worker differs or is missing.
     """
 
     def __init__(self, address: str, should_stop: Callable[[], bool] | None = None) -> None:
@@ -130,13 +124,7 @@ class Connection:
         self._client.cancel(list(futures), force=True)
 
     def results(self, futures: Iterable[Future]) -> Iterator[tuple[Key, Any] | None]:
-        """Yield key and result (bytes or a number) of each as they arrive, and None many times a second in between.
-
-        Raises
-        ------
-        StudioError
-            If a result cannot be obtained, the scheduler is lost, no workers are left, or counting was stopped.
-        """
+        """Yield key and result (bytes or a number) of each as they arrive, and None many times a second in between."""
         waiting = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
         while not waiting.is_empty():
             self.check()

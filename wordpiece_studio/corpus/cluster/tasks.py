@@ -54,11 +54,6 @@ def written_order(
     bytes_to_come
         About how much text the process that gets this order will count in total, including other stretches; 0 if that
         must be done without compiled kernels.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in and so cannot be described.
     """
     first, last = segments[0].file, segments[-1].file
     is_compiled = pipeline.is_local and bytes_to_come > 0
@@ -128,7 +123,6 @@ def common(counts: bytes, min_count: int) -> bytes:
 
 
 def stretch(data: bytes, start: int, end: int) -> bytes:
-    """Return a stretch of bytes."""
     return data[start:end]
 
 

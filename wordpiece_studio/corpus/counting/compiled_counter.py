@@ -103,13 +103,7 @@ class CompiledCounter(WordCounter):
             self._scan_held()
 
     def add_raw(self, block: RawBlock) -> None:
-        """Count a block.
-
-        Raises
-        ------
-        NotPlainUtf8
-            If it is not valid UTF-8, or contains a NUL character; the part must then be abandoned.
-        """
+        """Count a block."""
         old_rows = len(self._chunks)
         found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
         self._check_new_rows()

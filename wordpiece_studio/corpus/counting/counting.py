@@ -267,7 +267,6 @@ class _TextCounting:
             self._begin_counting(CompiledCounter)
 
     def end_text(self) -> None:
-        """Note the end of a text."""
         self._notes.end_text()
 
     def result(self) -> WordCounts:
@@ -363,13 +362,7 @@ class _FileCounting:
         self._bytes_waiting = self._bytes_added = 0
 
     def result(self, processes: int | None) -> WordCounts:
-        """Return the words, counted with `processes` workers.
-
-        Raises
-        ------
-        StudioError
-            If a file cannot be read, or counting was stopped and nothing is kept.
-        """
+        """Return the words, counted with `processes` workers."""
         if processes is not None and processes < 1:
             raise StudioError("At least one process must count, not {n}", n=processes)
         is_partial = self._count(self._count_of_workers(processes) if self._is_divisible else 1)

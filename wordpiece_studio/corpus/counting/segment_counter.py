@@ -49,13 +49,7 @@ def written_order(
     part_bytes: int,
     bytes_to_come: int = 0,
 ) -> dict[str, Any]:
-    """Return, as JSON data, an order for a segment counter elsewhere; the arguments are those of the counter.
-
-    Raises
-    ------
-    StudioError
-        If the pipeline is not built in and so cannot be described.
-    """
+    """Return, as JSON data, an order for a segment counter elsewhere; the arguments are those of the counter."""
     return {
         "files": [dataclasses.astuple(file) for file in files],
         "normalizer": normalizers.to_spec(pipeline.normalizer),
@@ -157,14 +151,7 @@ class SegmentCounter:
         return self._counter.numbers
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
-
-        Raises
-        ------
-        StudioError
-            If it cannot be read; the current part must then be abandoned. A line in the error is counted from the
-            beginning of the segment.
-        """
+        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded."""
         file = self._files[segment.file]
         self._file, self._bytes_read, self._parts_done, self._lines_before = segment.file, 0, 0, 0
         if file.kind == "word-counts":

@@ -90,7 +90,6 @@ class RawBlock:
         return self.text[: self.size]
 
     def locate(self, index: int) -> tuple[int, int]:
-        """Return the line and the byte of a byte of the block."""
         return self.line + int(np.count_nonzero(self.text[:index] == ord("\n"))), self.byte + index
 
 
@@ -150,15 +149,7 @@ def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
 
 
 def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
-    """Yield a segment of a text file as blocks of UTF-8, whether valid or not.
-
-    Raises
-    ------
-    NotPlainUtf8
-        If the file is compressed or in another encoding, or there is no place to end a block for too long.
-    StudioError
-        If it cannot be read.
-    """
+    """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
     try:
         with open_binary(file.path) as stream:
             yield from _blocks(stream, file, segment, block_bytes)
@@ -167,13 +158,7 @@ def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTE
 
 
 def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
-    """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read, or, with ``errors="strict"``, decoded; the message says where.
-    """
+    """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1."""
     try:
         with open_binary(file.path) as stream:
             start, end = _bounds(stream, segment)
@@ -287,7 +272,6 @@ class ReadingNotes:
         self._clear()
 
     def add(self, piece: TextPiece) -> None:
-        """Note a piece of text."""
         self._add_lines(np.frombuffer(piece.utf8, dtype=np.uint8))
         self._characters += len(piece.text)
         self._replaced += piece.replaced

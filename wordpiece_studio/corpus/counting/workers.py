@@ -102,13 +102,7 @@ class Workers:
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float = 0.0) -> Answer | None:
-        """Return the next message of a worker; None if there is none within `seconds`.
-
-        Raises
-        ------
-        BaseException
-            Whatever ended a thread of this process.
-        """
+        """Return the next message of a worker; None if there is none within `seconds`."""
         if self._lost:
             return Answer(self._lost.pop(), is_lost=True)
         try:
@@ -280,13 +274,7 @@ class ChildCounter:
         raise CountingStopped
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, like `SegmentCounter`.
-
-        Raises
-        ------
-        LostChildError
-            If the child cannot continue.
-        """
+        """Yield what is counted in a segment, like `SegmentCounter`."""
         for kind, content in self._messages(json.dumps([segment.file, segment.start, segment.end]).encode()):
             if kind == _PART:
                 yield PartCounts.from_bytes(content)

@@ -126,7 +126,6 @@ def _western(text: str) -> Iterator[DamagedStretch]:
 
 
 def _with_neighbours(text: str, sure: list[DamagedStretch], doubtful: list[DamagedStretch]) -> Iterator[DamagedStretch]:
-    """Yield the stretches that are surely damaged, and the doubtful ones in the same lines."""
     yield from sure
     lines = {text.rfind("\n", 0, stretch.start) for stretch in sure}
     if lines:

@@ -194,7 +194,6 @@ _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p
 
 
 def long_words(evidence: Evidence) -> Finding | None:
-    """Return a finding if there are words too long to be words."""
     counts = evidence.counts
     found = {word: count for word, count in evidence.words() if len(word) > LONG_WORD}
     left_out = counts.statistics.skipped_words
@@ -267,7 +266,6 @@ def _long_examples(evidence: Evidence, longest: list[str]) -> tuple[tuple[Exampl
 
 
 def _raw_stretch(evidence: Evidence, word: str) -> str:
-    """Return the stretch of the raw text that a long word came from, or the word."""
     if word in evidence.stretches:
         return word
     long_ones: Iterable[str] = (stretch for stretch in evidence.stretches if len(stretch) >= LONG_WORD)

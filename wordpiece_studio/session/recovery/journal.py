@@ -35,13 +35,7 @@ _EDIT = struct.Struct("<QQQ")
 
 
 class JournalWriter:
-    """Creates or truncates the journal at `path`, and appends to it.
-
-    Raises
-    ------
-    OSError
-        From any method, if the journal cannot be written: after that, nothing more may be appended.
-    """
+    """Creates or truncates the journal at `path`, and appends to it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -79,14 +73,7 @@ def written_record(record: Record) -> bytes:
 
 
 def read_journal(path: Path) -> Iterator[Record]:
-    """Yield the records of a journal, up to the first incomplete one.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read, is not a journal known to this version, or does not end with a complete record; in the
-        last case after yielding the complete ones.
-    """
+    """Yield the records of a journal, up to the first incomplete one."""
     try:
         with path.open("rb") as file:
             size, done = os.fstat(file.fileno()).st_size, len(MAGIC)

@@ -101,11 +101,6 @@ def recover(recoverable: Recoverable) -> Recovered:
     """Open the work: the last base plus all later changes in the journal. The folder is left untouched.
 
     If the base cannot be read, the older state kept with the training is used instead.
-
-    Raises
-    ------
-    StudioError
-        If neither can be read.
     """
     files = numbered_files(recoverable.folder)
     try:

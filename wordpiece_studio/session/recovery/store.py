@@ -73,13 +73,7 @@ class FolderLock:
         return self._descriptor >= 0
 
     def take(self) -> bool:
-        """Take the lock; False if another has it.
-
-        Raises
-        ------
-        OSError
-            If the lock file cannot be created.
-        """
+        """Take the lock; False if another has it."""
         if self._descriptor >= 0:
             return True
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -99,7 +93,6 @@ class FolderLock:
         return True
 
     def release(self) -> None:
-        """Release the lock."""
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             with contextlib.suppress(OSError):
@@ -182,13 +175,7 @@ class RecoveryStore:
         return self._own
 
     def write(self, project: Project, about: About) -> None:
-        """Write to disk what has changed of `project`, except its training.
-
-        Raises
-        ------
-        StudioError
-            If it cannot be written. What was kept before is still there.
-        """
+        """Write to disk what has changed of `project`, except its training."""
         project = replace(project, run=None, others=(), counts=None)
         with self._writing, _reported(self._not_kept):
             try:
@@ -205,13 +192,7 @@ class RecoveryStore:
             self._tidy(about.run, self._number)
 
     def write_run(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
-        """Keep a project with its training as number `number`; it becomes valid once `about` says so.
-
-        Raises
-        ------
-        StudioError
-            If it cannot be written, or would leave too little free space on the disk.
-        """
+        """Keep a project with its training as number `number`; it becomes valid once `about` says so."""
         from wordpiece_studio.storage.project.stored_run import link_copy
 
         with _reported(self._run_not_kept):

@@ -148,11 +148,6 @@ class Configuration:
             The tokenizer as the other files describe it.
         usual
             Special tokens of a tokenizer whose files describe none; None for that of a ``tokenizer.json``.
-
-        Raises
-        ------
-        StudioError
-            If an added token would not have the id that is stated for it.
         """
         vocabulary = tokenizer.vocabulary
         named = dict(self._named)
@@ -194,7 +189,6 @@ class Configuration:
         return made
 
     def configure(self, tokenizer: LibraryTokenizer) -> None:
-        """Set the roles and lengths of a tokenizer that another library runs."""
         roles = {role: token.content for role, token in self._named.items()}
         tokenizer.set_roles(roles, self.model_max_length)
         self._set_sides(tokenizer)
@@ -219,13 +213,7 @@ class Configuration:
         )
 
     def check(self, normalizer: Normalizer | None, other: str) -> None:
-        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`.
-
-        Raises
-        ------
-        StudioError
-            If it is not: which of the two applies then depends on the program and its version.
-        """
+        """Check that it is consistent with the normalizer of a ``tokenizer.json`` beside it, named `other`."""
         fields = self._fields
         if not isinstance(normalizer, BertNormalizer):
             return
@@ -264,11 +252,6 @@ def read_configuration(folder: Path) -> Configuration | None:
 
     Like `transformers`, this reads the older ones, ``special_tokens_map.json`` and ``added_tokens.json``, only if the
     first one does not list the added tokens.
-
-    Raises
-    ------
-    StudioError
-        If one cannot be read, is damaged, or a value is of the wrong type.
     """
     names = (CONFIG_FILE, SPECIAL_TOKENS_FILE, ADDED_TOKENS_FILE)
     name = next((name for name in names if (folder / name).exists()), None)

@@ -86,13 +86,7 @@ class JsonPart:
         return StudioError(what, advice or _ADVICE, path=self.file, place=where, **values)
 
     def members(self) -> dict[str, JsonPart]:
-        """Return the values of an object by key.
-
-        Raises
-        ------
-        StudioError
-            If it is not an object, or a key appears twice.
-        """
+        """Return the values of an object by key."""
         found = self._decoded(_OBJECTS)
         position, seen = 0, 0
         view = memoryview(self.data)
@@ -107,23 +101,11 @@ class JsonPart:
         return {key: JsonPart(bytes(value), self.file, f"{self.place}.{key[:50]}") for key, value in values}
 
     def typed(self, type_: type[_T]) -> _T:
-        """Return the value as an instance of a type.
-
-        Raises
-        ------
-        StudioError
-            If it is not of that type; the message names the place in it.
-        """
+        """Return the value as an instance of a type."""
         return self._decoded(msgspec.json.Decoder(type_))
 
     def value(self, most_bytes: int = LARGEST_VALUE_BYTES) -> Any:
-        """Return a small value of any type.
-
-        Raises
-        ------
-        StudioError
-            If it is not small, is nested too deeply, or a key appears twice.
-        """
+        """Return a small value of any type."""
         if len(self.data) > most_bytes:
             raise self.refused("{n:,} bytes are far too many", n=len(self.data))
         if _depth(self.data) > _DEEPEST:
@@ -135,13 +117,7 @@ class JsonPart:
             raise self.refused("{reason}", reason=printable(str(error)[:200])) from None
 
     def ids(self, most: int = (1 << 32) - 1) -> dict[str, int]:
-        """Return an object whose values are ids: integers from 0, all different.
-
-        Raises
-        ------
-        StudioError
-            If it is something else; the message names a key that appears twice, or two keys with the same id.
-        """
+        """Return an object whose values are ids: integers from 0, all different."""
         found = self.typed(dict[str, int])
         if self.data.replace(rb"\\", b"").replace(rb"\"", b"").count(b'"') // 2 != len(found):
             raise self.refused("the key {key} appears twice", key=repr(_first_duplicate(_keys(self.data))[:50]))
@@ -186,13 +162,7 @@ class JsonPart:
 
 
 def read_json(path: str | os.PathLike[str]) -> JsonPart:
-    """Return a whole JSON file.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be read or is too large.
-    """
+    """Return a whole JSON file."""
     data = small_file_bytes(path, LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER)
     return JsonPart(data.removeprefix(b"\xef\xbb\xbf"), display_name(path))
 
@@ -274,13 +244,7 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryTokenizer:
-    """Return the tokenizer of a ``tokenizer.json``.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read, is damaged or hostile; the message names the place in it, or quotes the library.
-    """
+    """Return the tokenizer of a ``tokenizer.json``."""
     file = read_json(path)
     members = file.members()
     _check_frame(file, members)
@@ -312,13 +276,7 @@ def _parts(members: Mapping[str, JsonPart]) -> tuple[Any, Any, list[AddedToken]]
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
-    """Return the normalizer that a ``tokenizer.json`` specifies, if it is one of ours.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read or is damaged.
-    """
+    """Return the normalizer that a ``tokenizer.json`` specifies, if it is one of ours."""
     return read_normalizer(_value(read_json(path).members().get("normalizer")))
 
 
@@ -395,13 +353,7 @@ def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
-    """Return the ids of a model's tokens.
-
-    Raises
-    ------
-    StudioError
-        If they, or anything else in the model, are invalid.
-    """
+    """Return the ids of a model's tokens."""
     vocab, prefix, longest = vocabulary.ids(), fields.continuing_subword_prefix, fields.max_input_chars_per_word
     if fields.unk_token not in vocab:
         raise part.refused(
@@ -419,14 +371,7 @@ def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -
 
 
 def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
-    """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none.
-
-    Raises
-    ------
-    StudioError
-        If one is not a valid added token, appears twice, or has an id that belongs to another token or that the
-        `tokenizers` library would not give it.
-    """
+    """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none."""
     found = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
     if part is None:
         return []

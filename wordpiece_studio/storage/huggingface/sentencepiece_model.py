@@ -41,11 +41,6 @@ class SentencePieceModel:
     ----------
     content
         The content of the file.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be understood.
     """
 
     def __init__(self, content: bytes) -> None:

@@ -53,11 +53,6 @@ def tokenizer_json_bytes(tokenizer: Tokenizer, merges: Sequence[tuple[str, str]]
     If the vocabulary has a class token and a separator, they are put around a text unless ``add_special_tokens=False``
     is passed, as in BERT's own files. A vocabulary without its unknown token is written as it is: where the Studio
     gives an unknown word no id, the library then fails.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be expressed exactly, see `why_not_expressible`; or a token contains half a character.
     """
     normalizer, pre_tokenizer = _pipeline(tokenizer)
     vocabulary = tokenizer.vocabulary
@@ -103,13 +98,7 @@ def _bpe(vocabulary: Vocabulary, merges: Sequence[tuple[str, str]]) -> dict[str,
 
 
 def pretty_json(value: Any) -> bytes:
-    """Return a JSON value indented by two spaces, with unescaped UTF-8 and without a final line end.
-
-    Raises
-    ------
-    StudioError
-        If a string in it contains half a character.
-    """
+    """Return a JSON value indented by two spaces, with unescaped UTF-8 and without a final line end."""
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2)
     except UnicodeEncodeError as error:
@@ -126,13 +115,7 @@ def _pipeline(tokenizer: Tokenizer) -> tuple[dict[str, Any] | None, dict[str, An
 
 
 def _check_vocabulary(vocabulary: Vocabulary, *, is_bpe: bool) -> None:
-    """Check everything that does not depend on how text becomes words.
-
-    Raises
-    ------
-    StudioError
-        If the vocabulary cannot be expressed in a ``tokenizer.json``.
-    """
+    """Check everything that does not depend on how text becomes words."""
     if vocabulary.end_of_word_suffix is not None and not is_bpe:
         raise StudioError(
             'A tokenizer.json cannot express the end-of-word suffix "{suffix}": its WordPiece would never match it',

@@ -85,13 +85,7 @@ class _Head:
 
 
 def read_head(path: str | os.PathLike[str]) -> _Head:
-    """Read the first and the last bytes of a project, but nothing from a device, a pipe or a folder.
-
-    Raises
-    ------
-    StudioError
-        If the file does not exist, or is not a project.
-    """
+    """Read the first and the last bytes of a project, but nothing from a device, a pipe or a folder."""
     regular_file_status(path)
     try:
         # Never block, whatever may have replaced the file in the meantime.
@@ -174,13 +168,7 @@ def is_replaced(path: str | os.PathLike[str], before: ProjectStamp) -> bool:
 
 
 def check_every_byte(path: str | os.PathLike[str]) -> None:
-    """Check a project against the hash at its end.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read, or a byte differs.
-    """
+    """Check a project against the hash at its end."""
     result, last = hashlib.sha256(), b""
     try:
         with open(path, "rb") as file:
@@ -227,11 +215,6 @@ class Container:
         The files of the corpus.
     parts : dict[str, Part]
         The parts by name.
-
-    Raises
-    ------
-    StudioError
-        If the file cannot be read, is not a project, was written by a newer program, or is damaged.
     """
 
     def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
@@ -361,13 +344,7 @@ class Container:
     # Parts.
 
     def array(self, name: str, kinds: str) -> NDArray[Any]:
-        """Return a part that is an array of one of NumPy's `kinds`: ``"i"``, ``"f"``, ``"b"``.
-
-        Raises
-        ------
-        StudioError
-            If there is none, or it is damaged.
-        """
+        """Return a part that is an array of one of NumPy's `kinds`: ``"i"``, ``"f"``, ``"b"``."""
         part = self._part(name)
         if part.kind not in ITEM_BYTES or part.kind == TEXT or np.dtype(part.kind).kind not in kinds:
             raise damaged(self.path, PART, part=name)
@@ -381,13 +358,7 @@ class Container:
         return values
 
     def text(self, name: str) -> str:
-        """Return a part that is a text.
-
-        Raises
-        ------
-        StudioError
-            If there is none, or it is damaged.
-        """
+        """Return a part that is a text."""
         part = self._part(name)
         if part.kind != TEXT:
             raise damaged(self.path, PART, part=name)
@@ -395,13 +366,7 @@ class Container:
             return b"".join(self._pieces(part)).decode("utf-8", "surrogatepass")
 
     def strings(self, name: str, n: int) -> list[str]:
-        """Return a list of `n` strings, see `strings_parts`.
-
-        Raises
-        ------
-        StudioError
-            If there is none, it is damaged, or it has a different length.
-        """
+        """Return a list of `n` strings, see `strings_parts`."""
         self._check_memory(_TOO_MUCH, _STRING_BYTES * n, part=f"{name}/text")
         text = self.text(f"{name}/text")
         if f"{name}/lengths" not in self.parts:
@@ -417,13 +382,7 @@ class Container:
         return [text[start:end] for start, end in zip((ends - lengths).tolist(), ends.tolist(), strict=True)]
 
     def packed(self, name: str) -> PackedPart:
-        """Return a part as it is stored.
-
-        Raises
-        ------
-        StudioError
-            If there is none, or it is damaged.
-        """
+        """Return a part as it is stored."""
         part = self._part(name)
         return PackedPart(name, part.kind, part.n, tuple(self._checked_chunks(part)))
 

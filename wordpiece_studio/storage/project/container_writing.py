@@ -61,7 +61,6 @@ class PartContent:
 
 
 def text_part(name: str, text: str) -> PartContent:
-    """Return a part that is a text."""
     data = text.encode("utf-8", "surrogatepass")
     return PartContent(name, TEXT, memoryview(data), len(data))
 
@@ -153,13 +152,7 @@ class Image:
         self._database.close()
 
     def add(self, content: PartContent | PackedPart) -> None:
-        """Add a part, compressed now unless it is already.
-
-        Raises
-        ------
-        SavingStopped
-            If `should_stop` returns True.
-        """
+        """Add a part, compressed now unless it is already."""
         if isinstance(content, PackedPart):
             self._add_chunks(content.name, content.kind, content.n, iter(content.chunks))
             return

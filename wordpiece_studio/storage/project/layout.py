@@ -116,7 +116,6 @@ def chunk_hash(name: str, kind: str, number: int, n: int, data: bytes) -> bytes:
 
 
 def part_hash(name: str, kind: str, n: int, chunk_hashes: Iterable[bytes]) -> bytes:
-    """Return the hash of a part whose chunks have these hashes."""
     return hashlib.sha256(f"{name}\0{kind}\0{n}\0".encode() + b"".join(chunk_hashes)).digest()
 
 

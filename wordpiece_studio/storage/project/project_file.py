@@ -111,13 +111,6 @@ def save_project(
         Called regularly with the bytes done and the approximate total.
     should_stop
         Called regularly to find out whether to stop.
-
-    Raises
-    ------
-    SavingStopped
-        If `should_stop` returned True.
-    StudioError
-        If the file, or a part of the project, cannot be written; an existing file at `path` is then unchanged.
     """
     runs = [*_written(project.runs), *_written(project.runs, is_library_run=True)]
     image, parts = _image(path, project, runs, report, should_stop)
@@ -140,14 +133,7 @@ def save_project(
 
 
 def open_project(path: str | os.PathLike[str]) -> Project:
-    """Return the project in a file. The words and places of its run are read when first needed.
-
-    Raises
-    ------
-    StudioError
-        If the file does not exist, is not a project, was saved by a newer program, or is damaged; also later, when
-        words or places are needed, if those are damaged.
-    """
+    """Return the project in a file. The words and places of its run are read when first needed."""
     container = Container(path)
     try:
         project = _read(container)
@@ -162,13 +148,7 @@ def open_project(path: str | os.PathLike[str]) -> Project:
 
 
 def check_project(path: str | os.PathLike[str]) -> None:
-    """Check a whole project: every byte, every record and part, and their consistency.
-
-    Raises
-    ------
-    StudioError
-        As `open_project`; if any byte is not what was saved.
-    """
+    """Check a whole project: every byte, every record and part, and their consistency."""
     project = open_project(path)  # more specific about what is wrong than the bytes
     if project.counts is not None:
         _ = project.counts.words
@@ -372,13 +352,7 @@ MIGRATIONS: Mapping[int, Callable[[Records], Records]] = {}
 
 
 def _migrated(container: Container) -> Records:
-    """Return the records of a project, converted to the newest major version.
-
-    Raises
-    ------
-    StudioError
-        If its version never existed.
-    """
+    """Return the records of a project, converted to the newest major version."""
     records = dict(container.meta)
     for major in range(container.major, layout.MAJOR):
         if major not in MIGRATIONS:

@@ -145,13 +145,7 @@ def to_json(record: Any, more: dict[str, Any] | None = None) -> str:
 
 
 def from_json(text: str) -> Any:
-    """Return the value of a JSON text.
-
-    Raises
-    ------
-    ValueError
-        If it is not JSON, is nested too deeply, or would take far more memory than a genuine one.
-    """
+    """Return the value of a JSON text."""
     memory = _BRACE_BYTES * text.count("{") + _BRACKET_BYTES * text.count("[") + _COMMA_BYTES * text.count(",")
     if memory + len(text) > _MOST_MEMORY:
         raise ValueError(f"{len(text)} characters of JSON")
@@ -162,13 +156,7 @@ def from_json(text: str) -> Any:
 
 
 def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None = None) -> _Record:
-    """Return the record in a JSON text; unknown fields go into `unknown`, if given.
-
-    Raises
-    ------
-    ValueError
-        If it is not such a record.
-    """
+    """Return the record in a JSON text; unknown fields go into `unknown`, if given."""
     values = from_json(text)
     if unknown is not None and isinstance(values, dict):
         unknown.update({name: values.pop(name) for name in values.keys() - _fields(kind)})
@@ -176,13 +164,7 @@ def read_record(text: str, kind: type[_Record], unknown: dict[str, Any] | None =
 
 
 def read_heads(text: str, kind: type[_Record], *, drops_unknown: bool) -> list[_Record]:
-    """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields.
-
-    Raises
-    ------
-    ValueError
-        If they are no such records.
-    """
+    """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields."""
     values = from_json(text)
     if drops_unknown and isinstance(values, list):
         values = [_known(each, kind) for each in values]
@@ -201,13 +183,7 @@ def _fields(kind: type[msgspec.Struct]) -> set[str]:
 
 
 def checked_settings(settings: ProjectSettings) -> ProjectSettings:
-    """Return settings from a file if they can start a training.
-
-    Raises
-    ------
-    StudioError, TypeError
-        If not: a value is out of range or of the wrong type.
-    """
+    """Return settings from a file if they can start a training."""
     TrainingConfig.from_dict(settings.training)
     normalizers.from_spec(settings.normalizer)
     pre_tokenizers.from_spec(settings.pre_tokenizer)
@@ -253,15 +229,7 @@ def _about(reference: CorpusReference, role: Literal["file", "origin"]) -> str:
 
 
 def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None, folder: str) -> ProjectCorpus:
-    """Return the corpus from the output of `write_corpus`; `folder`: the present folder of the project.
-
-    Raises
-    ------
-    ValueError
-        If a value is impossible.
-    StudioError
-        If an encoding is unknown.
-    """
+    """Return the corpus from the output of `write_corpus`; `folder`: the present folder of the project."""
     origins: list[CorpusReference] = []
     files: list[CorpusReference] = []
     located = [located_file(row, folder) for row in rows]
@@ -315,11 +283,6 @@ def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
     """Return the path of a row's file for a project in `folder`, and the places that need the user's agreement.
 
     Without any, it is in the folder, or was. Nothing else is touched.
-
-    Raises
-    ------
-    ValueError
-        If the row does not hold valid paths.
     """
     places = [_text(row.absolute)]
     if row.relative is not None:

@@ -89,13 +89,7 @@ def words_parts(words: str, counts: WordCounts) -> Iterator[PartContent]:
 
 
 def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]) -> WordCounts:
-    """Return word counts whose words are read when first needed.
-
-    Raises
-    ------
-    StudioError
-        If they are damaged; if the words are, when those are needed.
-    """
+    """Return word counts whose words are read when first needed."""
     container = later.container
     name = _COUNTS.format(words)
     counts = container.array(name, "i").astype(np.int64)
@@ -168,11 +162,6 @@ def read_corpus_counts(
     """Return the word counts of a corpus; None if they belong to another corpus or were counted differently.
 
     This happens if a program that does not support word counts kept them although it changed the corpus.
-
-    Raises
-    ------
-    StudioError
-        If they are damaged; if the words are, when those are needed.
     """
     is_same_pipeline = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
     if not is_same_pipeline or head.corpus != _digest(corpus, settings.max_word_length):
@@ -328,11 +317,6 @@ class WrittenRun:
         Its place among the runs of the file, and that of the run whose words it shares, or its own.
     text
         The number of the text that it was trained on.
-
-    Raises
-    ------
-    StudioError
-        If its normalizer or pre-tokenizer cannot be written to a file.
     """
 
     def __init__(self, run: ProjectRun, place: int = 0, words: int = 0, text: int | None = None) -> None:
@@ -466,23 +450,11 @@ class StoredRuns:
         self._words: dict[int, WordCounts] = {}
 
     def all(self) -> list[ProjectRun]:
-        """Return the runs.
-
-        Raises
-        ------
-        StudioError
-            If what is read now is damaged; if words or places are, when those are needed.
-        """
+        """Return the runs."""
         return [self._run(place, head) for place, head in enumerate(self._heads) if self._has_words(place)]
 
     def check(self) -> None:
-        """Check what `all` reads except merges and tokens.
-
-        Raises
-        ------
-        StudioError
-            If something is damaged.
-        """
+        """Check what `all` reads except merges and tokens."""
         for place, head in enumerate(self._heads):
             self._check(place, head)
 

@@ -136,7 +136,6 @@ class VocabularyExport(QObject):
         self._open(_Question(project, tuple(steps)))
 
     def _ask_where(self, project: Project, name: str) -> None:
-        """Ask where to write the file of another library, and write it."""
         title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, self._proposed_folder(), name)
         dialog.fileSelected.connect(partial(self.write_library_run, project))

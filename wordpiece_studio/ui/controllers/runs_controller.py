@@ -152,7 +152,6 @@ class RunsController(QObject):
         self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))
 
     def _on_runs_chosen(self, _run: Run) -> None:
-        """Say that a training is left, which can be resumed."""
         left = self._runs.current
         if left is not None and left.stop_reason is None and self._session.model.state is TrainerState.TRAINING:
             words = self.tr("Training of run {letter} is paused. Switch back to the run to resume it.")

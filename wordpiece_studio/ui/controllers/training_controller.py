@@ -122,7 +122,6 @@ class TrainingController(QObject):
         self._wait_for_counts()
 
     def learn_first_merge(self) -> None:
-        """Begin a paused training, and learn its first merge."""
         self._next_is_automatic = False
         self._wants_one_merge = True
         self._wait_for_counts()

@@ -145,7 +145,6 @@ class KindChoice(QWidget):
         return list(self._buttons)[self._group.checkedId()]
 
     def choose(self, kind: ExportKind) -> None:
-        """Choose a kind."""
         self._buttons[kind].setChecked(True)
 
     def take_focus(self) -> None:

@@ -225,7 +225,6 @@ class FilePreview(QWidget):
 
     @property
     def names(self) -> list[str]:
-        """The files that are listed."""
         return self._names
 
     def show_files(self, names: Sequence[str]) -> None:

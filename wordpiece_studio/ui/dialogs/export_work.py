@@ -242,13 +242,7 @@ def inspect(order: Any, stop: threading.Event, _report: Report) -> Inspection | 
 
 
 def export(order: Any, stop: threading.Event, _report: Report) -> ExportOrder | InTheWay | None:
-    """Write what was ordered; the work of a `BackgroundJob` with an `ExportOrder`.
-
-    Raises
-    ------
-    StudioError
-        If it cannot be written.
-    """
+    """Write what was ordered; the work of a `BackgroundJob` with an `ExportOrder`."""
     exported = _exported(order.project, order.step, CorpusRecord())
     if exported is None:
         return None
@@ -284,13 +278,7 @@ class LibraryExport:
 
 
 def export_library(order: LibraryExport, stop: threading.Event, _report: Report) -> LibraryExport | None:
-    """Write the file of another library and its manifest; the work of a `BackgroundJob`.
-
-    Raises
-    ------
-    StudioError
-        If they cannot be written.
-    """
+    """Write the file of another library and its manifest; the work of a `BackgroundJob`."""
     place, library_run = order.place, order.run.library_run
     record = record_of_project(order.project, stop.is_set)
     if stop.is_set() or library_run is None:

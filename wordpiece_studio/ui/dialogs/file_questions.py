@@ -63,7 +63,6 @@ def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
 
 
 def names_project(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path has the suffix of a project."""
     return os.fspath(path).lower().endswith(SUFFIX)
 
 

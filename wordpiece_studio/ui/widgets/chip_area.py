@@ -318,7 +318,6 @@ class ChipFlow(ChipArea[int]):
 
     @property
     def items(self) -> tuple[FlowItem, ...]:
-        """The items shown."""
         return self._items
 
     def show_items(self, items: Sequence[FlowItem], name: str) -> None:

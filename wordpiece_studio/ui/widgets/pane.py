@@ -235,7 +235,6 @@ class TitleBar(QFrame):
         self._fit()
 
     def set_heading(self, title: str, hint: str) -> None:
-        """Show this title and this hint."""
         if title:
             set_plain_text(self._title_label, title)
         self._hint_label.show_text(hint)

@@ -20,7 +20,6 @@ _LEAST = QSize(200, 80)
 
 
 def room_for(window: QWidget) -> QSize:
-    """Return the largest size of a window on its screen, without its frame."""
     return window.screen().availableSize() - FRAME
 
 

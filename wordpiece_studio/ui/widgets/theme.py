@@ -356,7 +356,6 @@ class Theme(QObject):
 
     @property
     def accent_text(self) -> QColor:
-        """Text on the accent."""
         return self.colors.accent_text
 
     @property
@@ -386,7 +385,6 @@ class Theme(QObject):
 
     @property
     def error(self) -> QColor:
-        """Text of an error."""
         return self.colors.error
 
     @property

@@ -69,7 +69,6 @@ def line_text(line: str) -> str:
 
 
 def signed_text(change: int) -> str:
-    """Return a change with its sign."""
     return f"−{number_text(-change)}" if change < 0 else f"+{number_text(change)}" if change else "±0"
 
 

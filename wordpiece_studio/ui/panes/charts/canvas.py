@@ -54,7 +54,6 @@ class Label(graph.TextItem):  # type: ignore[misc]
         self.fit()
 
     def clear(self) -> None:
-        """Hide the label."""
         self._wanted, self._rect = None, QRectF()
         self.hide()
 
@@ -196,7 +195,6 @@ class Canvas(QWidget):
             self.update()
 
     def set_axes(self, x_range: Range, y_range: Range, x_ticks: Ticks, y_ticks: Ticks) -> None:
-        """Show these ranges, with these ticks."""
         self._x_range, self._y_range, self._x_ticks, self._y_ticks = x_range, y_range, x_ticks, y_ticks
         self._box.setRange(xRange=x_range, yRange=y_range, padding=0, disableAutoRange=True)
         self._bottom.setTicks([x_ticks])

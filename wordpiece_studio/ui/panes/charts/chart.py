@@ -167,7 +167,6 @@ class Chart(QWidget):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the chart shows anything."""
         return self._drawn is not None
 
     @property

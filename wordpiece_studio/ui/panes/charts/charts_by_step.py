@@ -512,7 +512,6 @@ class InUseChart(StepChart):
         return None if self.source.history is None else len(self.source.usage.in_use) or None
 
     def missing(self) -> str:
-        """Return that the tokens are being counted."""
         if self.source.history is None:
             return super().missing()
         return self.tr("Counting how often tokens are used…")

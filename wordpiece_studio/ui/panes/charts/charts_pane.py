@@ -333,13 +333,7 @@ class ChartsPane(Pane):
             self._turn_timer.start()
 
     def picture(self, kind: str) -> bytes:
-        """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``.
-
-        Raises
-        ------
-        StudioError
-            If there is no chart to save yet.
-        """
+        """Return the charts shown as the content of a file, ``"png"`` or ``"svg"``."""
         from wordpiece_studio.ui.panes.charts.chart import ChartPicture
 
         self.refresh_now()

@@ -176,7 +176,6 @@ def _titles() -> tuple[tuple[str, str], ...]:
 
 
 def _of(row: FiguresRow, name: str) -> float | None:
-    """Return a figure; None if there is none."""
     value = None if row.figures is None else getattr(row.figures, name)
     return None if value is None or value != value else value
 

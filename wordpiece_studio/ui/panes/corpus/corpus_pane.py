@@ -224,7 +224,6 @@ class CorpusPane(QWidget):
 
     @property
     def face(self) -> Face:
-        """What is shown of the corpus."""
         return Face(self.faces.currentIndex())
 
     def show_face(self, face: Face) -> None:
@@ -244,21 +243,18 @@ class CorpusPane(QWidget):
         self.find_bar.open_bar(self.editor.view_part(cursor.selectionStart(), cursor.selectionEnd()))
 
     def find_next(self) -> None:
-        """Go to the next place found."""
         if not self.find_bar.sought:
             self.open_find_bar()
         elif places := self._found_places():
             self._go_to(places, next_place(places, self.editor.textCursor().selectionEnd()))
 
     def find_previous(self) -> None:
-        """Go to the previous place found."""
         if not self.find_bar.sought:
             self.open_find_bar()
         elif places := self._found_places():
             self._go_to(places, previous_place(places, self.editor.textCursor().selectionStart()))
 
     def _found_places(self) -> list[tuple[int, int]]:
-        """Return the places found in the text shown."""
         if self._places is None:
             self._places = find_places(self._document.view_text, self.find_bar.sought, self.find_bar.case_matters)
             if not self._places:

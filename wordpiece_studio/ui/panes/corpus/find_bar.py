@@ -127,12 +127,10 @@ class FindBar(QFrame):
 
     @property
     def sought(self) -> str:
-        """The text to find."""
         return self._field.text()
 
     @property
     def case_matters(self) -> bool:
-        """Whether case matters."""
         return self._case_button.isChecked()
 
     def open_bar(self, text: str = "") -> None:

@@ -170,7 +170,6 @@ class LintView(QWidget):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings shown."""
         return self._findings
 
     @property
@@ -259,7 +258,6 @@ class LintView(QWidget):
 
 
 def title_words(finding: Finding) -> str:
-    """Return the title of a finding."""
     return _translated(finding.title_template).format(**_values(finding, _LONGEST_WORD))
 
 

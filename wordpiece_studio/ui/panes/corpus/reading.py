@@ -262,7 +262,6 @@ class ReadingForm(QWidget):
         self.show_files(())
 
     def show_files(self, rows: Sequence[FileRow]) -> None:
-        """Show how these files are read."""
         self.setEnabled(bool(rows))
         self._show_kinds(rows)
         has_encoding = any(row.file.kind not in _KINDS_WITHOUT_ENCODING for row in rows)

@@ -100,7 +100,6 @@ class _WordDelegate(ChipDelegate):
             paint_mark(painter, option.rect, self._theme)
 
     def lines(self, cell: QRect, index: Index) -> list[tuple[QRect, Index]]:
-        """Return the lines of a cell, each with the index of what it shows."""
         if not self._table.is_apart or index.column() != WordColumn.SPLIT:
             return [(cell, index)]
         upper, lower = QRect(cell), QRect(cell)
@@ -364,7 +363,6 @@ class WordsFace(Pane):
     # -- words that are cut differently
 
     def _others(self) -> list[ComparedStep]:
-        """Return what the step shown is compared with."""
         return [] if self._model.run is None else self._session.comparison.beside()
 
     def _show_choice(self, others: Sequence[ComparedStep]) -> None:

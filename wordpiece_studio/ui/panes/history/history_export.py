@@ -59,11 +59,6 @@ def history_tsv(
     ----------
     steps
         Steps from 1, shape (n_rows,), in the order wanted.
-
-    Raises
-    ------
-    NotWanted
-        If `should_stop` returns True.
     """
     lines, turn = ["\t".join(MERGE_COLUMNS)], Turn()
     for columns in merge_parts(history, steps, should_stop):

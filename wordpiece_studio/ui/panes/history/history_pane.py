@@ -86,7 +86,6 @@ class HistoryPane(Pane):
 
     @property
     def rows(self) -> HistoryTableModel:
-        """The rows of the table."""
         return self._rows
 
     def _connect(self) -> None:
@@ -211,7 +210,6 @@ class HistoryPane(Pane):
         self._view.columns.take_names(names)
 
     def set_export_enabled(self, is_enabled: bool) -> None:
-        """Set whether there is something to export and nothing is being exported."""
         self._controls.set_export_enabled(is_enabled)
 
     def close_jobs(self) -> None:

@@ -114,7 +114,6 @@ class RunTabs(QTabBar):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the runs as they are now."""
         runs = self._runs.all
         texts = list(zip(runs, run_names(runs), (badges_text(run, self._merges(run)) for run in runs), strict=True))
         self.blockSignals(True)
@@ -133,7 +132,6 @@ class RunTabs(QTabBar):
         self.update()
 
     def controls(self, index: int) -> TabControls:
-        """Return the controls of a tab."""
         return cast("TabControls", self.tabButton(index, _RIGHT))
 
     def menu_of(self, run: Run) -> QMenu:

@@ -227,7 +227,6 @@ class CandidatesView(ChoosingTable):
 
     @property
     def candidates(self) -> CandidatesModel:
-        """The model shown."""
         return self._candidates
 
     @property
@@ -359,7 +358,6 @@ class CandidatesView(ChoosingTable):
         self._delegate.leave_room_for(self._tie_width() if self._candidates.tied_rows > 1 else 0)
 
     def show_pair(self, left: str, right: str) -> None:
-        """Mark the row of this pair, or no row if it is not among the candidates."""
         self.mark_row(self._candidates.row_of(left, right))
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -37,7 +37,6 @@ def _tr(text: str) -> str:
 
 
 def value_name(objective: str) -> str:
-    """Return the name of the value of an objective."""
     return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 

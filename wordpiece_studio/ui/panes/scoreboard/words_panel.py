@@ -213,11 +213,9 @@ class WordsModel(RecordTableModel["PairWord"]):
 
     @property
     def words(self) -> PairWords:
-        """The words shown."""
         return self._words
 
     def set_words(self, words: PairWords) -> None:
-        """Show these words."""
         self._words = words
         self.set_records(words.words)
 
@@ -293,11 +291,9 @@ class WordsView(ChoosingTable):
 
     @property
     def words(self) -> WordsModel:
-        """The model shown."""
         return self._words
 
     def show_words(self, words: PairWords) -> None:
-        """Show these words from the top."""
         self._words.set_words(words)
         self._fit_columns()
         self.scrollToTop()
@@ -310,7 +306,6 @@ class WordsView(ChoosingTable):
         self.setColumnWidth(COUNT, max(counts, default=20) + 18)
 
     def mark_word(self, word: str) -> bool:
-        """Mark the row of a word; if it is not shown, mark none and return False."""
         rows = (row for row, shown in enumerate(self._words.words.words) if shown.word == word)
         row = next(rows, -1)
         self.mark_row(row)

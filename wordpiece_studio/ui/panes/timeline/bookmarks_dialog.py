@@ -172,7 +172,6 @@ class BookmarksDialog(ScreenDialog):
         (self._table if self._bookmarks.notes else self._keep).setFocus()
 
     def select_row(self, row: int) -> None:
-        """Make this row the current one."""
         self._table.setCurrentIndex(self._bookmarks.index(row, 0))
 
     def _set_up_table(self) -> None:

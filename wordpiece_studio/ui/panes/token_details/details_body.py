@@ -109,7 +109,6 @@ class DetailsBody(QScrollArea):
         return content
 
     def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
-        """Return all that shows chips."""
         return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
 
     def show_head(self, item: FlowItem, name: str, summary: str, birth: int = 0) -> None:

@@ -286,7 +286,6 @@ class DetailsState:
 
     @property
     def number_of_special(self) -> int:
-        """The number of special tokens."""
         config = self.model.config
         return len(config.reserved_tokens) if config is not None else 0
 

@@ -91,7 +91,6 @@ class ChangesModel(RecordTableModel["TextChange"]):
         return int(past[-1]) if len(past) else -1
 
     def row_of_step(self, run: Run | None) -> int:
-        """Return the row of a run that is at its step, or -1."""
         here = np.flatnonzero(self._steps == self._step_of_rows()).tolist()
         return next((row for row in here if self.run_of(row) is run), -1)
 
@@ -174,7 +173,6 @@ class ChangesView(QWidget):
 
     @property
     def rows(self) -> Sequence[TextChange]:
-        """The rows shown."""
         return self._table.changes.records
 
     def needed_height(self, most_rows: int | None = None) -> int:

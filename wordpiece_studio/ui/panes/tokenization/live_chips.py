@@ -109,7 +109,6 @@ class LiveChips(ChipArea[ChipPlace]):
 
     @property
     def lines(self) -> LiveLines:
-        """The lines shown."""
         return self._lines
 
     def set_lines(self, lines: LiveLines) -> None:

@@ -128,7 +128,6 @@ class TokenOptions(QWidget):
         return self._table.isChecked()
 
     def offer_longest_first(self, *, is_possible: bool, is_chosen: bool) -> None:
-        """Offer to cut the text by the longest token first, if that is possible."""
         self._longest_first.setVisible(is_possible)
         self._longest_first.setChecked(is_chosen)
 

@@ -110,7 +110,6 @@ class WhyHere(QWidget):
 
     @property
     def title(self) -> str:
-        """The title shown."""
         return self._title.text()
 
     @property
@@ -416,7 +415,6 @@ class UnknownBox(QFrame):
         return super().event(event)
 
     def needed_height(self, width: int) -> int:
-        """Return the height in pixels that the box needs at this width."""
         return wrapped_height(self.label, self._shown(width), width - 2 * (_SIDE + 1)) + 2 * (_TOP + 1)
 
     def _shown(self, width: int) -> str:

@@ -184,7 +184,6 @@ class TrainingSettings(QWidget):
         self.updateGeometry()
 
     def edit_special_tokens(self) -> None:
-        """Open the special tokens dialog."""
         dialog = SpecialTokensDialog(self._chosen.special_tokens, self.window())
         dialog.tokens_chosen.connect(self._on_dialog_tokens_chosen)
         dialog.finished.connect(self._on_dialog_finished)
@@ -334,7 +333,6 @@ class TrainButtons(QWidget):
 
     @property
     def has_keyboard(self) -> bool:
-        """Whether one of the buttons has the keyboard focus."""
         return any(button.hasFocus() for button in self._all)
 
     def show_training(self, is_training: bool, *, had_keyboard: bool) -> None:
