@@ -17,7 +17,7 @@ import sys
 from operator import index
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.part_counts import Merging
+from wordpiece_studio.corpus.counting.part_counts import Merging, lines_of
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, with_lines_before, written_order
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
@@ -143,7 +143,7 @@ def count_words(
     elif cluster is None:
         counts = _FileCounting(files, pipeline, max_word_length, *reporting).result(processes)
     else:
-        from wordpiece_studio.corpus.cluster.cluster_counting import count_on_cluster
+        from wordpiece_studio.corpus.counting.cluster_counting import count_on_cluster
 
         counts = count_on_cluster(cluster, files, pipeline, max_word_length, min_count, *reporting)
     counts.statistics = listed.noted(counts.statistics)
@@ -518,4 +518,4 @@ class _FileCounting:
             self._head += 1
             self._added = 0
             goes_on = self._head < len(self._segments) and self._segments[self._head].file == file
-            self._lines_before = self.counts.lines_of(file) if goes_on else 0
+            self._lines_before = lines_of(self.counts.files, file) if goes_on else 0

@@ -28,7 +28,7 @@ from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.word_numbers import spelled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -38,6 +38,16 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import FileStatistics
     from wordpiece_studio.text.word_numbers import WordNumbers
     from wordpiece_studio.text.word_table import TableWordNumbers
+
+
+def can_be_sent(pipeline: Pipeline) -> bool:
+    """Return whether another process can have a pipeline: whether its steps are the built-in ones."""
+    try:
+        normalizers.to_spec(pipeline.normalizer)
+        pre_tokenizers.to_spec(pipeline.pre_tokenizer)
+    except StudioError:
+        return False
+    return True
 
 
 def written_order(
@@ -115,7 +125,7 @@ class SegmentCounter:
 
     def __init__(
         self,
-        files: Sequence[CorpusFile],
+        files: Sequence[CorpusFile] | Mapping[int, CorpusFile],
         pipeline: Pipeline,
         longest: int,
         *,
