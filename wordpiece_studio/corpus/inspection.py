@@ -132,7 +132,9 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
     if kind in ("csv", "tsv"):
         from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 
-        rows = list(islice(DelimitedRows(stream, "\t" if kind == "tsv" else None, "skip-line"), _FIRST_ROWS))
+        rows = list(
+            islice(DelimitedRows("", stream.pieces(), "\t" if kind == "tsv" else None, "skip-line"), _FIRST_ROWS)
+        )
         return (tuple(rows[0].cells), proposed_column(columns_with_text(rows))) if rows else ((), None)
     return (), None
 
