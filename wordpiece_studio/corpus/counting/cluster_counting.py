@@ -284,15 +284,13 @@ def counted(
 
     The files have the numbers that they have in the corpus, and paths that mean the same on every machine.
     """
-    check_wish = _check_of_wish()
     counter = SegmentCounter(
         files,
         pipeline,
         longest,
         is_compiled=pipeline.is_local and bytes_to_come > 0 and are_kernels_worth_it(bytes_to_come),
         part_bytes=_PART_BYTES,
-        on_block=lambda _: check_wish(),
-        check_stop=check_wish,
+        check_stop=_check_of_wish(),
     )
     first = segments[0]
     merging = Merging(counter.numbers, first.file)

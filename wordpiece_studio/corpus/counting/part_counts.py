@@ -1,4 +1,4 @@
-"""The words of a part of a corpus: counted anywhere, sent as bytes, and merged in the order of the corpus.
+"""The words of a part of a corpus: counted anywhere, and merged in the order of the corpus.
 
 However a corpus is divided, wherever a part was counted, and whichever neighbours are merged first, the result is the
 same: words, order, counts, and the notes on each file. Not here: the counting (`segment_counter`), and what is merged
@@ -8,7 +8,6 @@ when (`counting`, `cluster_counting`).
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -32,8 +31,6 @@ MOST_SKIPPED_WORDS = 1000
 
 IN_FIRST, IN_LAST = 1, 2
 """Flags of a word: whether it was in the first of the files, and whether in the last."""
-
-_HEADER_BYTES = 8  # which store the length of the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,51 +94,6 @@ class PartCounts:
         """How much memory it takes, which Dask asks for."""
         arrays = self.numbers, self.counts, self.places, self.ends
         return object.__sizeof__(self) + len(self.words) + sum(array.nbytes for array in arrays)
-
-    def to_bytes(self) -> bytes:
-        """Return this as bytes that are the same on every machine."""
-        arrays = [
-            self.words,
-            self.ends.astype("<i8").tobytes(),
-            self.numbers.astype("<i4").tobytes(),
-            self.counts.astype("<i8").tobytes(),
-            self.places.tobytes(),
-        ]
-        header = {
-            "sizes": [len(array) for array in arrays],
-            "first_file": self.first_file,
-            "files": [dataclasses.astuple(file) for file in self.files],
-            "skipped": self.skipped,
-            "skipped_words": self.skipped_words,
-            "spelled_out": self.spelled_out,
-            "bytes_read": self.bytes_read,
-            "rare": [self.rare_words, self.rare_occurrences],
-        }
-        return with_header(header, *arrays)
-
-    @classmethod
-    def from_bytes(cls, data: bytes | memoryview) -> Self:
-        """Return what `to_bytes` wrote."""
-        header, start = header_of(data)
-        arrays = []
-        for size in header["sizes"]:
-            arrays.append(memoryview(data)[start : start + size])
-            start += size
-        words, ends, numbers, counts, places = arrays
-        return cls(
-            np.frombuffer(numbers, dtype="<i4").astype(np.int32),
-            np.frombuffer(counts, dtype="<i8").astype(np.int64),
-            np.frombuffer(places, dtype=np.uint8),
-            header["first_file"],
-            tuple(FileStatistics(*file) for file in header["files"]),
-            tuple((file, line, byte, length) for file, line, byte, length in header["skipped"]),
-            header["skipped_words"],
-            header["spelled_out"],
-            header["bytes_read"],
-            bytes(words),
-            np.frombuffer(ends, dtype="<i8").astype(np.int64),
-            *header["rare"],
-        )
 
     def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
         """Return this with the words that the receiver does not know yet, from number `known` on."""
@@ -211,19 +163,6 @@ class PartCounts:
         if words is None:
             words = words_in(self.words, self.ends)
         return WordCounts(words, self.counts, pipeline.normalizer, pipeline.pre_tokenizer, statistics, skipped)
-
-
-def with_header(header: dict[str, Any], *contents: bytes) -> bytes:
-    """Return plain data, followed by bytes, as one byte string."""
-    written = json.dumps(header).encode()
-    return b"".join([len(written).to_bytes(_HEADER_BYTES, "little"), written, *contents])
-
-
-def header_of(data: bytes | memoryview) -> tuple[dict[str, Any], int]:
-    """Return the plain data that `with_header` wrote, and where the bytes after it begin."""
-    start = _HEADER_BYTES + int.from_bytes(data[:_HEADER_BYTES], "little")
-    header: dict[str, Any] = json.loads(bytes(data[_HEADER_BYTES:start]))
-    return header, start
 
 
 def lines_of(files: Sequence[FileStatistics], number: int) -> int:
