@@ -424,7 +424,8 @@ class Tokenizer(Encoder):
             If a file is missing or damaged, requires something that cannot be done exactly here, contradicts another,
             or holds no WordPiece vocabulary; only :func:`~wordpiece_studio.load_tokenizer` accepts those.
         """
-        return room.load(path, normalizer, pre_tokenizer)
+        loaded: Tokenizer = room.load(path, normalizer, pre_tokenizer)
+        return loaded
 
     def save(
         self, directory: str | os.PathLike[str], *, only: Literal["vocab.txt", "tokenizer.json"] | None = None
