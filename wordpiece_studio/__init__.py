@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 
+from wordpiece_studio import tokenizer
 from wordpiece_studio.version import __version__ as __version__
 
 TYPE_CHECKING = False  # importing typing would delay the handling of Ctrl-C
@@ -274,6 +275,21 @@ def __getattr__(name: str) -> Any:
             globals()[name] = value  # found directly from now on
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _load(*arguments: Any) -> Any:
+    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
+
+    return load_wordpiece_tokenizer(*arguments)
+
+
+def _save(*arguments: Any, **options: Any) -> None:
+    from wordpiece_studio.storage.tokenizer_directory import save_tokenizer
+
+    save_tokenizer(*arguments, **options)
+
+
+tokenizer.load, tokenizer.save = _load, _save
 
 
 def __dir__() -> list[str]:

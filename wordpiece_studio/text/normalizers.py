@@ -65,24 +65,19 @@ class BertNormalizer(CharacterNormalizer):
         base = "bert-uncased" if self.lowercase else "bert-cased"
         return f"{base}:{','.join(options)}" if options else base
 
-    @property
-    def growth(self) -> int:
-        """Four, as in the longest canonical decomposition."""
-        return 4
+    growth = 4  # as in the longest canonical decomposition
 
     def regards_neighbours(self, character: str) -> bool:
         """Return whether adjacent marks may change places, and the character keeps one that shows it."""
         return character in self._maps().unsteady
 
     def normalize(self, text: str) -> str:
-        """Return the normalized text."""
         maps = self._maps()
         if maps.decompose is not None and not text.isascii() and maps.combining.search(text):
             return maps.normalize_in_stages(text)
         return text.translate(maps.whole)
 
     def align(self, text: str) -> AlignedText:
-        """Return the normalized text, aligned with `text`."""
         normalized = self.normalize(text)
         # Nothing that is removed or decomposed is ever restored, and nothing in ASCII becomes longer.
         if normalized == text or (len(normalized) == len(text) and text.isascii()):
@@ -197,13 +192,9 @@ class _ByCharacter(CharacterNormalizer):
 
     __slots__ = ()
 
-    @property
-    def growth(self) -> int:
-        """Two: a capital I with a dot is lower-cased to an i and a dot."""
-        return 2
+    growth = 2  # a capital I with a dot is lower-cased to an i and a dot
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return False."""
         return False
 
 
@@ -211,17 +202,12 @@ class _ByCharacter(CharacterNormalizer):
 class Unchanged(_ByCharacter):
     """Leaves a text unchanged."""
 
-    @property
-    def name(self) -> str:
-        """``"none"``."""
-        return "none"
+    name = "none"
 
     def normalize(self, text: str) -> str:
-        """Return `text`."""
         return text
 
     def align(self, text: str) -> AlignedText:
-        """Return `text`, aligned with itself."""
         return AlignedText.identity(text)
 
 
@@ -235,17 +221,12 @@ class Lowercase(_ByCharacter):
     'σοφοσ'
     """
 
-    @property
-    def name(self) -> str:
-        """``"lowercase"``."""
-        return "lowercase"
+    name = "lowercase"
 
     def normalize(self, text: str) -> str:
-        """Return `text` in lower case."""
         return text.lower() if text.isascii() else text.translate(_lower_case())
 
     def align(self, text: str) -> AlignedText:
-        """Return `text` in lower case, aligned with `text`."""
         lowered = self.normalize(text)
         if len(lowered) == len(text):  # no character disappears
             return AlignedText(lowered, range(len(text)), range(1, len(text) + 1))
@@ -262,17 +243,12 @@ class StripAccents(_ByCharacter):
     'nino, niño'
     """
 
-    @property
-    def name(self) -> str:
-        """``"strip-accents"``."""
-        return "strip-accents"
+    name = "strip-accents"
 
     def normalize(self, text: str) -> str:
-        """Return `text` without marks."""
         return text if text.isascii() else text.translate(_without_marks())
 
     def align(self, text: str) -> AlignedText:
-        """Return `text` without marks, aligned with `text`."""
         stripped = self.normalize(text)
         if len(stripped) == len(text):
             return AlignedText.identity(text)
@@ -296,16 +272,13 @@ class RemoveCharacters(_ByCharacter):
         return "remove:" + self.characters.replace("%", "%25").replace("+", "%2B")
 
     @property
-    def is_local(self) -> bool:
-        """Whether neither blanks nor line ends are among the characters."""
+    def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
     def normalize(self, text: str) -> str:
-        """Return `text` without the characters."""
         return text.translate(dict.fromkeys(map(ord, self.characters)))
 
     def align(self, text: str) -> AlignedText:
-        """Return `text` without the characters, aligned with `text`."""
         return _kept(text, [index for index, character in enumerate(text) if character not in self.characters])
 
 
@@ -333,34 +306,25 @@ class CorpusOnly(Normalizer):
 
     @property
     def is_local(self) -> bool:
-        """Whether the step is."""
         return self.normalizer.is_local
 
     @property
     def is_by_character(self) -> bool:
-        """Whether the step is."""
         return self.normalizer.is_by_character
 
     @property
     def growth(self) -> int:
-        """That of the step."""
         return self.normalizer.growth
 
-    @property
-    def kept(self) -> Normalizer:
-        """A normalizer that changes nothing."""
-        return Unchanged()
+    kept = Unchanged()
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether the step does."""
         return self.normalizer.regards_neighbours(character)
 
     def normalize(self, text: str) -> str:
-        """Return `text` as the step changes it."""
         return self.normalizer.normalize(text)
 
     def align(self, text: str) -> AlignedText:
-        """Return `text` as the step changes it, aligned with `text`."""
         return self.normalizer.align(text)
 
 
@@ -407,29 +371,25 @@ class Sequence(Normalizer):
 
     @property
     def is_local(self) -> bool:
-        """Whether all of them are."""
         return all(normalizer.is_local for normalizer in self.normalizers)
 
     @property
     def is_by_character(self) -> bool:
-        """Whether all of them are."""
         return all(normalizer.is_by_character for normalizer in self.normalizers)
 
     @property
     def growth(self) -> int:
-        """The largest of theirs: what one of them decomposed is not decomposed again."""
+        # What one of them decomposed is not decomposed again.
         return max((normalizer.growth for normalizer in self.normalizers), default=1)
 
     @property
     def kept(self) -> Normalizer:
-        """What all of them keep."""
         parts = [part.kept for part in self.normalizers if not isinstance(part, CorpusOnly)]
         if parts == list(self.normalizers):
             return self
         return parts[0] if len(parts) == 1 else Sequence(parts)
 
     def regards_neighbours(self, character: str) -> bool:
-        """Return whether the result of any of them for the character may depend on its context."""
         text = character
         for normalizer in self.normalizers:
             if any(map(normalizer.regards_neighbours, text)):
@@ -438,13 +398,11 @@ class Sequence(Normalizer):
         return False
 
     def normalize(self, text: str) -> str:
-        """Return `text` normalized by each of them in turn."""
         for normalizer in self.normalizers:
             text = normalizer.normalize(text)
         return text
 
     def align(self, text: str) -> AlignedText:
-        """Return the normalized text, aligned with `text`."""
         aligned = AlignedText.identity(text)
         for normalizer in self.normalizers:
             aligned = aligned.then(normalizer.align(aligned.text))

@@ -106,12 +106,10 @@ class PatternPreTokenizer(_Searching):
         return PATTERN_PREFIX + self.pattern
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         matches = self._matches(compiled_pattern(self.pattern), text)
         return [Span(match[0], match.start(), match.end()) for match in matches if match[0]]
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         compiled = compiled_pattern(self.pattern)
         if compiled.groups:
             return [span.text for span in self.spans(text)]  # findall would return the groups
@@ -182,11 +180,9 @@ class Split(_Searching):
         return f"{SPLIT_PREFIX}{behavior}:{self.pattern}"
 
     def spans(self, text: str) -> list[Span]:
-        """Return the words of `text` and their positions."""
         return [Span(text[start:end], start, end) for start, end in self._places(text)]
 
     def split(self, text: str) -> list[str]:
-        """Return the words of `text`."""
         return [text[start:end] for start, end in self._places(text)]
 
     def _places(self, text: str) -> list[tuple[int, int]]:

@@ -155,16 +155,7 @@ class CharacterNormalizer(Normalizer):
     """A normalizer that looks at single characters and their neighbours, and never across a blank."""
 
     __slots__ = ()
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    is_local = is_by_character = True
 
 
 class Span(NamedTuple):
@@ -253,16 +244,7 @@ class CharacterPreTokenizer(PreTokenizer):
     """A pre-tokenizer to which context never matters, and for which a blank always separates words."""
 
     __slots__ = ()
-
-    @property
-    def is_local(self) -> bool:
-        """Always."""
-        return True
-
-    @property
-    def is_by_character(self) -> bool:
-        """Always."""
-        return True
+    is_local = is_by_character = True
 
 
 _FEW_TOKENS = 8

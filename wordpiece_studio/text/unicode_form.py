@@ -69,7 +69,6 @@ class UnicodeForm(CharacterNormalizer):
 
     @property
     def growth(self) -> int:
-        """The length of the longest decomposition."""
         return MOST_GROWTH if self.form in ("nfkc", "nfkd") else 4
 
     def regards_neighbours(self, character: str) -> bool:
@@ -77,7 +76,6 @@ class UnicodeForm(CharacterNormalizer):
         return character in _forms(self.form).regarding
 
     def normalize(self, text: str) -> str:
-        """Return the text in this form."""
         return _forms(self.form).normalize(text)
 
     def align(self, text: str) -> AlignedText:
@@ -154,7 +152,6 @@ class _Form:
         return "".join([*parts, text[done:]])
 
     def align(self, text: str) -> AlignedText:
-        """Return a text in this form, aligned with `text`."""
         if text.isascii() or not self._stretch.search(text):
             return AlignedText.identity(text)
         parts: list[str] = []

@@ -125,9 +125,10 @@ class Encoding:
         return f"<Encoding of {len(self):,} tokens: {shortened(self.tokens)}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import encoding_html  # it needs this module
+        from wordpiece_studio.notebook import encoding_html
 
-        return encoding_html(self)
+        places = list(zip(self.sequence_ids, self.words, strict=True))  # both texts of a pair have a word 0
+        return encoding_html(self.tokens, self.ids, self.offsets, places)
 
     @property
     def type_ids(self) -> list[int]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
+from wordpiece_studio import tokenizer as room
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import shortened
 from wordpiece_studio.text.normalizers import resolve_normalizer
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from wordpiece_studio.storage.tokenizer_directory import Only
     from wordpiece_studio.tokenizer.added_tokens import AddedToken, Section
     from wordpiece_studio.tokenizer.encoding import WordCut
 
@@ -106,9 +106,12 @@ class WordTrace:
         return f"<WordTrace of {self.word[:50]!r}: {shortened(self.tokens)}{reason}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import trace_html  # it needs this module
+        from wordpiece_studio.notebook import trace_html
 
-        return trace_html(self)
+        positions = [
+            (each.start, [(trial.candidate, trial.matched) for trial in each.tried]) for each in self.positions
+        ]
+        return trace_html(self.word, positions, self.tokens, self.unknown)
 
 
 class WordMatch(NamedTuple):
@@ -421,11 +424,12 @@ class Tokenizer(Encoder):
             If a file is missing or damaged, requires something that cannot be done exactly here, contradicts another,
             or holds no WordPiece vocabulary; only :func:`~wordpiece_studio.load_tokenizer` accepts those.
         """
-        from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # it needs this module
+        loaded: Tokenizer = room.load(path, normalizer, pre_tokenizer)
+        return loaded
 
-        return load_wordpiece_tokenizer(path, normalizer, pre_tokenizer)
-
-    def save(self, directory: str | os.PathLike[str], *, only: Only | None = None) -> None:
+    def save(
+        self, directory: str | os.PathLike[str], *, only: Literal["vocab.txt", "tokenizer.json"] | None = None
+    ) -> None:
         """Write the tokenizer to a folder in the form that `tokenizers`, `transformers` and others read.
 
         Parameters
@@ -442,9 +446,7 @@ class Tokenizer(Encoder):
             If a file cannot represent the tokenizer exactly, with the reason and what can be written instead; or cannot
             be written. The folder is then unchanged.
         """
-        from wordpiece_studio.storage.tokenizer_directory import save_tokenizer  # it needs this module
-
-        save_tokenizer(directory, self, only=only)
+        room.save(directory, self, only=only)
 
     def _sections(self, text: str) -> Iterator[Section]:
         """Yield the added tokens in a text, before it is normalized, and the stretches between them."""
