@@ -36,26 +36,22 @@ class TokenLengths:
     def __init__(self) -> None:
         self._history: MergeHistory | None = None
         self._lengths = array("i")
-        self._merges = 0
-
-    @property
-    def merges(self) -> int:
+        self.merges = 0
         """How many merges have been processed."""
-        return self._merges
 
     def catch_up(self, history: MergeHistory, merges: int) -> bool:
         """Process merges up to `merges`, a limited number per call; return whether that was all of them."""
         if history is not self._history:
             self._begin(history)
-        end = min(merges, self._merges + _MERGES_A_TURN)
+        end = min(merges, self.merges + _MERGES_A_TURN)
         names = ("left_id", "right_id", "new_id")
-        columns = (history.column(name)[self._merges : end].tolist() for name in names)
+        columns = (history.column(name)[self.merges : end].tolist() for name in names)
         lengths = self._lengths
         for left, right, new in zip(*columns, strict=True):
             if new == len(lengths):
                 lengths.append(lengths[left] + lengths[right])
-        self._merges = max(end, self._merges)
-        return self._merges >= merges
+        self.merges = max(end, self.merges)
+        return self.merges >= merges
 
     def first(self, size: int) -> NDArray[np.int32]:
         """Return the lengths of the first `size` tokens, as far as known; int32, special tokens included."""
@@ -69,7 +65,7 @@ class TokenLengths:
         config = history.config
         prefix, suffix = config.continuing_subword_prefix, config.end_of_word_suffix or ""
         tokens = history.vocabulary(0).tokens
-        self._history, self._merges = history, 0
+        self._history, self.merges = history, 0
         self._lengths = array("i", (len(token.removeprefix(prefix).removesuffix(suffix)) for token in tokens))
 
 
