@@ -24,7 +24,7 @@ from wordpiece_studio.session.chart_source import (
     tie_steps,
     value_curve,
 )
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.ui.panes.charts.canvas import linear_ticks, log_ticks
 from wordpiece_studio.ui.panes.charts.chart import Chart, StepChart
 from wordpiece_studio.ui.widgets.input_events import is_alone, keep
@@ -159,10 +159,8 @@ class SymbolsChart(StepChart):
         tokens, symbols = self.history.vocabulary_size(step), self.history.symbols_after(step)
         return self.tr("After merge {step}: {tokens}, {symbols}").format(
             step=number_text(step),
-            tokens=plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens)),
-            symbols=plural(symbols, "1 symbol in the corpus", "{count} symbols in the corpus").format(
-                count=number_text(symbols)
-            ),
+            tokens=counted(tokens, "1 token", "{count} tokens"),
+            symbols=counted(symbols, "1 symbol in the corpus", "{count} symbols in the corpus"),
         )
 
 
@@ -419,11 +417,13 @@ class LengthsChart(Chart):
             return self._figures_of_all()
         length = round(self.hovered)
         learned, alphabet = int(self._learned[length]), int(self._alphabet[length])
-        return " · ".join((
-            plural(length, "1 character", "{count} characters").format(count=number_text(length)),
-            plural(learned, "1 learned token", "{count} learned tokens").format(count=number_text(learned)),
-            plural(alphabet, "1 in the alphabet", "{count} in the alphabet").format(count=number_text(alphabet)),
-        ))  # fmt: skip
+        return " · ".join(
+            (
+                counted(length, "1 character", "{count} characters"),
+                counted(learned, "1 learned token", "{count} learned tokens"),
+                counted(alphabet, "1 in the alphabet", "{count} in the alphabet"),
+            )
+        )
 
     def _figures_of_all(self) -> str:
         learned = int(self._learned.sum())
@@ -522,8 +522,8 @@ class ZipfChart(Chart):
 
     def _selected_rank(self) -> int | None:
         selected = self.source.selected
-        places = [] if selected is None else np.flatnonzero(self._ids == selected.id)
-        return int(places[0]) + 1 if len(places) else None
+        places = [] if selected is None else np.flatnonzero(self._ids == selected.id).tolist()
+        return places[0] + 1 if places else None
 
     def rank_at(self, x: float) -> int:
         """Return the rank nearest to a place on the horizontal axis."""
