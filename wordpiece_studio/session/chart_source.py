@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 
+_LEAST = float(np.nextafter(0.0, 1.0))
 _MERGES_A_TURN = 40_000
 """These take about 8 ms; more at once would stall the window."""
 
@@ -210,13 +211,33 @@ def sampled_steps(count: int, columns: int) -> NDArray[np.int64]:
     return np.unique(np.linspace(0, count, 2 * columns).round().astype(np.int64))
 
 
+def height_curve(values: NDArray[np.float64], columns: int) -> Curve:
+    """Return the `value_curve` with logarithmic heights from 0 (the smallest value) to 1 (the largest).
+
+    Values without a logarithm (zero and below, which `likelihood` can give) lie at 0. If all values are equal, they lie
+    in the middle, at 0.5.
+    """
+    has_log = (values > 0) & (values < np.inf)
+    is_whole = has_log.all()
+    curve = value_curve(values if is_whole else np.where(has_log, values, 0.0), columns)
+    positive = curve.y if is_whole else values[has_log]
+    low, high = np.log(positive.min(initial=np.inf)), np.log(positive.max(initial=_LEAST))
+    logs = np.log(curve.y, out=np.full(len(curve.y), -np.inf), where=curve.y > 0)
+    if high > low:
+        return Curve(curve.x, np.maximum((logs - low) / (high - low), 0.0), curve.is_columns)
+    return Curve(curve.x, np.where(curve.y > 0, 0.5, 0.0), curve.is_columns)
+
+
+def thinned(steps: NDArray[np.int64], count: int, columns: int) -> NDArray[np.int64]:
+    """Return the steps, ascending, at which to draw a mark: at most one in each of the columns for `count` merges."""
+    if len(steps) > columns:
+        steps = steps[np.diff(steps * columns // max(count, 1), prepend=-1) > 0]
+    return steps
+
+
 def tie_steps(history: MergeHistory, count: int, columns: int) -> NDArray[np.int64]:
     """Return which of the first `count` steps (from 1) had a tie, at most one per pixel column."""
-    ties = np.flatnonzero(history.column("ties")[:count] > 1)
-    if len(ties) <= columns:
-        return ties + 1
-    column_of = ties * columns // count
-    return ties[np.diff(column_of, prepend=-1) > 0] + 1
+    return thinned(np.flatnonzero(history.column("ties")[:count] > 1), count, columns) + 1
 
 
 def held_curve(
