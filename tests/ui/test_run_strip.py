@@ -170,7 +170,7 @@ def test_a_run_is_renamed(three: Studio, way: str) -> None:
     else:
         next(action for action in tabs.menu_of(run).actions() if "Rename" in action.text()).trigger()
     dialog = window.findChild(RenameDialog)
-    QTest.keyClicks(dialog._field, "R&D <b>")
+    QTest.keyClicks(dialog.field, "R&D <b>")
     dialog.accept()
     assert run.name == "R&D <b>"
     assert texts(three)[2] == "Run C: R&D <b> · 25 merges"

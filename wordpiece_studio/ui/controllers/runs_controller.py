@@ -87,7 +87,7 @@ class RunsController(QObject):
 
     def _ask_for_name(self, run: Run) -> None:
         dialog = RenameDialog(run.letter, run.name, self._window)
-        dialog.name_chosen.connect(partial(self._runs.rename, run))
+        dialog.text_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
     def _on_words_apart_triggered(self) -> None:

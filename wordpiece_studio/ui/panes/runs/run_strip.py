@@ -8,13 +8,11 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeyEvent, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialogButtonBox,
     QFrame,
     QHBoxLayout,
     QMenu,
     QTabBar,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,12 +20,11 @@ from wordpiece_studio.session.runs import COLORS
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.widgets.colors import run_line
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint, QRect
@@ -386,32 +383,12 @@ class RunStrip(QFrame):
             self._timer.start()  # what is typed may be trained in an instant
 
 
-class RenameDialog(ScreenDialog):
+class RenameDialog(LineDialog):
     """Asks for the name of a run, one line of text."""
 
-    name_chosen = Signal(object)
-    """The name (str), when the dialog was accepted."""
-
     def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(self.tr("Rename run {letter}").format(letter=letter))
-        explain("run", self)
-        self._field = line_field(self, name)
-        self._field.setAccessibleName(self.tr("Run name"))
-        self._field.selectAll()
-        standard = QDialogButtonBox.StandardButton
-        buttons = QDialogButtonBox(standard.Ok | standard.Cancel, self)
-        buttons.button(standard.Ok).setText(self.tr("&Rename"))
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(plain_label(self.tr("Leave empty to name the run after what sets it apart."), self))
-        layout.addWidget(self._field)
-        layout.addWidget(buttons)
-        self.resize(380, self.sizeHint().height())
-
-    def accept(self) -> None:
-        """Emit the name and close."""
-        self.name_chosen.emit(self._field.text())
-        super().accept()
+        title = self.tr("Rename run {letter}").format(letter=letter)
+        label = self.tr("Leave empty to name the run after what sets it apart.")
+        super().__init__(title, label, name, parent, entry="run", width=380)
+        self.field.setAccessibleName(self.tr("Run name"))
+        self.accept_button.setText(self.tr("&Rename"))

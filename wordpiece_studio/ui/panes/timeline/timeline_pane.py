@@ -20,7 +20,6 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
     Legend,
     PlotMarks,
-    ValueCurve,
     hit_words,
     parting_words,
 )
@@ -234,10 +233,9 @@ class TimelinePane(Pane):
     ) -> None:
         super().__init__(model, parent)
         self._comparison = comparison
-        self._curves: dict[Run, ValueCurve] = {}  # of the other runs
         self._actions = actions
         self._marks = marks
-        self._player = player
+        self.player = player
         self._changes = changes
         self._judging = judging
         self._partings = DifferenceSearch(partings, self)
@@ -246,7 +244,6 @@ class TimelinePane(Pane):
         self._birth: int | None = None
         self._said = ""  # about the step
         self._said_step = -1
-        self._is_curve_new = True  # the plot still shows another run
         self._has_tools = self._is_made = False
         self._buttons = TimelineButtons(actions, player, theme, self)
         self._further = QToolButton(self)
@@ -257,24 +254,14 @@ class TimelinePane(Pane):
         self._further.setProperty("role", "button")
         self._further.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self._further.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._plot = TimelinePlot(theme, self._describe_step, self)
-        self._plot.setAccessibleName(self.tr("Training step"))
+        self.plot = TimelinePlot(theme, self._describe_step, self)
+        self.plot.setAccessibleName(self.tr("Training step"))
         self._legend = Legend(theme, self)
         self._make_header()
         self._lay_out()
         self._connect()
         self._is_made = True
         self.set_heading(self.tr("Timeline"))
-
-    @property
-    def player(self) -> Player:
-        """The player behind the play button."""
-        return self._player
-
-    @property
-    def plot(self) -> TimelinePlot:
-        """The slider."""
-        return self._plot
 
     def header_widget(self) -> QWidget:
         """Return what is said about held-out text and other runs, and the choice of scales, for the title bar."""
@@ -335,7 +322,7 @@ class TimelinePane(Pane):
         legend.addWidget(self._legend)
         right = QVBoxLayout()
         right.setSpacing(0)
-        right.addWidget(self._plot, 1)
+        right.addWidget(self.plot, 1)
         right.addLayout(legend)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 8, 10, 4)
@@ -370,14 +357,14 @@ class TimelinePane(Pane):
             self._judging.changed.connect(self._on_judging_changed)
         model.step_changed.connect(self._on_model_step_changed)
         model.merges_appended.connect(self._on_model_merges_appended)
-        model.state_changed.connect(self._on_model_state_changed)
+        model.state_changed.connect(self._on_something_changed)
         model.selection_changed.connect(self._on_model_selection_changed)
         marks.watch.changed.connect(self._on_steps_changed)
         marks.bookmarks.changed.connect(self._on_steps_changed)
-        marks.run.waiting_changed.connect(self._on_run_waiting_changed)
+        marks.run.waiting_changed.connect(self._show_step)
         self._changes.changed.connect(self._on_steps_changed)
-        self._plot.step_chosen.connect(self._on_plot_step_chosen)
-        self._stretch.toggled.connect(self._on_stretch_toggled)
+        self.plot.step_chosen.connect(self._on_plot_step_chosen)
+        self._stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
         self._partings.changed.connect(self.refresh_later)
         if self._comparison is not None:
@@ -386,18 +373,15 @@ class TimelinePane(Pane):
     # -- contents
 
     def forget(self) -> None:
-        self._is_curve_new = True
         self._partings.forget()
 
     def refresh(self) -> None:
-        model, plot = self._model, self._plot
-        history, count = model.history, model.merge_count
-        if self._is_curve_new or plot.curve_length > count:
-            plot.set_curve(np.empty(0), np.empty(0))
-            self._is_curve_new = False
-        if history is not None:
-            plot.extend_curve(*(history.column(name)[plot.curve_length : count] for name in ("value", "ties")))
-        plot.setEnabled(count > 0)
+        history, count = self._model.history, self._model.merge_count
+        if history is None:
+            self.plot.set_curve(np.empty(0), np.empty(0))
+        else:
+            self.plot.set_curve(*(history.column(name)[:count] for name in ("value", "ties")))
+        self.plot.setEnabled(count > 0)
         self._find_partings()
         self._show_lanes()
         self._find_birth()
@@ -416,7 +400,7 @@ class TimelinePane(Pane):
             self._goes_to_parting = False
             steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
             if steps:
-                self._player.stop()
+                self.player.stop()
                 self._model.seek(next((step for step in steps if step > self._model.step), steps[0]))
 
     @property
@@ -429,7 +413,6 @@ class TimelinePane(Pane):
         comparison = self._comparison
         lanes = comparison.lanes() if comparison is not None else []
         shown = [lane.run for lane in lanes]
-        self._curves = {run: curve for run, curve in self._curves.items() if run in shown}
         drawn: list[Lane] = []
         if comparison is not None and lanes:
             runs = comparison.runs.all
@@ -440,21 +423,18 @@ class TimelinePane(Pane):
                 for lane in lanes
             ]
         own = shown.index(self._model.run) if drawn and self._model.run is not None else 0
-        self._plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
+        self.plot.set_lanes(drawn, own, is_stretched=self._stretch.isChecked())
         self._stretch.setVisible(len({(int(lane.sizes[0]), int(lane.sizes[-1])) for lane in drawn}) > 1)
 
     def _lane(self, run: Run, name: str, parting: int | None) -> Lane:
-        if run is self._model.run:
-            curve = self._plot.curve
-        else:
-            curve = self._curves.setdefault(run, ValueCurve())
-            curve.extend(run.history.column("value")[len(curve) :])
         history = run.history
-        sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[: len(curve)]))
-        last, count = int(sizes[-1]), len(curve)
+        values = self.plot.values if run is self._model.run else history.column("value")
+        count = len(values)
+        sizes = np.concatenate(([history.vocabulary_size(0)], history.vocabulary_sizes()[:count]))
+        last = int(sizes[-1])
         tokens = [token_text(history[step].token, 12) for step in range(count if count <= _MOST_NAMED else 0)]
         widest = max(self._size_words(last, last), self._end_words(last), key=len)
-        return Lane(run, name, curve, sizes, widest, tuple(tokens), parting)
+        return Lane(run, name, values, sizes, widest, tuple(tokens), parting)
 
     def _size_words(self, size: int, last: int) -> str:
         said = plural(last, "{size} of 1 token", "{size} of {last} tokens")
@@ -471,12 +451,12 @@ class TimelinePane(Pane):
 
     def _show_lane_steps(self) -> tuple[str, ...]:
         """Show how far the compared runs are; return what to say about them, first where they are compared."""
-        comparison, lanes = self._comparison, self._plot.lanes
+        comparison, lanes = self._comparison, self.plot.lanes
         steps = comparison.lanes() if comparison is not None else []
         if comparison is None or not steps or [step.run for step in steps] != [lane.run for lane in lanes]:
             return ()  # when other runs are compared, a refresh is due
         words = [self._lane_words(step) for step in steps]
-        self._plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
+        self.plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
         aligned = [step.step for step in steps if step.bookmark is None]
         is_same = len(aligned) > 1 and len(set(aligned)) == 1
         size = comparison.size
@@ -496,15 +476,15 @@ class TimelinePane(Pane):
     def _show_marks(self) -> None:
         changes, marks = self._changes, self._marks
         notes = np.array(marks.bookmarks.steps(), dtype=np.int64)
-        self._plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth))
+        self.plot.set_marks(PlotMarks(changes.steps, marks.watch.steps, notes, self._birth))
         self._show_legend()
 
     def _show_step(self) -> None:
         model = self._model
         if self._said_step != model.step:
             self._said = ""
-        self._plot.set_step(model.step)
-        self._plot.set_callout(self._said or self._why_empty())
+        self.plot.set_step(model.step)
+        self.plot.set_callout(self._said or self._why_empty())
         compared = self._show_lane_steps()
         step, count = number_text(model.step), number_text(model.merge_count)
         where = self.tr("Step {step} of {count}").format(step=step, count=count)
@@ -514,7 +494,7 @@ class TimelinePane(Pane):
         self._show_parting(said)
         self._show_held_out(said)
         self.set_heading(self.tr("Timeline"), self._hint_text(said))
-        self._plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
+        self.plot.setAccessibleDescription("\n".join(filter(None, (where, self._said, *compared))))
 
     def _show_parting(self, where: str) -> None:
         """Say where other runs part from the one shown, as far as there is room for it beside `where`."""
@@ -610,7 +590,7 @@ class TimelinePane(Pane):
         return names[config.objective] if config is not None else ""
 
     def _show_legend(self) -> None:
-        marks, entries = self._plot.marks, list[tuple["MarkKind | None", str]]()
+        marks, entries = self.plot.marks, list[tuple["MarkKind | None", str]]()
         if curve := self._curve_text():
             entries.append(("tie", self.tr("Tie")))
             if len(marks.changes):
@@ -619,7 +599,7 @@ class TimelinePane(Pane):
                 entries.append(("breakpoint", self.tr("Breakpoint")))
             if len(marks.notes):
                 entries.append(("note", self.tr("Bookmark")))
-            if any(lane.parting for lane in self._plot.lanes):
+            if any(lane.parting for lane in self.plot.lanes):
                 entries.append(("parting", self.tr("Diverges from the current run")))
             if marks.birth is not None:
                 entries.append(("birth", self._birth_text()))
@@ -666,7 +646,7 @@ class TimelinePane(Pane):
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_BUSY_DELAY_MS if self._model.merge_count < _MANY else _MANY_DELAY_MS)
 
-    def _on_model_state_changed(self, _state: object) -> None:
+    def _on_something_changed(self, _value: object) -> None:
         self.refresh_later()
 
     def _on_model_selection_changed(self, _selection: object) -> None:
@@ -682,19 +662,13 @@ class TimelinePane(Pane):
         else:
             self.refresh_later()
 
-    def _on_run_waiting_changed(self, _is_waiting: object) -> None:
-        self._show_step()
-
     def _on_steps_changed(self) -> None:
         is_training = self._model.state is TrainerState.TRAINING
         self.refresh_later(_BUSY_DELAY_MS if is_training else 0)
 
-    def _on_stretch_toggled(self, _is_wanted: bool) -> None:
-        self.refresh_later()
-
     def _on_plot_step_chosen(self, step: int) -> None:
-        self._player.stop()
-        if step == self._plot.maximum():  # during training there may be later steps by now
+        self.player.stop()
+        if step == self.plot.maximum():  # during training there may be later steps by now
             self._model.last()
         else:
             self._model.seek(step)
