@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
@@ -123,6 +124,10 @@ class Pane(QWidget):
         self._is_stale = True
         if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
             self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
+
+    def refresh_soon(self) -> None:
+        """Schedule a refresh; during training, for the next frame: no one can read faster."""
+        self.refresh_later(_FRAME_MS if self._model.state is TrainerState.TRAINING else 0)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
