@@ -15,6 +15,7 @@ from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, wrapped_height
 from wordpiece_studio.ui.widgets.token_text import formula_of, fraction_text, number_text, value_text
 
@@ -116,11 +117,7 @@ class FormulaPart(QWidget):
         self.tie = plain_label("", self, role="hint", wrap=True)
         explain("merge-score", self)
         explain("tie", self.tie)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDE, 0, _SIDE, 0)
-        layout.setSpacing(_SPACING)
-        for part in (self.line, self.ratio, self.tie):
-            layout.addWidget(part)
+        fill(QVBoxLayout(self), self.line, self.ratio, self.tie, margins=(_SIDE, 0, _SIDE, 0), spacing=_SPACING)
         self.show_nothing()
 
     def show_nothing(self) -> None:

@@ -26,6 +26,7 @@ from wordpiece_studio.ui.panes.token_details.merge_tree_view import MergeTreeVie
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -51,11 +52,7 @@ class ListPart(QWidget):
         super().__init__(parent)
         self._heading = plain_label("", self, role="heading", wrap=True)
         self.flow = ChipFlow(theme, self, points=-0.5)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(3)
-        layout.addWidget(self._heading)
-        layout.addWidget(self.flow)
+        fill(QVBoxLayout(self), self._heading, self.flow, spacing=3)
 
     def show_items(self, heading: str, items: Sequence[FlowItem]) -> None:
         """Show these items below this heading."""
@@ -91,21 +88,10 @@ class DetailsBody(QScrollArea):
     def _content(self) -> QWidget:
         content = QWidget()
         content.setObjectName("scroll_contents")
-        top = QHBoxLayout()
-        top.setSpacing(8)
-        beside = QVBoxLayout()
-        beside.setSpacing(2)
-        beside.addWidget(self.head)
-        beside.addWidget(self.summary)
-        top.addLayout(beside, 1)
-        top.addWidget(self.birth, 0, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(14, 8, 10, 8)
-        layout.setSpacing(8)
-        layout.addLayout(top)
-        for part in (self.formula, self.facts, self.tree, self.parts, self.children_, self.words):
-            layout.addWidget(part)
-        layout.addStretch(1)
+        beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
+        top = fill(QHBoxLayout(), (beside, 1), (self.birth, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
+        parts = self.formula, self.facts, self.tree, self.parts, self.children_, self.words
+        fill(QVBoxLayout(content), top, *parts, 1, margins=(14, 8, 10, 8), spacing=8)
         return content
 
     def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
@@ -241,12 +227,7 @@ class DetailsLine(QWidget):
         self._state = state
         self.chain = ChipFlow(theme, points=-0.5)
         self.note = WholeLabel(role="hint")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDES, _ABOVE, _SIDES, _BELOW)
-        layout.setSpacing(4)
-        layout.addWidget(self.chain)
-        layout.addWidget(self.note)
-        layout.addStretch(1)
+        fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
     def fill(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
         """Show `subject` in a pane of this size in pixels."""

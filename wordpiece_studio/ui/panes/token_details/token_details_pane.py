@@ -16,7 +16,7 @@ from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.ui.panes.token_details.details_body import DetailsBody, DetailsFiller, DetailsLine
 from wordpiece_studio.ui.panes.token_details.details_state import FEW, MANY, MORE, DetailsState, Subject, subject_of
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -64,12 +64,8 @@ class TokenDetailsPane(Pane):
         self.set_heading(self.tr("Token details"))
 
     def _lay_out(self) -> None:
-        empty = QVBoxLayout(self._empty)
-        empty.setContentsMargins(14, 5, 14, 3)
-        empty.setSpacing(4)
-        empty.addWidget(self._empty_text)
-        empty.addWidget(self._show_merge, 0, Qt.AlignmentFlag.AlignLeft)
-        empty.addStretch(1)
+        parts = self._empty_text, (self._show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
+        fill(QVBoxLayout(self._empty), *parts, margins=(14, 5, 14, 3), spacing=4)
         self._stack = QStackedLayout(self)
         for page in (self._empty, self._line, self._body):
             self._stack.addWidget(page)

@@ -14,6 +14,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
@@ -159,11 +160,7 @@ class ChangesView(QWidget):
         explain("changes", self)
         self._table = _ChangesTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 4)
-        layout.setSpacing(4)
-        layout.addWidget(self._title)
-        layout.addWidget(self._table, 1)
+        fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)

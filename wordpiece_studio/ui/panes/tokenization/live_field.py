@@ -30,6 +30,7 @@ from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
@@ -92,14 +93,8 @@ class TokenOptions(QWidget):
         }
         explain("token", self)
         explain("step", self._births)
-        self._row = layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_SPACING)
-        for button in (self._ids, self._offsets, self._unit, self._births):
-            layout.addWidget(button)
-        layout.addStretch(1)
-        layout.addWidget(self._table)
-        layout.addWidget(self._more)
+        parts = self._ids, self._offsets, self._unit, self._births, 1, self._table, self._more
+        self._row = fill(QHBoxLayout(self), *parts, spacing=_SPACING)
 
     @property
     def ids(self) -> bool:
@@ -337,11 +332,7 @@ class DecodeBox(QWidget):
         self.result = plain_label("", self, wrap=True)
         self.result.setAccessibleName(self.tr("Decoded text"))
         self.result.setTextInteractionFlags(self.result.textInteractionFlags().TextSelectableByMouse)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(2, 2, 2, 2)
-        layout.setSpacing(2)
-        layout.addWidget(self.field)
-        layout.addWidget(self.result)
+        fill(QVBoxLayout(self), self.field, self.result, margins=(2, 2, 2, 2), spacing=2)
         self.field.textChanged.connect(self.refresh)
         self.refresh()
 

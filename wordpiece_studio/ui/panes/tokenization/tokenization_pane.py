@@ -25,7 +25,7 @@ from wordpiece_studio.ui.panes.tokenization.pane_parts import PaneParts
 from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy, birth_step
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -159,9 +159,7 @@ class TokenizationPane(Pane):
             self._field, self._shown, self._chips, labels, self._unknown_box, self._why, self._changes_view,
             self._compared, self,
         )  # fmt: skip
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._parts)
+        fill(QVBoxLayout(self), self._parts)
 
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._on_edit_text_changed)

@@ -19,6 +19,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.tokenizer.encoding import UnknownToken
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -100,12 +101,7 @@ class WhyHere(QWidget):
         self._title = plain_label("", self, role="heading", wrap=True)
         self._table = _LadderTable(theme, self)
         self._table.setAccessibleName(self.tr("Pieces tried by longest match"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self._title)
-        layout.addWidget(self._table, 1)
-        layout.addStretch(0)
+        fill(QVBoxLayout(self), self._title, (self._table, 1), 0, margins=(14, 6, 6, 2), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
 
     @property
@@ -383,9 +379,7 @@ class UnknownBox(QFrame):
         self._is_low = False
         self._gives_way = False
         self.label = plain_label("", self, wrap=True)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(_SIDE, _TOP, _SIDE, _TOP)
-        self._layout.addWidget(self.label)
+        self._layout = fill(QVBoxLayout(self), self.label, margins=(_SIDE, _TOP, _SIDE, _TOP))
         self.hide()
 
     def show_text(self, text: str) -> None:

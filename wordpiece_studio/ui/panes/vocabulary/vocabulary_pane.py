@@ -37,7 +37,7 @@ from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import saved
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark
 from wordpiece_studio.ui.widgets.token_text import (
@@ -103,12 +103,7 @@ class VocabularyControls(QWidget):
         self._field.textChanged.connect(self._on_field_text_changed)
         self._pattern.toggled.connect(self._report_filter)
         self._kinds.activated.connect(self._report_filter)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(_SPACING)
-        line.addWidget(self._field, 1)
-        line.addWidget(self._pattern)
-        line.addWidget(self._kinds)
+        fill(QHBoxLayout(self), (self._field, 1), self._pattern, self._kinds, spacing=_SPACING)
 
     @property
     def filter(self) -> VocabularyFilter:
@@ -436,13 +431,8 @@ class VocabularyPane(Pane):
         self.view = VocabularyView(self.table, usage, theme, self)
         self.controls = VocabularyControls(self)
         self._empty = EmptyState(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 4, 1, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self.controls)
-        error = QHBoxLayout()
-        error.setContentsMargins(12, 0, 12, 0)
-        error.addWidget(self.controls.error)
+        layout = fill(QVBoxLayout(self), self.controls, margins=(1, 4, 1, 2), spacing=4)
+        error = fill(QHBoxLayout(), self.controls.error, margins=(12, 0, 12, 0))
         layout.addLayout(error)
         layout.addWidget(self._empty, 1)
         layout.addWidget(self.view, 100)
