@@ -13,7 +13,7 @@ from wordpiece_studio.text.normalizers import BertNormalizer, Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 from wordpiece_studio.text.unicode_form import UnicodeForm
-from wordpiece_studio.tokenizer.tokenizer import Piece, Tokenizer
+from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import TrainingRun, train
 
@@ -40,14 +40,6 @@ def split_lines(text: str, pipeline: Pipeline = AT_BLANKS) -> list[str]:
 
 def tokenizer_at(run: TrainingRun, step: int) -> Tokenizer:
     return Tokenizer(run.history.vocabulary(step))
-
-
-def pieces_of(watched: LiveText) -> list[Piece]:
-    return [piece for line in watched.lines for word in line.words for piece in word.pieces]
-
-
-def tokens_of(watched: LiveText) -> list[str]:
-    return [piece.token for piece in pieces_of(watched)]
 
 
 def offsets_of(watched: LiveText, unit: TextUnit = "characters") -> list[tuple[int, int]]:
@@ -102,7 +94,7 @@ def test_a_long_line_in_stretches_has_the_words_of_the_whole(parts: list[str]) -
 def test_a_special_token_is_not_cut(run: TrainingRun) -> None:
     watched = LiveText("," * 999 + "[MASK]" * 300)
     watched.set_tokenizer(tokenizer_at(run, 12))
-    assert tokens_of(watched) == tokenizer_at(run, 12).encode(watched.text).tokens
+    assert watched.tokens() == tokenizer_at(run, 12).encode(watched.text).tokens
 
 
 @pytest.mark.parametrize("text", ["", "This is the\nHugging Face!\n\n🤗 chapter", "the " * 700, "[CLS] This"])
@@ -111,8 +103,8 @@ def test_it_says_what_the_tokenizer_says(run: TrainingRun, text: str) -> None:
     watched = LiveText(text)
     watched.set_tokenizer(tokenizer)
     encoding = tokenizer.encode(text)
-    assert tokens_of(watched) == encoding.tokens
-    assert [piece.id for piece in pieces_of(watched)] == encoding.ids
+    assert watched.tokens() == encoding.tokens
+    assert [piece.id for line in watched.lines for word in line.words for piece in word.pieces] == encoding.ids
     assert offsets_of(watched) == encoding.offsets
 
 
@@ -157,7 +149,7 @@ def test_another_tokenizer_makes_other_words(run: TrainingRun) -> None:
     watched = LiveText("This chapter")
     for step in (0, 12, 25, 3):
         watched.set_tokenizer(tokenizer_at(run, step))
-        assert tokens_of(watched) == tokenizer_at(run, step).encode("This chapter").tokens
+        assert watched.tokens() == tokenizer_at(run, step).encode("This chapter").tokens
 
 
 def test_a_place_is_in_its_line(run: TrainingRun) -> None:

@@ -216,6 +216,10 @@ class LiveText:
         before = self._unit_starts[1][self.line_at(line.start)] + length_in(unit, line.text[:start])
         return before, before + length_in(unit, line.text[start:end])
 
+    def tokens(self) -> list[str]:
+        """Return all tokens in text order; slow for a long text."""
+        return [piece.token for line in self.lines for word in line.words for piece in word.pieces]
+
     def _cut_for(self, tokenizer: Tokenizer | None) -> LiveLines:
         if tokenizer is None:
             self._texts, self._starts, self._cut_text = [], [], None
