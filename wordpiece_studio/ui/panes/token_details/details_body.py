@@ -169,10 +169,9 @@ class DetailsFiller:
         self._body.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 
     def _fill_words(self, subject: Subject) -> None:
-        words, step = self._state.words, self._state.model.step
+        words = self._state.words_at(subject)
         is_special = subject.token_id < self._state.number_of_special  # merges never make a special token
-        is_of_another = words is None or (words.token_id, words.step) != (subject.token_id, step)
-        if words is None or is_of_another or is_special or subject.birth > step:
+        if words is None or is_special or subject.birth > self._state.model.step:
             self._body.words.show_items("", [])
             return
         items = [word_item(word, count) for word, count in words.words]
