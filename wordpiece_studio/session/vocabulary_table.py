@@ -364,7 +364,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if items is None or others == items.others:
             return
         are_new = items.set_others(others)
-        if self._filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
+        if self.filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.RUNS, VocabularyColumn.RUNS)
 
@@ -372,7 +372,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         """Show the current figures."""
         if self._source is not None:
             self._source.forget_order()
-        if self._filter.kind == "dead" or self._column in BY_USAGE:
+        if self.filter.kind == "dead" or self._column in BY_USAGE:
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
 

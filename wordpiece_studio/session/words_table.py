@@ -369,10 +369,10 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         words.step, self._changed = self._model.step, None
         if self._column == WordColumn.SPLIT:
             words.forget_order()
-        if self._filter.token and not self._known:  # the words are new, and searched as soon as their number is set
-            self._filter = replace(self._filter, step=words.step)
-        elif self._filter.token:
-            self.set_filter(replace(self._filter, step=words.step))
+        if self.filter.token and not self._known:  # the words are new, and searched as soon as their number is set
+            self.filter = replace(self.filter, step=words.step)
+        elif self.filter.token:
+            self.set_filter(replace(self.filter, step=words.step))
         elif self._column == WordColumn.SPLIT and self._known:
             self._ask()
         self._set_count(words.word_count)
