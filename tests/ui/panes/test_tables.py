@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex,
 
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import PAIR, CandidatesModel
-from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, PairWords, WordsModel
+from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsModel
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
@@ -80,7 +80,7 @@ def test_bars_of_values_that_are_not_positive() -> None:
 
 def test_words(qtmodeltester: ModelTester) -> None:
     model = WordsModel()
-    model.set_words(PairWords((PairWord("<b>", 3, ("<", "##b", "##>"), ("<b", "##>")),), 1))
+    model.set_records([PairWord("<b>", 3, ("<", "##b", "##>"), ("<b", "##>"))])
     qtmodeltester.check(model)
     assert [model.index(0, column).data() for column in range(3)] == ["<b>", "×3", "< ##b ##> → <b ##>"]
 
