@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QHeaderView, QWidget
+from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
@@ -255,19 +255,13 @@ class WordsView(ChoosingTable):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.words = WordsModel(self)
         self._delegate = ChipDelegate(theme, CHANGE, self._chips_at, self)
-        self.setModel(self.words)
-        self.setItemDelegate(self._delegate)
         self.setAccessibleName(self.tr("Words that contain the selection"))
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(CHANGE, QHeaderView.ResizeMode.Stretch)
         self._least_rows = 1
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
+        self.set_up(self.words, theme, self._delegate, stretched=CHANGE)
         self.row_chosen.connect(self._on_self_row_chosen)
 
     def show_words(self, words: Sequence[PairWord]) -> None:

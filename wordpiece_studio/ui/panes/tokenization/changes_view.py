@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Signal
-from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.live_timeline import TextChanges
@@ -267,15 +267,10 @@ class _ChangesTable(QuietTable):
         super().__init__(parent)
         self.changes = ChangesModel(self)
         self._delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
-        self.setModel(self.changes)
-        self.setItemDelegate(self._delegate)
+        self.set_up(self.changes, theme, self._delegate, stretched=TOKEN)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().moveSection(RUN, 0)
         self.setColumnHidden(RUN, True)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()

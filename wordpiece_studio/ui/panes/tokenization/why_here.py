@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
@@ -223,12 +223,8 @@ class _LadderTable(QuietTable):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.ladder = LadderModel(theme, self)
-        self.setModel(self.ladder)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
+        self.set_up(self.ladder, theme, None, stretched=2)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()
