@@ -35,7 +35,7 @@ def candidate(value: float, *, is_tied: bool = False) -> Candidate:
 def test_candidates(qtmodeltester: ModelTester) -> None:
     model = CandidatesModel()
     candidates = [candidate(0.5, is_tied=True), candidate(0.5, is_tied=True), candidate(0.25)]
-    model.set_candidates(candidates, "score", 9, "score")
+    model.show_candidates(candidates, "score", 9)
     qtmodeltester.check(model)
     assert model.tied_rows == 2
     assert [model.share(row) for row in range(3)] == [1, 1, 0.5]
@@ -46,14 +46,14 @@ def test_candidates(qtmodeltester: ModelTester) -> None:
 def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTester, qtbot: QtBot) -> None:
     model = CandidatesModel()
     candidates = [candidate(1 / n) for n in range(1, 8)]
-    model.set_candidates(candidates[:3], "score", 9, "score")
+    model.show_candidates(candidates[:3], "score", 9)
     qtmodeltester.check(model)
     with qtbot.waitSignal(model.rowsInserted, timeout=0) as caught, qtbot.assertNotEmitted(model.modelReset):
-        assert model.add_candidates(candidates, "score", 9)
+        assert model.show_candidates(candidates, "score", 9)
     assert caught.args[1:] == [3, 6]
     assert model.records == tuple(candidates)
-    assert not model.add_candidates(candidates[1:], "score", 9)
-    assert not model.add_candidates(candidates, "likelihood", 9)
+    assert not model.show_candidates(candidates[1:], "score", 9)
+    assert not model.show_candidates(candidates, "likelihood", 9)
 
 
 @pytest.mark.parametrize("model_class", [ChangesModel, TokenModel])
@@ -74,7 +74,7 @@ def test_the_tables_of_the_tokenization(
 
 def test_bars_of_values_that_are_not_positive() -> None:
     model = CandidatesModel()
-    model.set_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9, "gain")
+    model.show_candidates([candidate(-1.0), candidate(-2.0)], "likelihood", 9)
     assert model.share(1) == 0
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRectF, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
@@ -41,6 +41,14 @@ _SAMPLE = 40
 """The number of rows at either end that determine the column widths."""
 
 
+def value_name(objective: str) -> str:
+    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("scoreboard", text)
+
+
 class CandidatesModel(RecordTableModel["Candidate"]):
     """One row per candidate, the best first.
 
@@ -63,58 +71,50 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         self.tied_rows = 0
         self.tie_rule = ""
         self._is_rule_named = False
-        self._describe("")
+        self._describe()
 
-    def _describe(self, value_name: str) -> None:
-        self._value_name = value_name
-        self.rule = "" if self._objective == "count" else RULES[self._objective]
+    def _describe(self) -> None:
+        objective = self._objective
+        self.rule = "" if objective == "count" else RULES[objective]
         rule_title = self.tr("Formula") if self._is_rule_named else self.rule
         self._columns = (
             TableColumn(self.tr("Rank"), lambda _pairs, row: number_text(row + 1)),
             TableColumn(self.tr("Pair"), self._pair_text, align=LEFT, spoken=self._spoken, entry="pair"),
             TableColumn(rule_title, lambda _pairs, row: self.formula(row).numbers, entry="pair"),
             TableColumn("", lambda _pairs, row: next(iter(self.formula(row).reduced[-1:]), "")),
-            TableColumn(value_name, lambda _pairs, row: self.formula(row).value, entry=self._objective),
+            TableColumn(
+                value_name(self._objective), lambda _pairs, row: self.formula(row).value, entry=self._objective
+            ),
             TableColumn("", lambda _pairs, _row: "", align=LEFT),
         )
 
-    def set_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str) -> None:
-        """Show these candidates.
+    def show_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
+        """Show these candidates; return whether they only continue those shown, so that rows were only added.
 
-        Parameters
-        ----------
-        objective, symbols
-            What the formulas are computed with; see `formula_of`.
-        value_name
-            The heading of the value column.
+        `objective`, `symbols`: what the formulas are computed with; see `formula_of`.
         """
-        self._objective, self._symbols, self._formulas = objective, symbols, {}
-        self.tied_rows = sum(candidate.is_tied for candidate in candidates)
-        self._describe(value_name)
-        self.set_records(tuple(candidates))
-
-    def add_candidates(self, candidates: Sequence[Candidate], objective: str, symbols: int) -> bool:
-        """Append what follows the candidates shown, if `candidates` begins with them; otherwise change nothing."""
         count, is_same = len(self.records), (objective, symbols) == (self._objective, self._symbols)
-        if not count or not is_same or tuple(candidates[:count]) != self.records:
-            return False
+        continues = bool(count) and is_same and tuple(candidates[:count]) == self.records
         self.tied_rows = sum(candidate.is_tied for candidate in candidates)
-        self.extend_records(tuple(candidates))
-        return True
+        if continues:
+            self.extend_records(tuple(candidates))
+        else:
+            self._objective, self._symbols, self._formulas = objective, symbols, {}
+            self._describe()
+            self.set_records(tuple(candidates))
+        return continues
 
     def set_rule_named(self, is_named: bool) -> None:
         """Use a word as the heading of the formulas, where there is no room for the rule itself."""
         if is_named != self._is_rule_named:
             self._is_rule_named = is_named
-            self._describe(self._value_name)
+            self._describe()
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def row_of(self, left: str, right: str) -> int:
         """Return the row of a pair; -1 if it is not shown."""
-        for row, candidate in enumerate(self.records):
-            if candidate.left == left and candidate.right == right:
-                return row
-        return -1
+        pairs = ((candidate.left, candidate.right) for candidate in self.records)
+        return next((row for row, pair in enumerate(pairs) if pair == (left, right)), -1)
 
     def share(self, row: int) -> float:
         """Return the length of a row's bar: its value over the best one, between 0 and 1."""
@@ -213,21 +213,13 @@ class CandidatesView(ChoosingTable):
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
     def show_candidates(
-        self, candidates: Sequence[Candidate], objective: str, symbols: int, value_name: str, *, may_have_more: bool
-    ) -> None:
-        """Show these candidates from the top; see `CandidatesModel.set_candidates`."""
-        self.candidates.set_candidates(candidates, objective, symbols, value_name)
-        self._set_more(may_have_more)
-        self.scrollToTop()
-
-    def add_candidates(
         self, candidates: Sequence[Candidate], objective: str, symbols: int, *, may_have_more: bool
-    ) -> bool:
-        """Append what follows the candidates shown without scrolling; False if the list does not begin with them."""
-        is_same = self.candidates.add_candidates(candidates, objective, symbols)
-        if is_same:
-            self._set_more(may_have_more)
-        return is_same
+    ) -> None:
+        """Show these candidates, from the top unless they continue those shown; see `CandidatesModel`."""
+        continues = self.candidates.show_candidates(candidates, objective, symbols)
+        self._set_more(may_have_more)
+        if not continues:
+            self.scrollToTop()
 
     def restyle(self) -> None:
         self._delegate.restyle()

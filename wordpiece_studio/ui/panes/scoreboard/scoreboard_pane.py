@@ -17,7 +17,7 @@ from wordpiece_studio.session.selection import made_by
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.training.engine import Candidate
 from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
-from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
+from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView, value_name
 from wordpiece_studio.ui.panes.scoreboard.words_panel import WordsPanel, WordsRequest
 from wordpiece_studio.ui.widgets.chip_area import ChipFlow
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
@@ -56,10 +56,6 @@ _SLACK = 0.85
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("scoreboard", text)
-
-
-def value_name(objective: str) -> str:
-    return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
 
 
 def tie_rule_names(tie: str) -> tuple[str, str]:
@@ -264,10 +260,7 @@ class CandidatesPart(QStackedWidget):
         ties
             How many tie for the best value; None if only the candidates shown are known.
         """
-        may_have_more = len(candidates) >= limit
-        name = value_name(config.objective)
-        if not self.view.add_candidates(candidates, config.objective, symbols, may_have_more=may_have_more):
-            self.view.show_candidates(candidates, config.objective, symbols, name, may_have_more=may_have_more)
+        self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
         tied = self.view.candidates.tied_rows
         text = tie_text(ties or tied, or_more=ties is None and tied == limit)
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
