@@ -357,13 +357,13 @@ class TokenizationPane(Pane):
         self._field.height_changed.connect(self._parts.share_later)
         if self._comparison is not None and self._compared is not None:
             self._comparison.changed.connect(self.refresh_later)
-            self._options.longest_first_toggled.connect(self._comparison.set_longest_first)
+            self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
             self._compared.height_changed.connect(self._parts.share_later)
             self._compared.asked.connect(self._on_compared_asked)
         self._options.changed.connect(self._on_options_changed)
-        self._options.decode_toggled.connect(self._on_options_decode_toggled)
-        self._options.copy_tokens_requested.connect(self.copy_tokens)
-        self._options.copy_ids_requested.connect(self.copy_ids)
+        self._options.decode.toggled.connect(self._on_decode_toggled)
+        self._options.copy_tokens.triggered.connect(self.copy_tokens)
+        self._options.copy_ids.triggered.connect(self.copy_ids)
         self._chips.chosen.connect(self._choose)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
         self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
@@ -496,9 +496,10 @@ class TokenizationPane(Pane):
             run = self._model.run if key is None else key[0]
             self._why.show_library(run is not None and run.has_best_segmentations)
         else:
-            born = self._texts.birth_step
+            history, merges = self._texts.history, self._texts.merges
             if key is not None:
-                born = partial(birth_step, key[0].history, len(key[0].history))
+                history, merges = key[0].history, len(key[0].history)
+            born = partial(birth_step, history, merges)
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
         self._parts.show_answer()
 
@@ -589,7 +590,7 @@ class TokenizationPane(Pane):
         start = self.live.lines[line].start if len(self.live.lines) else 0
         self._chips.set_composed(text, line, position - start)
 
-    def _on_options_decode_toggled(self, is_wanted: bool) -> None:
+    def _on_decode_toggled(self, is_wanted: bool) -> None:
         self._field.decode_box.setVisible(is_wanted)
         if is_wanted:
             self._field.decode_box.field.setFocus()
