@@ -87,7 +87,7 @@ def test_words(qtmodeltester: ModelTester) -> None:
 
 def test_the_rungs_of_a_ladder(qtmodeltester: ModelTester, theme: Theme) -> None:
     model = LadderModel(theme)
-    model.set_records([Rung(("<b>", "✓", "2"), "said <b>")])
+    model.set_records([Rung("<b>", True, "2", "said <b>")])
     qtmodeltester.check(model)
     assert model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole) == tooltip_text("said <b>")
 
@@ -134,7 +134,7 @@ def test_typing_letters_does_not_search_the_rows(qtbot: QtBot, theme: Theme) -> 
     table = QuietTable()
     qtbot.addWidget(table)
     model = LadderModel(theme, table)
-    model.set_records([Rung(("x", "", "")), Rung(("y", "", ""))])
+    model.set_records([Rung("x", False, "", ""), Rung("y", False, "", "")])
     table.setModel(model)
     qtbot.keyClicks(table, "y")
     assert not table.currentIndex().isValid()

@@ -24,7 +24,7 @@ from wordpiece_studio.ui.panes.tokenization.compared_texts import MOST_ROWS, Com
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.panes.tokenization.live_field import LiveField
 from wordpiece_studio.ui.panes.tokenization.token_table import LiveTokenTable, PieceTexts, TokenCopy, birth_step
-from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere, unknown_note
+from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox, UnknownNote, WhyHere
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
@@ -444,7 +444,7 @@ class TokenizationPane(Pane):
         text = ""
         if words and tokenizer is not None and tokenizer.can_explain:
             total = self._changes.summary_at(self._model.step).unknown
-            text = unknown_note(tokenizer.explain(words[0]), self._note, tokenizer.vocabulary.unk_token, total)
+            text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
         self._parts.share_later()
 
