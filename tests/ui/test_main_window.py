@@ -16,7 +16,7 @@ from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tests.ui.panes.conftest import COURSE
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 
 if TYPE_CHECKING:

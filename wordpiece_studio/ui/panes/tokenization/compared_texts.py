@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
     LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]

@@ -15,7 +15,7 @@ from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import Comparison
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
     from wordpiece_studio.ui.panes.tokenization.compared_texts import LineKey
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _LONG_TEXT = 20_000
