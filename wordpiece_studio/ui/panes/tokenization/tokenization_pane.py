@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMargins, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QLabel, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesFinder, LiveChanges
@@ -79,7 +79,7 @@ _LEAST_HEIGHT = 40
 _RUNGS, _LOW_RUNGS, _CHANGES_ROWS = 6, 4, 2
 _LEAST_ROWS, _LEAST_ROWS_ASKED = 3, 2
 """Rows of chips."""
-_SIDES, _SPACING = QMargins(14, 10, 12, 2), 6
+_SIDES, _SPACING = (14, 10, 12, 2), 6
 _NO_LIMIT = 16_777_215
 """Qt's value for "no maximum height" (``QWIDGETSIZE_MAX``)."""
 
@@ -131,147 +131,6 @@ def _shared_room(room: int, top: _Wanted, why: _Wanted, changes: _Wanted) -> tup
     return high, answer, rest - answer
 
 
-class PaneParts(QSplitter):
-    """Field, chips or table, the lines about the text, the unknown box; below them the ladder and the changes."""
-
-    def __init__(
-        self,
-        field: LiveField,
-        shown: QStackedWidget,
-        chips: LiveChips,
-        labels: tuple[QLabel, QLabel],
-        unknown_box: UnknownBox,
-        why: WhyHere,
-        changes: ChangesView,
-        compared: ComparedTexts | None,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(Qt.Orientation.Vertical, parent)
-        self._field, self._shown, self._chips, self._unknown_box = field, shown, chips, unknown_box
-        self._summary, self._ask = labels
-        self._why, self._changes_view, self._compared = why, changes, compared
-        self.is_low = False
-        self._is_shared_by_hand = self._can_ask = False
-        self._timer = single_shot(self, self.share_room)
-        top = QWidget(self)
-        above = QVBoxLayout(top)
-        above.setContentsMargins(_SIDES)
-        above.setSpacing(_SPACING)
-        above.addWidget(field)
-        if compared is not None:
-            above.addWidget(compared.heading)
-        above.addWidget(shown, 1)
-        if compared is not None:
-            above.addWidget(compared)
-        for widget in (self._summary, self._ask, unknown_box):
-            above.addWidget(widget)
-        above.addStretch(0)
-        for part in (top, why, changes):
-            self.addWidget(part)
-        self.setSizes([420, 120, 120])
-        for index, stretch in enumerate((3, 1, 1)):
-            self.setStretchFactor(index, stretch)
-        self.setCollapsible(0, False)
-        why.hide()
-        changes.rows_changed.connect(self.share_later)
-        self.splitterMoved.connect(self._on_self_splitter_moved)
-
-    def set_shown_height(self, height: int | None) -> None:
-        """Limit chips to the height they need, so that notes stand right below them; None: no limit, for a table."""
-        self._shown.setMaximumHeight(_NO_LIMIT if height is None else max(height, _LEAST_HEIGHT))
-        self.share_later()
-
-    def show_answer(self) -> None:
-        """Show the ladder instead of the hint on how to ask for it."""
-        self._why.show()
-        self.share_later()
-
-    def show_question(self, can_ask: bool) -> None:
-        """Hide the ladder, and show the hint if `can_ask`."""
-        self._why.hide()
-        self._changes_view.show()
-        self._can_ask = can_ask
-        self.share_later()
-
-    def share_later(self) -> None:
-        """Share the height once all current changes are complete."""
-        self._timer.start()
-
-    def share_room(self) -> None:
-        """Give the parts the height they need, unless the user has dragged an edge."""
-        self._timer.stop()
-        why = self._wanted_why()
-        top = self._wanted_top(why.least)
-        if self._is_shared_by_hand:
-            return
-        sizes = _shared_room(self._room, top, why, self._wanted_changes())
-        self._changes_view.setVisible(sizes[2] > 0)
-        self.setSizes(list(sizes))
-
-    @property
-    def _is_comparing(self) -> bool:
-        """Whether there are headings, which say what the summary says."""
-        return self._compared is not None and not self._compared.isHidden()
-
-    @property
-    def _room(self) -> int:
-        return self.height() - 2 * self.handleWidth()
-
-    def _wanted_top(self, least_below: int) -> _Wanted:
-        """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
-        is_asked = not self._why.isHidden()
-        can_ask = self._can_ask and not self.is_low and not is_asked
-        says = self._unknown_box.is_wanted
-        room = self._room - least_below
-        for has_summary, has_box, rows in (
-            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
-            (False, says, 2), (False, says, 1), (False, False, 1),
-        ):  # fmt: skip
-            labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
-            there = [label for label, is_there in labels if is_there]
-            wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
-            if wanted.least <= room:
-                break
-        if self._compared is not None:
-            self._compared.set_rows(rows)
-        for label, is_there in labels:
-            label.setVisible(is_there)
-        self._unknown_box.give_way(not has_box)
-        return wanted
-
-    def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
-        width = self.width() - _SIDES.left() - _SIDES.right()
-        heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
-        heights += [max(label.heightForWidth(width), 0) for label in labels]
-        if self._compared is not None and self._is_comparing:
-            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
-        if has_box:
-            heights.append(self._unknown_box.needed_height(width))
-        whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES.top() + _SIDES.bottom()
-        rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
-        return _Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
-
-    def _wanted_why(self) -> _Wanted:
-        if self._why.isHidden():
-            return _Wanted(0, 0)
-        return _Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self.is_low else _RUNGS))
-
-    def _wanted_changes(self) -> _Wanted:
-        if self.is_low and not self._why.isHidden():
-            return _Wanted(0, 0)
-        return _Wanted(
-            self._changes_view.needed_height(), self._changes_view.needed_height(1 if self.is_low else _CHANGES_ROWS)
-        )
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self.share_later()
-
-    def _on_self_splitter_moved(self) -> None:
-        self._is_shared_by_hand = True
-
-
 class TokenizationPane(Pane):
     """Shows the typed text as chips at the current step."""
 
@@ -312,11 +171,10 @@ class TokenizationPane(Pane):
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self._chips)
         self._shown.addWidget(self._table)
-        self._parts = PaneParts(
-            self._field, self._shown, self._chips, (self._summary, self._ask), self._unknown_box, self._why,
-            self._changes_view, self._compared, self,
-        )  # fmt: skip
-        fill(QVBoxLayout(self), self._parts)
+        self._is_shared_by_hand = self._can_ask = False
+        self._share_timer = single_shot(self, self._share_room)
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._lay_out()
         self._connect()
         self._is_made = True
         self.set_heading(self.tr("Live tokenization"))
@@ -350,15 +208,30 @@ class TokenizationPane(Pane):
 
     # -- set-up
 
+    def _lay_out(self) -> None:
+        """Have the text with its chips, “Why here?” and the changes, one below the other."""
+        top = QWidget(self._splitter)
+        compared = (self._compared.heading, self._compared) if self._compared is not None else ()
+        above = self._field, *compared[:1], (self._shown, 1), *compared[1:]
+        fill(QVBoxLayout(top), *above, self._summary, self._ask, self._unknown_box, 0, margins=_SIDES, spacing=_SPACING)
+        for part in (top, self._why, self._changes_view):
+            self._splitter.addWidget(part)
+        self._splitter.setSizes([420, 120, 120])
+        for index, stretch in enumerate((3, 1, 1)):
+            self._splitter.setStretchFactor(index, stretch)
+        self._splitter.setCollapsible(0, False)
+        self._why.hide()
+        fill(QVBoxLayout(self), self._splitter)
+
     def _connect(self) -> None:
         self._edit.text_changed.connect(self._follow)
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
-        self._field.height_changed.connect(self._parts.share_later)
+        self._field.height_changed.connect(self._share_later)
         if self._comparison is not None and self._compared is not None:
             self._comparison.changed.connect(self.refresh_later)
             self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
-            self._compared.height_changed.connect(self._parts.share_later)
+            self._compared.height_changed.connect(self._share_later)
             self._compared.asked.connect(self._on_compared_asked)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode.toggled.connect(self._on_decode_toggled)
@@ -370,6 +243,8 @@ class TokenizationPane(Pane):
         self._chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._why.token_chosen.connect(self._select_token)
+        self._changes_view.rows_changed.connect(self._share_later)
+        self._splitter.splitterMoved.connect(self._on_splitter_moved)
         self._changes_view.step_chosen.connect(self._on_changes_step_chosen)
         self._changes.changed.connect(self._on_changes_changed)
         for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
@@ -402,7 +277,7 @@ class TokenizationPane(Pane):
         self._show_ladder()
         self._changes_view.set_step(model.step)
         self._field.decode_box.refresh()
-        self._parts.share_room()  # not later: the chips would be painted twice
+        self._share_room()  # not later: the chips would be painted twice
 
     def _show_heading(self) -> None:
         model = self._model
@@ -446,7 +321,7 @@ class TokenizationPane(Pane):
             total = self._changes.summary_at(self._model.step).unknown
             text = self._note.text(tokenizer.explain(words[0]), tokenizer.vocabulary.unk_token, total)
         self._unknown_box.show_text(text)
-        self._parts.share_later()
+        self._share_later()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -456,35 +331,104 @@ class TokenizationPane(Pane):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._is_made:
             self._fit()
+            self._share_later()
 
     def _fit(self) -> None:
         """Show less in a pane of few lines."""
         is_low = self.height() < _LOW_LINES * self.fontMetrics().height()
         if is_low != self._is_low:
             self._is_low = is_low
-            self._parts.is_low = is_low
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
             self._save_room()
             self._show_ladder()
         self._show_heading()
-        self._parts.share_room()
+        self._share_room()
 
     def _save_room(self) -> None:
         """In a low pane, have the lines of compared runs and the list of changes rather than captions."""
-        is_comparing = self._compared is not None and not self._compared.isHidden()
-        self._field.make_small(self._is_low and is_comparing)
+        self._field.make_small(self._is_low and self._is_comparing)
+
+    def _share_later(self) -> None:
+        """Share the height once all current changes are complete."""
+        self._share_timer.start()
+
+    def _share_room(self) -> None:
+        """Give the parts the height they need, unless the user has dragged an edge."""
+        self._share_timer.stop()
+        why = self._wanted_why()
+        top = self._wanted_top(why.least)
+        if self._is_shared_by_hand:
+            return
+        sizes = _shared_room(self._room, top, why, self._wanted_changes())
+        self._changes_view.setVisible(sizes[2] > 0)
+        self._splitter.setSizes(list(sizes))
+
+    @property
+    def _is_comparing(self) -> bool:
+        """Whether there are headings, which say what the summary says."""
+        return self._compared is not None and not self._compared.isHidden()
+
+    @property
+    def _room(self) -> int:
+        return self._splitter.height() - 2 * self._splitter.handleWidth()
+
+    def _wanted_top(self, least_below: int) -> _Wanted:
+        """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
+        is_asked = not self._why.isHidden()
+        can_ask = self._can_ask and not self._is_low and not is_asked
+        says = self._unknown_box.is_wanted
+        room = self._room - least_below
+        for has_summary, has_box, rows in (
+            (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
+            (False, says, 2), (False, says, 1), (False, False, 1),
+        ):  # fmt: skip
+            labels = [(self._summary, has_summary and not self._is_comparing), (self._ask, can_ask and has_summary)]
+            there = [label for label, is_there in labels if is_there]
+            wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
+            if wanted.least <= room:
+                break
+        if self._compared is not None:
+            self._compared.set_rows(rows)
+        for label, is_there in labels:
+            label.setVisible(is_there)
+        self._unknown_box.give_way(not has_box)
+        return wanted
+
+    def _wanted_with(self, labels: list[QLabel], *, has_box: bool, compared_rows: int) -> _Wanted:
+        width = self._splitter.width() - _SIDES[0] - _SIDES[2]
+        heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
+        heights += [max(label.heightForWidth(width), 0) for label in labels]
+        if self._compared is not None and self._is_comparing:
+            heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
+        if has_box:
+            heights.append(self._unknown_box.needed_height(width))
+        whole = sum(heights) + (len(heights) - 1) * _SPACING + _SIDES[1] + _SIDES[3]
+        rows = _LEAST_ROWS if self._why.isHidden() else _LEAST_ROWS_ASKED
+        return _Wanted(whole, min(whole, whole - heights[1] + rows * self._chips.row_height))
+
+    def _wanted_why(self) -> _Wanted:
+        if self._why.isHidden():
+            return _Wanted(0, 0)
+        return _Wanted(self._why.needed_height(), self._why.needed_height(_LOW_RUNGS if self._is_low else _RUNGS))
+
+    def _wanted_changes(self) -> _Wanted:
+        if self._is_low and not self._why.isHidden():
+            return _Wanted(0, 0)
+        return _Wanted(
+            self._changes_view.needed_height(), self._changes_view.needed_height(1 if self._is_low else _CHANGES_ROWS)
+        )
 
     def _show_ladder(self) -> None:
         if self._asked is None:
-            self._parts.show_question(self.live.tokenizer is not None)
+            self._show_question()
             return
         live, (place, is_boundary, key) = self.live, self._asked
         if key is not None and self._compared is not None:
             live = self._compared.line(key) or LiveText()
         word, tokenizer = self._word_at(place, live), live.tokenizer
         if word is None or tokenizer is None:
-            self._parts.show_question(self.live.tokenizer is not None)
+            self._show_question()
             return
         chip = min(place.chip, len(word.pieces) - 1)
         if word.word is None:
@@ -501,7 +445,15 @@ class TokenizationPane(Pane):
                 history, merges = key[0].history, len(key[0].history)
             born = partial(birth_step, history, merges)
             self._why.show_chip(tokenizer.explain(word.word.text), chip, is_boundary, born)
-        self._parts.show_answer()
+        self._why.show()
+        self._share_later()
+
+    def _show_question(self) -> None:
+        """Hide the ladder, and show how to ask for it."""
+        self._why.hide()
+        self._changes_view.show()
+        self._can_ask = self.live.tokenizer is not None
+        self._share_later()
 
     def _fresh_id(self) -> int | None:
         """Return the id of the token born at the current step, if any."""
@@ -559,7 +511,9 @@ class TokenizationPane(Pane):
     def _on_chips_content_height_changed(self, height: int) -> None:
         """Keep the line about the text right below the chips, not at the bottom of the pane."""
         frame = 2 * self._chips.frameWidth()
-        self._parts.set_shown_height(None if self._options.as_table else height + frame)
+        limit = max(height + frame, _LEAST_HEIGHT)
+        self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else limit)
+        self._share_later()
 
     def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
         self._choose(place, is_boundary=True)
@@ -594,7 +548,10 @@ class TokenizationPane(Pane):
         self._field.decode_box.setVisible(is_wanted)
         if is_wanted:
             self._field.decode_box.field.setFocus()
-        self._parts.share_later()
+        self._share_later()
+
+    def _on_splitter_moved(self) -> None:
+        self._is_shared_by_hand = True
 
     def _choose(self, place: ChipPlace | None, *, is_boundary: bool = False) -> None:
         self._on_compared_asked(None, place, is_boundary)
