@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.ui.main_window import MainWindow
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
 _LEFT = Qt.MouseButton.LeftButton
 _PLAIN = Qt.KeyboardModifier.NoModifier

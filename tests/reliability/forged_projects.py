@@ -123,7 +123,7 @@ class Looker:
         from PySide6.QtCore import Qt
 
         from wordpiece_studio.session.run import Selection
-        from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+        from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 
         window, model = self.window, self.window.model
         history, tokens = model.history, model.vocabulary_at(model.merge_count)

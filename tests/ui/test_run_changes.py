@@ -19,7 +19,7 @@ from tests.sampling import some_pairs
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.vocabulary_table import VocabularyColumn
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.pane import Pane
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:

@@ -150,10 +150,6 @@ class VocabularyItems(SortedItems):
         """Return the score that another library has given to a token, for Unigram a logarithm of its probability."""
         return None if self.scores is None else self.scores[token_id]
 
-    def scores_first(self, size: int, _stop: ShouldStop) -> NDArray[np.float64]:
-        """Return the scores of the first `size` tokens."""
-        return np.array(self.scores or np.zeros(size))[:size]
-
     # The other runs.
 
     def set_others(self, others: tuple[ComparedStep, ...]) -> bool:
@@ -290,7 +286,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         self._usage = usage
         self._explain = explain
         self._comparison = comparison
-        self._history: MergeHistory | None = None
         self._columns = (
             TableColumn(
                 self.tr("Token"),
@@ -318,7 +313,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 self.tr("Score"),
                 VocabularyItems.score,
                 text=self._score_text,
-                keys=VocabularyItems.scores_first,
+                keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
                 explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
             ),
             _figures(self.tr("Frequency"), lambda usage: usage.frequencies),
@@ -333,7 +328,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
                 entry="unused-token",
             ),
         )
-        self.filter_failed.connect(self._on_self_filter_failed)
+        self.filter_failed.connect(self._show_no_token)
         model.run_reset.connect(self.show_step)
         self.show_step()
 
@@ -350,8 +345,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
     def show_step(self) -> None:
         """Show the vocabulary of the step: remove tokens not born yet, add those born."""
         history = self._model.history
-        if history is not self._history:
-            self._history = history
+        if history is not (self.items.history if self.items is not None else None):
             self._set_source(VocabularyItems(history, self._usage) if history is not None else None)
         if history is not None:
             self._show_others()
@@ -364,7 +358,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if items is None or others == items.others:
             return
         are_new = items.set_others(others)
-        if self._filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
+        if self.filter.kind == "only" or (are_new and self._column == VocabularyColumn.RUNS):
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.RUNS, VocabularyColumn.RUNS)
 
@@ -372,7 +366,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         """Show the current figures."""
         if self._source is not None:
             self._source.forget_order()
-        if self._filter.kind == "dead" or self._column in BY_USAGE:
+        if self.filter.kind == "dead" or self._column in BY_USAGE:
             self._ask()
         self._emit_changed(0, self.rowCount() - 1, VocabularyColumn.FREQUENCY, VocabularyColumn.REASON)
 
@@ -410,7 +404,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         reason = items.usage.reason(token_id)
         return self._explain(reason) if reason is not None else ""
 
-    def _on_self_filter_failed(self, _error: object) -> None:
-        """Show no token."""
+    def _show_no_token(self) -> None:
         self._found, self._known = np.empty(0, dtype=np.int64), self._count
         self._show_found()

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QTimer
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.widgets.theme import Theme
@@ -77,7 +78,7 @@ class Bench:
 
 def has_more_to_do(part: QWidget) -> bool:
     """Tell whether something has put something off for a moment, or is looking something up."""
-    timers, jobs = part.findChildren(QTimer), part.findChildren(BackgroundJob)
+    timers, jobs = part.findChildren(QTimer), [*part.findChildren(BackgroundJob), *part.findChildren(Task)]
     soon = (timer for timer in timers if timer.isSingleShot() and timer.interval() <= _SOON_MS)
     return any(timer.isActive() for timer in soon) or any(job.is_running for job in jobs)
 

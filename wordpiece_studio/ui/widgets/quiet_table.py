@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.session.table_model import SortedTableModel
+    from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 CELL_PADDING = 6
@@ -78,6 +79,16 @@ class QuietTable(QTableView):
         if model is not None:
             header = self.horizontalHeader()
             header.setSelectionModel(QItemSelectionModel(model, header))
+
+    def set_up(self, model: QAbstractItemModel, theme: Theme, delegate: ChipDelegate | None, *, stretched: int) -> None:
+        """Show a model in columns of fixed widths, but for one, and look as the theme says."""
+        self.setModel(model)
+        if delegate is not None:
+            self.setItemDelegate(delegate)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.horizontalHeader().setSectionResizeMode(stretched, QHeaderView.ResizeMode.Stretch)
+        self.restyle()
+        theme.changed.connect(self.on_theme_changed)
 
     @property
     def selected_row(self) -> int:

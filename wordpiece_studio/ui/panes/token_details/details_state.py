@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from PySide6.QtCore import QCoreApplication
 
+from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
 from wordpiece_studio.ui.panes.token_details.merge_tree_view import merges_of
 from wordpiece_studio.ui.widgets.chip_style import FlowItem
@@ -23,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+    from PySide6.QtCore import QObject
 
-    from wordpiece_studio.libraries.library_tokenizer import Segmentation
+    from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer, Segmentation
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage, TokenWords, WordGrowth
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -253,35 +257,64 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("TokenDetails", text)
 
 
+def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
+    return library.best_segmentations(text.removeprefix(WORD_MARK) if library.kind == "SentencePiece" else text)
+
+
 class DetailsState:
-    """The model and the latest answers.
+    """The model, and what is looked up about the subject; answers may be about an earlier one.
 
     Attributes
     ----------
-    words, growth, candidates, best
-        The latest answers; they may be about an earlier subject. `best`: a word and its best segmentations, or why
-        there are none.
+    words, growth, best
+        Find the words with a token, the growth of a word, and its best splits by the library that trained the run.
     most_children
         How many children to show.
     """
 
-    def __init__(self, model: TrainerModel, usage: TokenUsage) -> None:
+    def __init__(self, model: TrainerModel, usage: TokenUsage, parent: QObject) -> None:
         self.model = model
         self.usage = usage
-        self.words: TokenWords | None = None
-        self.growth: WordGrowth | None = None
+        self.words = Task(words_of_token, "The words with a token cannot be found", parent)
+        self.growth = Task(growth_of_word, "The words with a token cannot be found", parent)
+        self.best = Task(_best_splits, "The best splits cannot be found", parent)
+        self.tasks = self.words, self.growth, self.best
         self.candidates: Candidates | None = None
         self.most_children = FEW
-        self.best: tuple[str, Sequence[Segmentation] | str] = ("", ())
+
+    def forget(self) -> None:
+        self.candidates = None
+        for task in self.tasks:
+            task.stop()
+            task.answer = task.answered = None
+
+    def look_up(self, history: MergeHistory, subject: Subject, *, with_words: bool) -> None:
+        """Find out what needs a search of the whole corpus, or another library."""
+        model, usage = self.model, self.usage
+        if subject.kind == "word":
+            self.growth.ask(history, subject.text, model.merge_count)
+        elif subject.kind == "token" and subject.birth <= model.step and with_words:
+            reasons = usage.reasons if self.is_dead(subject) else None
+            self.words.ask(history, subject.token_id, model.step, reasons)
+        run, is_special = model.run, 0 <= subject.token_id < self.number_of_special
+        if run is not None and run.library is not None and run.has_best_segmentations and not is_special:
+            self.best.ask(run.library, subject.text)
+        else:
+            self.best.stop()
+
+    def words_at(self, subject: Subject) -> TokenWords | None:
+        """Return the words with a token at this step, if they are known."""
+        request = self.words.answered
+        is_this = request is not None and request[1:3] == (subject.token_id, self.model.step)
+        return self.words.answer if is_this else None
 
     def best_text(self, word: str) -> str:
         """Return the best segmentations of a word by another library, if it has scores and they are known."""
-        of_word, found = self.best
-        if of_word != word or not found:
+        if self.best.error is not None:
+            return str(self.best.error)
+        if self.best.answered is None or self.best.answered[1] != word or not self.best.answer:
             return ""
-        if isinstance(found, str):
-            return found
-        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in found]
+        lines = [f"{score_text(each.score)}   {' '.join(map(token_text, each.tokens))}" for each in self.best.answer]
         return "\n".join([_tr("Most probable splits, with log probabilities:"), *lines])
 
     @property
@@ -325,8 +358,8 @@ class DetailsState:
         if reason is None:
             figures = int(usage.frequencies[token_id]), int(usage.word_counts[token_id])
             return usage_text(*figures, is_as_trained=usage.reasons is None)
-        words = self.words
-        return dead_sentence(reason, words.spelled if words is not None and words.token_id == token_id else None)
+        words, request = self.words.answer, self.words.answered
+        return dead_sentence(reason, words.spelled if request is not None and request[1] == token_id else None)
 
     # -- a pair
 
@@ -346,7 +379,8 @@ class DetailsState:
 
     def growth_of(self, subject: Subject) -> WordGrowth | None:
         """Return how the word was merged, if that is known."""
-        return self.growth if self.growth is not None and self.growth.word == subject.text else None
+        request = self.growth.answered
+        return self.growth.answer if request is not None and request[1] == subject.text else None
 
     def word_items(self, history: MergeHistory, subject: Subject) -> list[FlowItem]:
         """Return the tokens of a word as merged; for one not in the training corpus, as longest match splits it."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QModelIndex, QObject, Signal
-from PySide6.QtWidgets import QHeaderView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from wordpiece_studio.session.live_changes import ChangesOfRuns
 from wordpiece_studio.session.live_timeline import TextChanges
@@ -14,6 +14,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable, needed_height
 from wordpiece_studio.ui.widgets.token_text import number_text, signed_text, token_text
@@ -159,11 +160,7 @@ class ChangesView(QWidget):
         explain("changes", self)
         self._table = _ChangesTable(theme, self)
         self._table.setAccessibleName(self.tr("Steps that changed the text"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 6, 4)
-        layout.setSpacing(4)
-        layout.addWidget(self._title)
-        layout.addWidget(self._table, 1)
+        fill(QVBoxLayout(self), self._title, (self._table, 1), margins=(14, 6, 6, 4), spacing=4)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)
@@ -270,15 +267,10 @@ class _ChangesTable(QuietTable):
         super().__init__(parent)
         self.changes = ChangesModel(self)
         self._delegate = _ChangeDelegate(self.changes, theme, self._chips_at, self)
-        self.setModel(self.changes)
-        self.setItemDelegate(self._delegate)
+        self.set_up(self.changes, theme, self._delegate, stretched=TOKEN)
         self.horizontalHeader().hide()
-        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.horizontalHeader().setSectionResizeMode(TOKEN, QHeaderView.ResizeMode.Stretch)
         self.horizontalHeader().moveSection(RUN, 0)
         self.setColumnHidden(RUN, True)
-        self.restyle()
-        theme.changed.connect(self.on_theme_changed)
 
     def restyle(self) -> None:
         metrics = self.fontMetrics()

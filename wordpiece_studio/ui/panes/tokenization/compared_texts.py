@@ -15,6 +15,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.runs import MOST_SHOWN
 from wordpiece_studio.ui.panes.tokenization.live_chips import LiveChips
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.run_names import paint_run_disc, run_names, step_name
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
-    from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+    from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
     LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]
@@ -79,13 +80,8 @@ class RunHeading(QWidget):
         self._name.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._step = CutLabel(parent=self, role="hint")
         self._figures = plain_label("", self, role="hint")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(7)
-        layout.addWidget(self._disc)
-        layout.addWidget(self._name)
-        layout.addWidget(self._step, 1, Qt.AlignmentFlag.AlignVCenter)
-        layout.addWidget(self._figures)
+        step = self._step, 1, Qt.AlignmentFlag.AlignVCenter
+        fill(QHBoxLayout(self), self._disc, self._name, step, self._figures, spacing=7)
 
     @property
     def text(self) -> str:
@@ -121,11 +117,7 @@ class _Line(QWidget):
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         self.chips.chosen.connect(self._on_chips_chosen)
         self.chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_BELOW_HEADING)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.chips)
+        fill(QVBoxLayout(self), self.heading, self.chips, spacing=_BELOW_HEADING)
 
     @property
     def key(self) -> LineKey | None:
@@ -200,11 +192,7 @@ class ComparedTexts(QWidget):
         self._legend.hide()
         self.differing: frozenset[tuple[int, int]] = frozenset()
         self.changes = ComparedChanges(self)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(4)
-        self._layout.addWidget(self._rest)
-        self._layout.addWidget(self._legend)
+        self._layout = fill(QVBoxLayout(self), self._rest, self._legend, spacing=4)
         self.heading.hide()
         self.hide()
 

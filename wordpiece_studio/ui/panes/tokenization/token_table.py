@@ -15,7 +15,7 @@ from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, TableColumn, TableModel
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.ui.panes.tokenization.chip_blocks import ChipPlace
+from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -47,33 +47,21 @@ class PieceTexts(QObject):
 
     def __init__(self, live: LiveText, options: TokenOptions, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._history: MergeHistory | None = None
-        self._merges = 0
+        self.history: MergeHistory | None = None
+        self.merges = 0
         self._live = live
-        self._options = options
+        self.options = options
         self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
         options.changed.connect(self._forget)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
         """Use the tokens of this run, up to this many merges."""
-        if history is not self._history:
+        if history is not self.history:
             self._forget()
-        self._history, self._merges = history, merges
+        self.history, self.merges = history, merges
 
     def _forget(self) -> None:
-        self._captions = None if self._options.offsets else {}
-
-    @property
-    def offsets_title(self) -> str:
-        """The title of a column of offsets: their unit."""
-        titles: dict[TextUnit, str] = {
-            "characters": self.tr("Characters"), "utf8": self.tr("UTF-8 bytes"), "utf16": self.tr("UTF-16 units"),
-        }  # fmt: skip
-        return titles[self._options.unit]
-
-    def birth_step(self, token: str) -> int | None:
-        """Return the step at which a token is born in the whole run, 0 for the alphabet, None if it never is."""
-        return None if self._history is None else birth_step(self._history, self._merges, token)
+        self._captions = None if self.options.offsets else {}
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -86,13 +74,13 @@ class PieceTexts(QObject):
             ),
             plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
         ]
-        if self._options.offsets:
+        if self.options.offsets:
             units: dict[TextUnit, str] = {
                 "characters": self.tr("offsets in characters, from 0"),
                 "utf8": self.tr("offsets in UTF-8 bytes, from 0"),
                 "utf16": self.tr("offsets in UTF-16 units, from 0"),
             }
-            said.append(units[self._options.unit])
+            said.append(units[self.options.unit])
         return " · ".join(said)
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
@@ -101,11 +89,11 @@ class PieceTexts(QObject):
         if known is not None:
             return known
         captions = []
-        if self._options.ids:
+        if self.options.ids:
             captions.append(_id_text(piece))
-        if self._options.offsets:
+        if self.options.offsets:
             captions.append(self._offsets_text(line, piece))
-        if self._options.births:
+        if self.options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
         if self._captions is not None:
             self._captions[piece.id] = tuple(captions)
@@ -130,17 +118,17 @@ class PieceTexts(QObject):
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),
-            units[self._options.unit].format(offsets=offsets),
+            units[self.options.unit].format(offsets=offsets),
             *(() if born == _NOTHING else (created,)),
             self.tr("in the word {word}").format(word=text),
         ))  # fmt: skip
 
     def _born_text(self, piece: Piece) -> str:
-        history = self._history
+        history = self.history
         return number_text(history.birth_step(piece.id)) if history is not None and piece.id >= 0 else _NOTHING
 
     def _offsets_text(self, line: LiveLine, piece: Piece) -> str:
-        start, end = self._live.offsets_in(self._options.unit, line, piece.start, piece.end)
+        start, end = self._live.offsets_in(self.options.unit, line, piece.start, piece.end)
         return f"{number_text(start)}–{number_text(end)}"
 
 
@@ -148,10 +136,10 @@ def _id_text(piece: Piece) -> str:
     return number_text(piece.id) if piece.id >= 0 else _NOTHING
 
 
-def birth_step(history: MergeHistory, merges: int, token: str) -> int | None:
+def birth_step(history: MergeHistory | None, merges: int, token: str) -> int | None:
     """Return the step up to `merges` at which a token is born, 0 for the alphabet, None if it is not."""
-    token_id = history.vocabulary(merges).id_of(token)
-    return history.birth_step(token_id) if token_id is not None else None
+    token_id = history.vocabulary(merges).id_of(token) if history is not None else None
+    return history.birth_step(token_id) if history is not None and token_id is not None else None
 
 
 class TokenCopy(QObject):
@@ -203,7 +191,7 @@ class TokenModel(TableModel["PieceTexts"]):
         self._columns = (
             TableColumn(self.tr("Token"), self._text_of(_TOKEN), align=LEFT, spoken=self._spoken),
             TableColumn(self.tr("ID"), self._text_of(_ID)),
-            TableColumn(self._texts.offsets_title, self._text_of(_OFFSETS)),
+            TableColumn(self._texts.options.unit_title, self._text_of(_OFFSETS)),
             TableColumn(self.tr("Created"), self._text_of(_BORN), entry="step"),
             TableColumn(self.tr("Word"), self._text_of(_WORD), align=LEFT, entry="word"),
         )

@@ -34,6 +34,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_words import size_words
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import MOST_CHARACTERS, LimitedEdit
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, plain_label, set_plain_text, set_plain_tooltip, shown, whole
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -420,11 +421,7 @@ class TrainingBar(QFrame):
         controls.addWidget(self._progress_label, 1)
         controls.addWidget(self._messages_button)
         controls.addWidget(self._search_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(controls)
-        layout.addWidget(self._progress_bar)
+        fill(QVBoxLayout(self), controls, self._progress_bar)
 
     @property
     def progress_text(self) -> str:
