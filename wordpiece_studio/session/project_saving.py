@@ -34,14 +34,14 @@ def save_work(order: ProjectFile, stop: threading.Event, report: Report) -> Proj
     def report_pair(done: int, total: int) -> None:
         report((done, total))
 
-    save_project(order.path, order.project, report=report_pair, should_stop=stop.is_set)
+    save_project(order.path, order.project, progress=report_pair, should_stop=stop.is_set)
     return order
 
 
 def open_work(path: Path, _stop: threading.Event, _report: Report) -> ProjectFile:
     """Read the part of the project at `path` that is needed to show it at once. The result is ready to be shown."""
     from wordpiece_studio.session.step_marks import breakpoints_of
-    from wordpiece_studio.storage.project.layout import damaged
+    from wordpiece_studio.storage.project.container import damaged
     from wordpiece_studio.storage.project.project_file import open_project
 
     project = open_project(path)

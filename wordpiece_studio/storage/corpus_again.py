@@ -24,7 +24,7 @@ from wordpiece_studio.storage.corpus_record import (
     recorded_files,
 )
 from wordpiece_studio.storage.manifest import SIDE_SUFFIX, read_manifest, side_manifest
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 

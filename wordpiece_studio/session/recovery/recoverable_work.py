@@ -26,7 +26,7 @@ from wordpiece_studio.session.recovery.journal import (
     text_after,
 )
 from wordpiece_studio.session.recovery.store import FolderLock, is_own_folder, numbered_files, remove_folder
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced
+from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import display_name
 

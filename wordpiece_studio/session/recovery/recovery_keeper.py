@@ -18,7 +18,7 @@ from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.recovery.journal import About, is_worth_keeping
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, stamp_of
+from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
 
 if TYPE_CHECKING:
     import threading

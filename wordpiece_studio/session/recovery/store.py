@@ -36,7 +36,7 @@ from wordpiece_studio.session.recovery.journal import (
     edit_record,
     to_json,
 )
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import display_name
 
@@ -315,7 +315,7 @@ def _reported(explained: Callable[[str], StudioError]) -> Iterator[None]:
         raise explained(error.what) from error
 
 
-def _save(path: Path, project: Project, should_stop: Callable[[], bool] | None = None) -> None:
+def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda: False) -> None:
     from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
 
     save_project(path, project, should_stop=should_stop)

@@ -27,8 +27,7 @@ from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery.store import RecoveryStore
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced, stamp_of
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, is_replaced, stamp_of
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,

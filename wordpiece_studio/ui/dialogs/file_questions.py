@@ -13,7 +13,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown

@@ -40,7 +40,7 @@ class SlowSaving:
         self.error: StudioError | None = None
 
     def save(self, path: Path, project: object, **options: object) -> None:
-        if "report" in options:  # else it is what is kept for recovery
+        if "progress" in options:  # else it is what is kept for recovery
             self.begun.set()
             assert self.go_on.wait(10)
             if self.error is not None:

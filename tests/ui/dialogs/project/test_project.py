@@ -452,10 +452,10 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     go_on = threading.Event()
 
     def slow(path: Path, project: object, **options: object) -> None:
-        if "report" not in options:  # what is kept for recovery
+        if "progress" not in options:  # what is kept for recovery
             save_project(path, project, **options)
             return
-        options["report"](40, 100)
+        options["progress"](40, 100)
         assert go_on.wait(10)
         save_project(path, project)
 
