@@ -23,8 +23,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from wordpiece_studio.session.project_state import UnsavedWork
     from wordpiece_studio.session.recovery.journal import About
-    from wordpiece_studio.session.unsaved_work import UnsavedWork
 
 _LONGEST_NAME = 100
 LONGEST_NAMED = 150
