@@ -13,11 +13,11 @@ from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session import recoverable_work
 from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
-from wordpiece_studio.session.recovery import recoverable_work
-from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery_store import RecoveryStore
 from wordpiece_studio.session.step_marks import breakpoints_of
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import later, single_shot
@@ -535,7 +535,7 @@ class RecoveryController(QObject):
     def _put_off(self) -> None:
         """Leave everything that was found for the next start."""
         for one in (*self._found, *(self._job.request or ())):
-            recoverable_work.keep_for_later(one)
+            one.lock.release()  # the next start finds it again
         self._found = []
 
     def _on_dialog_restore_wanted(self, number: int) -> None:
@@ -559,7 +559,7 @@ class RecoveryController(QObject):
         try:
             self._state.restore(recovered.project)
         except StudioError as error:
-            recoverable_work.keep_for_later(wanted)
+            wanted.lock.release()  # the next start finds it again
             self._messages.show_error(error)
             self._ask_or_go_on()
             return

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from wordpiece_studio.session.project_state import UnsavedWork
-    from wordpiece_studio.session.recovery.journal import About
+    from wordpiece_studio.session.recovery_store import About
 
 _LONGEST_NAME = 100
 LONGEST_NAMED = 150
