@@ -137,13 +137,9 @@ class ProjectController(QObject):
         self._lock = ProjectLock()
         self.is_read_only = False  # if so, the project can only be saved elsewhere
         self._then: Callable[[], None] | None = None  # called when the current save has finished
-        self._then_asked: Callable[[], None] | None = None  # and when the one has whose place is being asked for
         self._serial = -1  # of the project that is being written
-        self._then_safe: Callable[[], None] | None = None  # what the user was asked about
-        self._loss = Loss.ALL
         self._box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
-        self._to_replace: Path | None = None
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
@@ -200,19 +196,16 @@ class ProjectController(QObject):
             then()
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
-        self._then_safe, self._loss = then, loss
         self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
-        self._box.finished.connect(self._on_unsaved_box_finished)
+        self._box.finished.connect(partial(self._on_unsaved_box_finished, then, loss))
         self._box.open()
 
-    def _on_unsaved_box_finished(self, answer: int) -> None:
-        then, self._then_safe, self._box = self._then_safe, None, None
-        if then is None:
-            return
+    def _on_unsaved_box_finished(self, then: Callable[[], None], loss: Loss, answer: int) -> None:
+        self._box = None
         if answer == QMessageBox.StandardButton.Discard.value:
             then()
         elif answer == QMessageBox.StandardButton.Save.value:
-            self.save(partial(self._check_again, then, self._loss))
+            self.save(partial(self._check_again, then, loss))
 
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
@@ -232,61 +225,47 @@ class ProjectController(QObject):
         path = self._state.path
         if path is None or self.is_read_only:
             self.save_as(then)
-        elif self._is_changed_by_others(path):
-            self._then_asked = then
+        elif not self.is_saving and is_replaced(path, self._stamp):
             box = changed_box(self._window, path)
-            box.finished.connect(self._on_changed_box_finished)
+            box.finished.connect(partial(self._on_changed_box_finished, path, then))
             box.open()
         else:
             self._save_to(path, then)
 
-    def _is_changed_by_others(self, path: Path) -> bool:
-        return not self.is_saving and is_replaced(path, self._stamp)
-
-    def _on_changed_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value and self._state.path is not None:
-            self._save_to(self._state.path, self._then_asked)
+    def _on_changed_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._save_to(path, then)
         elif answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(self._then_asked)
+            self.save_as(then)
 
     def save_as(self, then: Callable[[], None] | None = None) -> None:
         """Ask for a name, save the project under it, and call `then` when it is saved."""
-        self._then_asked = then
-        path = self._state.path
-        folder = path.parent if path is not None else self._document.path.parent if self._document.path else None
-        name = path.name if path is not None else self._suggested_name()
+        path, document = self._state.path or self._document.path, self._document
+        name = document.files.name if document.is_files else path.stem if path is not None else ""
+        name = self._state.path.name if self._state.path is not None else f"{name or self.tr('project')}{SUFFIX}"
+        folder = None if path is None else path.parent
         dialog = place_dialog(
             self._window, self.tr("Save the project as"), QFileDialog.AcceptMode.AcceptSave, folder, name
         )
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
         dialog.setNameFilters([self.tr("WordPiece Studio projects (*{suffix})").format(suffix=SUFFIX)])
-        dialog.fileSelected.connect(self._on_place_selected)
+        dialog.fileSelected.connect(partial(self._on_place_selected, then))
         dialog.open()
 
-    def _suggested_name(self) -> str:
-        document = self._document
-        name = document.files.name if document.is_files else document.path.stem if document.path is not None else ""
-        return f"{name or self.tr('project')}{SUFFIX}"
-
-    def _on_place_selected(self, place: str) -> None:
+    def _on_place_selected(self, then: Callable[[], None] | None, place: str) -> None:
         path = with_suffix(Path(place))
-        if path != Path(place) and path.exists():  # the dialog asked about another file, or none
-            self._ask_to_replace(path)
-        else:
-            self._save_to(path, self._then_asked)
-
-    def _ask_to_replace(self, path: Path) -> None:
-        self._to_replace = path
-        box = replace_box(self._window, path)
-        box.finished.connect(self._on_replace_box_finished)
+        if path == Path(place) or not path.exists():
+            self._save_to(path, then)
+            return
+        box = replace_box(self._window, path)  # the dialog asked about another file, or none
+        box.finished.connect(partial(self._on_replace_box_finished, path, then))
         box.open()
 
-    def _on_replace_box_finished(self, answer: int) -> None:
-        path, self._to_replace = self._to_replace, None
-        if answer == QMessageBox.StandardButton.Yes.value and path is not None:
-            self._save_to(path, self._then_asked)
+    def _on_replace_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._save_to(path, then)
         else:
-            self.save_as(self._then_asked)
+            self.save_as(then)
 
     def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
         if self.is_saving:
@@ -311,26 +290,22 @@ class ProjectController(QObject):
         path, project = cast("tuple[Path, Project]", self._saving.request)
         self._saving.forget()
         self._banner.clear()
-        if self._serial != self._state.serial:
-            self._note_left(path)
-            return
-        is_new = path != self._state.path
-        self.is_read_only = False
-        self._note_file(path, project)
+        then, self._then = self._then, None
+        is_left = self._serial != self._state.serial  # for another project, which is shown now
+        is_new = is_left or path != self._state.path
+        if is_left:
+            self._lock_again()
+            self._window.remember_files(path)
+        else:
+            self.is_read_only = False
+            self._note_file(path, project)
         if is_new:
             self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
-        then, self._then = self._then, None
-        if then is not None:
+        if then is not None and not is_left:
             then()
-        self._do_waiting()
-
-    def _note_left(self, path: Path) -> None:
-        """Report that a project was saved which is no longer the one shown."""
-        self._then = None  # was meant for the project that was saved
-        self._lock_again()
-        self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
-        self._window.remember_files(path)
-        self._do_waiting()
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each()
 
     def _lock_again(self) -> None:
         """Lock the project that is shown, and no other: what was written, or was to be, may be a different one."""
@@ -351,23 +326,17 @@ class ProjectController(QObject):
 
     def _refuse(self, error: StudioError, then: Callable[[], None] | None) -> None:
         """Say why the project is not saved there, and offer another place; everything else stays as it is."""
-        self._then_asked = then
         advice = " ".join(filter(None, (error.advice, self.tr("Nothing is lost: your work is still open."))))
         box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
         add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Save)
-        box.finished.connect(self._on_refusal_finished)
+        box.finished.connect(partial(self._on_refusal_finished, then))
         box.open()
 
-    def _on_refusal_finished(self, answer: int) -> None:
+    def _on_refusal_finished(self, then: Callable[[], None] | None, answer: int) -> None:
         if answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(self._then_asked)
-
-    def _do_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            each()
+            self.save_as(then)
 
     # -- opening
 
