@@ -26,7 +26,7 @@ from wordpiece_studio.storage.manifest import (
     with_manifest,
     with_side_manifest,
 )
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_directory
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_tokenizer
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
 from wordpiece_studio.system.printable import display_name
@@ -172,10 +172,7 @@ def manifest_of(
     if kind == "word-counts":
         return make_counts_manifest(exported.counts, exported.origin.corpus, (name,), folder)
     return make_manifest(
-        exported.vocabulary,
-        exported.counts.normalizer,
-        exported.counts.pre_tokenizer,
-        model_max_length=exported.model_max_length,
+        exported.tokenizer,
         config=exported.config,
         counts=exported.counts,
         origin=exported.origin,
@@ -200,12 +197,9 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
     """
     counts = exported.counts
     if kind == "folder":
-        save_directory(
+        save_tokenizer(
             place,
-            exported.vocabulary,
-            counts.normalizer,
-            counts.pre_tokenizer,
-            model_max_length=exported.model_max_length,
+            exported.tokenizer,
             config=exported.config,
             counts=counts,
             origin=exported.origin,
