@@ -16,8 +16,7 @@ from PySide6.QtWidgets import QListView, QMessageBox, QWidget
 from tests.ui.conftest import Studio
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import TextOnDisk
-from wordpiece_studio.session import corpus_references
-from wordpiece_studio.session.recovery import journal, recoverable_work, recovery_keeper, store
+from wordpiece_studio.session import corpus_references, recoverable_work, recovery_keeper, recovery_store
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.training.config import TrainingConfig
@@ -179,7 +178,7 @@ def test_no_room_for_unsaved_work(
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
-        patch.setattr(store, "JournalWriter", no_room)
+        patch.setattr(recovery_store, "JournalWriter", no_room)
         for letter in "still typing":
             window.session.document.edit(0, 0, letter)
             studio.qtbot.wait(10)
@@ -207,7 +206,7 @@ def test_the_disk_is_full_in_the_middle_of_the_journal(
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real(descriptor)
 
-    monkeypatch.setattr(journal.os, "fsync", fsync)
+    monkeypatch.setattr(recovery_store.os, "fsync", fsync)
     is_full.set()
     window.session.document.edit(0, 0, "second ")
     studio.wait(lambda: "cannot be backed up to" in window.banner.text)

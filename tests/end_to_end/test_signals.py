@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session.recovery import recoverable_work
+from wordpiece_studio.session import recoverable_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
-from wordpiece_studio.storage.project.container_reading import is_replaced
+from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.ui.widgets.pane import Pane
 from wordpiece_studio.ui.widgets.token_text import number_text
 

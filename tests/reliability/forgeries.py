@@ -15,10 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tests.storage.project.making import course_project, library_run_of, run_of, settings_of
-from wordpiece_studio.storage.project.container_reading import Container
-from wordpiece_studio.storage.project.container_writing import Image, array_part, text_part, trailer
+from wordpiece_studio.storage.project.container import (
+    MINOR,
+    PROGRAM,
+    ROOT,
+    TEXT,
+    Container,
+    Image,
+    array_part,
+    text_part,
+    trailer,
+)
 from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectBreakpoint, ProjectSelection, ProjectView
-from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, TEXT
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -97,7 +105,7 @@ def _seeds() -> tuple[bytes, ...]:
 
 @cache
 def _containers() -> tuple[Container, ...]:
-    from wordpiece_studio.storage.project.layout import TRAILER_BYTES
+    from wordpiece_studio.storage.project.container import TRAILER_BYTES
 
     return tuple(Container("seed.wpstudio", seed[:-TRAILER_BYTES]) for seed in _seeds())
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import zstandard
 
 from tests.storage.project.making import course_project, forged, library_run_of, put_part, run_of, seal
-from wordpiece_studio.storage.project.container_writing import trailer
-from wordpiece_studio.storage.project.layout import ITEM_BYTES, TEXT, TRAILER_BYTES
+from wordpiece_studio.storage.project.container import ITEM_BYTES, TEXT, TRAILER_BYTES, trailer
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
 if TYPE_CHECKING:

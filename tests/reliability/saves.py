@@ -218,7 +218,7 @@ def _ids_of(which: int, size: int) -> tuple[bytes, bytes]:
 
 def _project(size: int) -> Save | None:
     try:
-        from wordpiece_studio.storage.project.layout import SUFFIX
+        from wordpiece_studio.storage.project.container import SUFFIX
         from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
     except ImportError:
         return None

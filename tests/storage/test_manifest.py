@@ -46,10 +46,8 @@ def trained() -> TrainingRun:
 def manifest() -> Manifest:
     run = trained()
     origin = Origin(merges=5, corpus=record_of_text(TEXT, max_word_length=1000))
-    normalizer, pre_tokenizer = run.counts.normalizer, run.counts.pre_tokenizer
-    return make_manifest(
-        run.vocabulary, normalizer, pre_tokenizer, config=run.config, counts=run.counts, origin=origin
-    )  # fmt: skip
+    tokenizer = Tokenizer(run.vocabulary, run.counts.normalizer, run.counts.pre_tokenizer)
+    return make_manifest(tokenizer, config=run.config, counts=run.counts, origin=origin)
 
 
 def test_a_manifest_says_all_that_is_needed_to_reproduce_the_vocabulary(tmp_path: Path) -> None:

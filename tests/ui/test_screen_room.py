@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialogButtonBox, QMessageBox
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import Reading
-from wordpiece_studio.session.recovery.journal import About
+from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog

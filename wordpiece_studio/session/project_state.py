@@ -7,14 +7,15 @@ are read in the background before a pane needs them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.garbage import free_words_slowly
-from wordpiece_studio.session.run import Run, Selection
+from wordpiece_studio.session.run import Run, Selection, TrainerState
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
@@ -30,15 +31,16 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    import threading
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.libraries.library_tokenizer import LibraryTokenizer
-    from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.session import Session
     from wordpiece_studio.storage.project.contents import UnknownContents
     from wordpiece_studio.training.history import MergeHistory
+
+    Rest = Generator[tuple[MergeHistory, LibraryTokenizer | None], None, tuple[WordCounts | None, StudioError | None]]
 
 
 _DELAY_MS = 250
@@ -48,87 +50,18 @@ _FEW = 20_000
 """Merges, and words: this many are read in no time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadRun:
-    """A history whose words and places are in memory, and what runs the tokenizer if a library trained it."""
-
-    history: MergeHistory
-    library: LibraryTokenizer | None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadRest:
-    """The result: the word counts of the corpus with their figures, and the error if something cannot be read.
-
-    A run with such an error keeps its rows, but is never whole.
-    """
-
-    counts: WordCounts | None
-    error: StudioError | None = None
-
-
-class ProjectReading(QObject):
-    """Reads the rest of one project at a time, after a short delay.
-
-    Signals
-    -------
-    run_read(ReadRun)
-        The words and places of a run are in memory.
-    rest_read(ReadRest)
-        Everything readable is in memory, or was.
-    """
-
-    run_read = Signal(object)
-    rest_read = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._job = BackgroundJob(read_rest, "The project cannot be read", self, keeps_all_reports=True)
-        self._job.reported.connect(self.run_read)
-        self._job.finished.connect(self.rest_read)
-        self._job.failed.connect(self._on_job_failed)
-        self._project: Project | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._on_timer_timeout)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether something is being read or about to be."""
-        return self._project is not None or self._job.is_running
-
-    def begin(self, project: Project) -> None:
-        """Read the part of `project` that is still only in its file."""
-        self._job.stop()
-        self._project = project
-        self._timer.start(0 if _is_small(project) else _DELAY_MS)
-
-    def stop(self) -> None:
-        """Cancel the reading."""
-        self._timer.stop()
-        self._project = None
-        self._job.stop()
-
-    def close(self) -> None:
-        """Cancel the reading and wait for the thread to end."""
-        self.stop()
-        self._job.close()
-
-    def _on_job_failed(self, error: StudioError) -> None:
-        self.rest_read.emit(ReadRest(None, error))  # such as running out of memory
-
-    def _on_timer_timeout(self) -> None:
-        project, self._project = self._project, None
-        self._job.begin(project)
-
-
 def _is_small(project: Project) -> bool:
     runs = [run.history for run in project.runs]
     return bool(runs) and sum(len(each) + each.word_count for each in runs) <= _FEW
 
 
-def read_rest(project: Project, stop: threading.Event, report: Report) -> ReadRest | None:
-    """Read the words and places of a project as far as possible; return None if canceled."""
+def read_rest(project: Project, *, should_stop: Callable[[], bool]) -> Rest:
+    """Read the words and places of a project as far as possible.
+
+    Yields each history whose words and places are in memory, with what runs the tokenizer if a library trained it.
+    Returns the word counts of the corpus with their figures, and the error if something cannot be read: a run with such
+    an error keeps its rows, but is never whole.
+    """
     run, counts = project.run, project.counts
     if counts is None and run is not None and run.is_of_corpus:
         counts = run.counts
@@ -140,17 +73,15 @@ def read_rest(project: Project, stop: threading.Event, report: Report) -> ReadRe
             known = counts
     except StudioError as found:
         error = found
-    if stop.is_set():
-        return None
     for each in project.runs:
-        if stop.is_set():
-            return None
+        if should_stop():
+            break
         try:
             len(each.history.input.words)  # reads and checks the words and places
-            report(ReadRun(each.history, None if each.library_run is None else each.library_run.tokenizer()))
+            yield each.history, None if each.library_run is None else each.library_run.tokenizer()
         except StudioError as found:
             error = error or found
-    return None if stop.is_set() else ReadRest(known, error)
+    return known, error
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +105,19 @@ class ProjectContent:
 
 class ProjectState(QObject):
     """The contents of the project that the window shows, and its file.
+
+    Attributes
+    ----------
+    path
+        The file of the project; None if it has none.
+    saved_content
+        The content saved in the project's file; None without a file.
+    left_content
+        The content of a sample, or the saved one of the project left with `detach`, whose notes are still shown.
+    is_file_another
+        Whether another program has changed or removed the project's file.
+    serial
+        A number that changes with every new project, including those without a file.
 
     Signals
     -------
@@ -204,43 +148,19 @@ class ProjectState(QObject):
         self._runs = session.runs
         self._marks = session.marks
         self._references = session.references
-        self._path: Path | None = None
-        self._saved: ProjectContent | None = None
-        self._left: ProjectContent | None = None
-        self._is_file_another = False
-        self._serial = 0
+        self.path: Path | None = None
+        self.saved_content: ProjectContent | None = None
+        self.left_content: ProjectContent | None = None
+        self.is_file_another = False
+        self.serial = 0
         self._unknown: UnknownContents | None = None
         self._shown_live_text = ("", "")  # of the restored project: as limited by the field, and whole
         self._expected: WordCounts | None = None  # of the corpus, still being read
-        self._reading = ProjectReading(self)
-        self._reading.run_read.connect(self._on_reading_run_read)
-        self._reading.rest_read.connect(self._on_reading_rest_read)
+        self._reading = Task(read_rest, "The project cannot be read", self, debounce_ms=_DELAY_MS)
+        self._reading.part_ready.connect(self._on_reading_part_ready)
+        self._reading.finished.connect(self._on_reading_finished)
+        self._reading.failed.connect(self._on_reading_failed)
         self._connect()
-
-    @property
-    def path(self) -> Path | None:
-        """The file of the project; None if it has none."""
-        return self._path
-
-    @property
-    def saved_content(self) -> ProjectContent | None:
-        """The content saved in the project's file; None without a file."""
-        return self._saved
-
-    @property
-    def is_file_another(self) -> bool:
-        """Whether another program has changed or removed the project's file."""
-        return self._is_file_another
-
-    @property
-    def left_content(self) -> ProjectContent | None:
-        """The content of a sample, or the saved one of the project left with `detach`, whose notes are still shown."""
-        return self._left
-
-    @property
-    def serial(self) -> int:
-        """A number that changes with every new project, including those without a file."""
-        return self._serial
 
     @property
     def is_reading(self) -> bool:
@@ -253,31 +173,31 @@ class ProjectState(QObject):
 
     def set_path(self, path: Path | None) -> None:
         """Set the file of the project; the present content counts as not saved in it."""
-        self._saved = self._left = None
-        self._is_file_another = False
+        self.saved_content = self.left_content = None
+        self.is_file_another = False
         if path is None:
             self._unknown, self._shown_live_text = None, ("", "")
-        if path != self._path:
-            self._path = path
+        if path != self.path:
+            self.path = path
             self.path_changed.emit(path)
 
     def note_saved(self, path: Path, project: Project) -> None:
         """Record that `project`, as captured, has been saved in `path`."""
         self.set_path(path)
-        self._saved = content_of(project)
+        self.saved_content = content_of(project)
         self.saved.emit()
 
     def agree(self) -> None:
         """Read the files outside the project's folder from now on, wherever they are: its content is the same."""
         before = self.content().corpus
         self._session.agree()
-        if self._saved is not None and self._saved.corpus == before:
-            self._saved = replace(self._saved, corpus=self.content().corpus)
+        if self.saved_content is not None and self.saved_content.corpus == before:
+            self.saved_content = replace(self.saved_content, corpus=self.content().corpus)
 
     def note_file(self, *, is_another: bool) -> None:
         """Record that another program has changed or removed the project's file, or brought it back."""
-        if is_another != self._is_file_another:
-            self._is_file_another = is_another
+        if is_another != self.is_file_another:
+            self.is_file_another = is_another
             self.changed.emit()
 
     def detach(self) -> None:
@@ -286,11 +206,11 @@ class ProjectState(QObject):
         The run stays on view, with its notes, until something else is trained. The previous file remains as it was last
         saved and is never written to again: saving asks for a name.
         """
-        saved = self._saved
-        self._serial += 1
-        if self._path is not None:
+        saved = self.saved_content
+        self.serial += 1
+        if self.path is not None:
             self.set_path(None)
-            self._left = saved
+            self.left_content = saved
 
     # Capturing.
 
@@ -372,8 +292,8 @@ class ProjectState(QObject):
 
         Its large parts are read in the background a little later.
         """
-        self._reading.stop()
-        self._serial += 1
+        self._reading.forget()
+        self.serial += 1
         self.set_path(None)
         config = self._restore_settings(project.settings)
         self._restore_corpus(project.corpus, config)
@@ -382,7 +302,7 @@ class ProjectState(QObject):
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
             self._counting.expect_counts()
         if project.counts is not None or project.run is not None:
-            self._reading.begin(project)
+            (self._reading.run if _is_small(project) else self._reading.ask)(project)
         self._restore_view(project.view)
         self._shown_live_text = (self._session.live_text, project.view.live_text)
         self._unknown = project.unknown
@@ -392,13 +312,13 @@ class ProjectState(QObject):
     def show_sample(self, project: Project) -> None:
         """Replace everything by `project`, whose notes are not the user's."""
         self.restore(project)
-        self._left = content_of(project)
+        self.left_content = content_of(project)
         self.saved.emit()
 
     def clear(self) -> None:
         """Discard the run, marks and file of the project; the corpus has already been replaced."""
-        self._reading.stop()
-        self._serial += 1
+        self._reading.forget()
+        self.serial += 1
         self.set_path(None)
         self._runs.take((), None, 0)
         self._restore_view(ProjectView(live_text=self._session.live_text))
@@ -446,40 +366,36 @@ class ProjectState(QObject):
         self._session.set_live_text(view.live_text)
         self._session.comparison.set_longest_first(view.is_longest_first)
 
-    def _on_reading_run_read(self, read: ReadRun) -> None:
+    def _on_reading_part_ready(self, read: tuple[MergeHistory, LibraryTokenizer | None]) -> None:
+        history, library = read
         for run in self._runs.all:
-            if run.history is read.history and read.library is not None:
-                run.set_library(read.library)
+            if run.history is history and library is not None:
+                run.set_library(library)
         self._runs.drop_places()
 
-    def _on_reading_rest_read(self, rest: ReadRest) -> None:
+    def _on_reading_finished(self, rest: tuple[WordCounts | None, StudioError | None]) -> None:
+        counts, error = rest
+        self._reading.forget()
         self._expected = None
-        self._counting.take_counts(rest.counts)
+        self._counting.take_counts(counts)
         self._model.look_again()
-        if rest.error is not None:
-            self.failed.emit(rest.error)
+        if error is not None:
+            self.failed.emit(error)
+
+    def _on_reading_failed(self, error: StudioError) -> None:
+        self._on_reading_finished((None, error))  # such as running out of memory
 
     # Changes.
 
     def _connect(self) -> None:
         document, model, marks = self._document, self._model, self._marks
-        for plain in (
-            document.text_changed, model.run_reset, marks.breakpoints.changed, marks.bookmarks.changed,
-            self._session.settings.changed, self._counting.pipeline_changed, self._runs.changed,
-        ):  # fmt: skip
-            plain.connect(self.changed)
         for signal in (
-            document.path_changed, document.modified_changed, model.step_changed, model.selection_changed,
-            model.state_changed, self._session.live_text_changed,
+            document.text_changed, document.path_changed, document.modified_changed, model.run_reset,
+            model.merges_appended, model.step_changed, model.selection_changed, model.state_changed,
+            marks.breakpoints.changed, marks.bookmarks.changed, self._session.settings.changed,
+            self._session.live_text_changed, self._counting.pipeline_changed, self._runs.changed,
         ):  # fmt: skip
-            signal.connect(self._on_changed)
-        model.merges_appended.connect(self._on_model_merges_appended)
-
-    def _on_changed(self, _what: object) -> None:
-        self.changed.emit()
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.changed.emit()
+            signal.connect(self.changed)
 
 
 def _own_settings(project: Project) -> tuple[object, ...]:
@@ -522,4 +438,103 @@ def content_of(project: Project) -> ProjectContent:
         view.notes,
         (compared, view.breakpoints),
         view.live_text,
+    )
+
+
+# What would be lost if the window closed now, or showed something else: what is in no file.
+
+
+class Loss(Enum):
+    """What is about to be given up: everything, or the corpus alone."""
+
+    ALL = "all"
+    CORPUS = "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class UnsavedWork:
+    """Work that is in no file.
+
+    Attributes
+    ----------
+    text
+        Whether the text of the corpus, or the list of its files, was changed.
+    merges
+        How many merges were learned that the user asked for.
+    library_runs
+        How many trainings by other libraries there are.
+    notes
+        How many notes were added to the bookmarks or removed from them.
+    others
+        Whether settings, breakpoints, what is compared or the live text of a project have changed.
+    trains
+        Whether a training that the user asked for is running.
+    is_file_another
+        Whether another program has changed or removed the project's file.
+    is_text_missing
+        Whether the file of the text is missing, and no project holds it.
+    """
+
+    text: bool = False
+    merges: int = 0
+    library_runs: int = 0
+    notes: int = 0
+    others: bool = False
+    trains: bool = False
+    is_file_another: bool = False
+    is_text_missing: bool = False
+
+    @property
+    def is_anything_made(self) -> bool:
+        """Whether something would be lost that only the user can make again."""
+        return self.text or self.notes > 0 or self.others or self.is_file_another or self.is_text_missing
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything would be lost."""
+        return self.is_anything_made or self.merges > 0 or self.library_runs > 0 or self.trains
+
+
+def unsaved_work(session: Session, project: ProjectState, loss: Loss) -> UnsavedWork:
+    """Return what `loss` would cost."""
+    model, path, saved = session.model, session.document.path, project.saved_content
+    trains = loss is not Loss.CORPUS and model.state is TrainerState.TRAINING and model.origin.is_wanted
+    if saved is not None:
+        unsaved = _compared(session, project.content(), saved)
+    else:
+        left, notes = project.left_content, project.content().notes
+        new_notes = len(notes) if left is None else len(set(notes) - set(left.notes))  # those left are in a file
+        unsaved = UnsavedWork(
+            text=session.document.is_modified,
+            merges=session.runs.unsaved_merges if loss is not Loss.CORPUS else 0,
+            library_runs=session.runs.unsaved_library_runs if loss is not Loss.CORPUS else 0,
+            notes=new_notes if loss is Loss.ALL else 0,
+            others=project.path is not None,  # it was recovered: its file holds something older
+        )
+    return replace(
+        unsaved,
+        trains=trains,
+        is_file_another=project.is_file_another,
+        is_text_missing=project.path is None and path is not None and session.watch.is_gone(path),
+    )
+
+
+def _compared(session: Session, now: ProjectContent, saved: ProjectContent) -> UnsavedWork:
+    new = [
+        run for run in session.runs.all
+        if run.number in now.runs and now.runs[run.number] != saved.runs.get(run.number)
+    ]  # fmt: skip
+    new_numbers = {run.number for run in new}
+    tabs = {number: tab for number, tab in now.tabs.items() if number not in new_numbers}
+    tabs_before = {number: saved.tabs.get(number) for number in tabs}
+    # A run trained meanwhile takes settings over as its own; they are still the same.
+    are_other_settings = now.settings != saved.settings and now.own_settings != saved.own_settings
+    return UnsavedWork(
+        text=now.corpus != saved.corpus,
+        merges=sum(len(run.history) for run in new if run.library_run is None),
+        library_runs=sum(run.library_run is not None for run in new),
+        notes=len(set(now.notes) ^ set(saved.notes)),
+        others=not saved.runs.keys() <= now.runs.keys()  # one was closed
+        or are_other_settings
+        or (now.marks, now.live_text, tabs) != (saved.marks, saved.live_text, tabs_before),
     )

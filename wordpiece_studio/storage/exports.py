@@ -5,6 +5,7 @@ Elsewhere: the table of merges (`merge_table`), and how each format is written.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -13,29 +14,32 @@ from wordpiece_studio.corpus.word_counts import write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import MERGES_FILE, VOCAB_JSON_FILE
 from wordpiece_studio.storage.bpe_files import why_no_bpe, write_bpe_files
+from wordpiece_studio.storage.corpus_record import record_of_project
 from wordpiece_studio.storage.huggingface.tokenizer_json import CONFIG_FILE, TOKENIZER_FILE, why_not_expressible
 from wordpiece_studio.storage.manifest import (
     MANIFEST_FILE,
     Origin,
     make_counts_manifest,
+    make_library_manifest,
     make_manifest,
     side_manifest,
     with_manifest,
     with_side_manifest,
 )
-from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_directory
+from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_tokenizer
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
-from wordpiece_studio.system.atomic_write import atomic_write_all
+from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.storage.manifest import Manifest
+    from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
@@ -81,24 +85,21 @@ class Exported:
         return Tokenizer(self.vocabulary, counts.normalizer, counts.pre_tokenizer, model_max_length=longest)
 
 
-def names_of(kind: ExportKind, name: str = "") -> tuple[str, ...]:
-    """Return the names of the files of an export, the manifest last.
+def is_folder(kind: ExportKind) -> bool:
+    """Return whether the place of an export is a folder."""
+    return kind in ("folder", "bpe")
 
-    Parameters
-    ----------
-    kind
-        What is exported.
-    name
-        The name chosen by the user; a folder contains the same files whatever its name.
 
-    >>> names_of("vocabulary", "words.txt")
-    ('words.txt', 'words.txt.card.json')
+def files_of(kind: ExportKind, place: Path) -> list[Path]:
+    """Return the files that an export makes, the manifest last.
+
+    >>> from pathlib import Path
+    >>> [path.name for path in files_of("vocabulary", Path("out/vocab.txt"))]
+    ['vocab.txt', 'vocab.txt.card.json']
     """
-    if kind == "folder":
-        return (*TOKENIZER_FILES, MANIFEST_FILE)
-    if kind == "bpe":
-        return (*_BPE_FOLDER, MANIFEST_FILE)
-    return (name, side_manifest(name).name)
+    if not is_folder(kind):
+        return [place, side_manifest(place)]
+    return [place / name for name in (*(TOKENIZER_FILES if kind == "folder" else _BPE_FOLDER), MANIFEST_FILE)]
 
 
 def default_name(kind: ExportKind, counts: WordCounts) -> str:
@@ -171,10 +172,7 @@ def manifest_of(
     if kind == "word-counts":
         return make_counts_manifest(exported.counts, exported.origin.corpus, (name,), folder)
     return make_manifest(
-        exported.vocabulary,
-        exported.counts.normalizer,
-        exported.counts.pre_tokenizer,
-        model_max_length=exported.model_max_length,
+        exported.tokenizer,
         config=exported.config,
         counts=exported.counts,
         origin=exported.origin,
@@ -199,12 +197,9 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
     """
     counts = exported.counts
     if kind == "folder":
-        save_directory(
+        save_tokenizer(
             place,
-            exported.vocabulary,
-            counts.normalizer,
-            counts.pre_tokenizer,
-            model_max_length=exported.model_max_length,
+            exported.tokenizer,
             config=exported.config,
             counts=counts,
             origin=exported.origin,
@@ -223,6 +218,60 @@ def write_export(kind: ExportKind, exported: Exported, place: Path) -> None:
         files = with_manifest(
             manifest, {place.name: vocabulary_bytes(exported.vocabulary.tokens)}, side_manifest(place).name
         )
+        atomic_write_all({place.with_name(name): data for name, data in files.items()})
+
+
+def export(
+    kind: ExportKind,
+    project: Project,
+    step: int,
+    place: Path,
+    with_counts: bool,
+    may_replace: bool,
+    *,
+    should_stop: Callable[[], bool],
+) -> tuple[str, ...]:
+    """Write what was learned in the first `step` merges of a project's run, and its manifest.
+
+    Parameters
+    ----------
+    place
+        The folder or the file.
+    with_counts
+        Whether the word counts are written into the folder too.
+    may_replace
+        Whether the user agreed to replace what is there. If not, and there is something, nothing is written, and the
+        names of these files are returned.
+    """
+    run = project.run
+    assert run is not None
+    if not is_folder(kind) and os.path.isdir(place):
+        raise StudioError("{path} is a folder", "Choose a file in it.", path=display_name(place))
+    table = place / counts_name(run.counts) if with_counts else None
+    if not may_replace:
+        files = files_of(kind, place) + (files_of("word-counts", table) if table is not None else [])
+        if in_the_way := tuple(path.name for path in files if os.path.lexists(path)):
+            return in_the_way
+    origin = Origin(merges=step, corpus=record_of_project(project, should_stop))
+    exported = Exported(run.counts, run.config, run.history, step, origin)
+    if not should_stop():
+        with written_together():
+            make_folder(place if is_folder(kind) else place.parent)
+            write_export(kind, exported, place)
+            if table is not None:
+                write_export("word-counts", exported, table)
+    return ()
+
+
+def export_library(project: Project, place: Path, *, should_stop: Callable[[], bool]) -> None:
+    """Write the file of another library, whose run the project shows, and its manifest."""
+    run = project.run
+    assert run is not None
+    assert run.library_run is not None
+    record = record_of_project(project, should_stop)
+    if not should_stop():
+        manifest = make_library_manifest(run.library_run, run.counts, record, place)
+        files = with_manifest(manifest, {place.name: run.library_run.content}, side_manifest(place).name)
         atomic_write_all({place.with_name(name): data for name, data in files.items()})
 
 

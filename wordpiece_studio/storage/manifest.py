@@ -169,12 +169,8 @@ class Origin:
 
 
 def make_manifest(
-    vocabulary: Vocabulary,
-    normalizer: Normalizer,
-    pre_tokenizer: PreTokenizer,
+    tokenizer: Tokenizer,
     *,
-    max_word_length: int = 100,
-    model_max_length: int = MODEL_MAX_LENGTH,
     config: TrainingConfig | None = None,
     counts: WordCounts | None = None,
     origin: Origin | None = None,
@@ -183,26 +179,24 @@ def make_manifest(
     parts: Literal["all", "some"] = "all",
     folder: str | os.PathLike[str] | None = None,
 ) -> Manifest:
-    """Return the manifest of a vocabulary.
+    """Return the manifest of a tokenizer.
 
     Parameters
     ----------
-    vocabulary, normalizer, pre_tokenizer, max_word_length, model_max_length
-        The tokenizer.
     config, counts, origin
-        How the vocabulary was trained and on what, as far as known.
+        How its vocabulary was trained and on what, as far as known.
     kind, files, parts
         What is exported, see `Manifest`.
     folder
         The folder of the manifest: nearby corpus files are named relative to it, others by name alone, see
         `corpus_record`.
     """
-    origin = origin or Origin()
-    return Manifest(
-        format=FORMAT,
-        program=f"wordpiece-studio {__version__}",
-        normalizer=normalizers.to_spec(normalizer),
-        pre_tokenizer=pre_tokenizers.to_spec(pre_tokenizer),
+    origin, vocabulary, normalizer = origin or Origin(), tokenizer.vocabulary, tokenizer.normalizer
+    if counts is not None and counts.normalizer.kept == normalizer:
+        normalizer = counts.normalizer  # with the steps that only prepare the words, which a tokenizer does not keep
+    return _manifest(
+        normalizer,
+        tokenizer.pre_tokenizer,
         kind=kind,
         files=tuple(files),
         special_tokens=list(vocabulary.special_tokens),
@@ -212,15 +206,25 @@ def make_manifest(
         roles=vocabulary.roles,
         added_tokens=tuple(token for token in vocabulary.added_tokens if not (token.special and token.is_plain)),
         pieces=None if len(vocabulary.pieces) == len(vocabulary) else len(vocabulary.pieces),
-        max_word_length=max_word_length,
-        model_max_length=model_max_length,
+        max_word_length=tokenizer.max_word_length,
+        model_max_length=tokenizer.model_max_length,
         vocabulary_size=len(vocabulary),
         vocabulary_sha256=vocabulary_digest(vocabulary.tokens),
         training=None if config is None else config.to_dict(),
         merges=origin.merges,
         parts=parts,
         corpus=None if counts is None else _corpus(counts, origin.corpus, folder),
+    )
+
+
+def _manifest(normalizer: Normalizer, pre_tokenizer: PreTokenizer, **fields: Any) -> Manifest:
+    return Manifest(
+        format=FORMAT,
+        program=f"wordpiece-studio {__version__}",
+        normalizer=normalizers.to_spec(normalizer),
+        pre_tokenizer=pre_tokenizers.to_spec(pre_tokenizer),
         versions=present_versions(),
+        **fields,
     )
 
 
@@ -228,33 +232,22 @@ def make_counts_manifest(
     counts: WordCounts, corpus: CorpusRecord, files: Sequence[str], folder: str | os.PathLike[str] | None = None
 ) -> Manifest:
     """Return the manifest of a table of word counts; the arguments are those of `make_manifest`."""
-    return Manifest(
-        format=FORMAT,
-        program=f"wordpiece-studio {__version__}",
-        normalizer=normalizers.to_spec(counts.normalizer),
-        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
-        kind="word-counts",
-        files=tuple(files),
-        corpus=_corpus(counts, corpus, folder),
-        versions=present_versions(),
-    )
+    corpus = _corpus(counts, corpus, folder)
+    return _manifest(counts.normalizer, counts.pre_tokenizer, kind="word-counts", files=tuple(files), corpus=corpus)
 
 
 def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
     """Return the manifest of files of ids."""
     if isinstance(tokenizer, Tokenizer):
-        steps = tokenizer.normalizer, tokenizer.pre_tokenizer
-        longest = tokenizer.max_word_length
-        return make_manifest(tokenizer.vocabulary, *steps, max_word_length=longest, kind="ids", files=files)
+        manifest = make_manifest(tokenizer, kind="ids", files=files)
+        return msgspec.structs.replace(manifest, model_max_length=MODEL_MAX_LENGTH)
     reading = tokenizer.reading
     # A library reads text by itself.
     usual = Pipeline(normalizers.Unchanged(), pre_tokenizers.WhitespaceSplit())
     pipeline = usual if reading is None else reading.pipeline
-    return Manifest(
-        format=FORMAT,
-        program=f"wordpiece-studio {__version__}",
-        normalizer=normalizers.to_spec(pipeline.normalizer),
-        pre_tokenizer=pre_tokenizers.to_spec(pipeline.pre_tokenizer),
+    return _manifest(
+        pipeline.normalizer,
+        pipeline.pre_tokenizer,
         kind="ids",
         files=tuple(files),
         continuing_subword_prefix="",
@@ -262,7 +255,6 @@ def make_ids_manifest(tokenizer: Encoder, files: Sequence[str]) -> Manifest:
         roles=dict(tokenizer.roles),
         vocabulary_size=len(tokenizer),
         vocabulary_sha256=vocabulary_digest(tokenizer.tokens),
-        versions=present_versions(),
     )
 
 
@@ -465,22 +457,17 @@ def check_together(manifest_path: Path, manifest: Manifest, names: Collection[st
         if name not in names:
             continue
         path = manifest_path.with_name(name)
-        if not path.exists():
-            raise StudioError(
-                "{path} is missing; it was written together with {manifest}",
-                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
-                path=display_name(path),
-                manifest=manifest_path.name,
-            )
-        data = small_file_bytes(path, _LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER, "Save again.")
-        if digest not in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
-            raise StudioError(
+        what = "{path} is missing; it was written together with {manifest}"
+        if path.exists():
+            data = small_file_bytes(path, _LARGEST_FILE_BYTES, TOO_LARGE_TOKENIZER, "Save again.")
+            if digest in (_hash(data), _hash(data.replace(b"\r\n", b"\n"))):
+                continue
+            what = (
                 "{path} is not the file that was written together with {manifest}: it has changed since, or saving was "
-                "interrupted",
-                _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE,
-                path=display_name(path),
-                manifest=manifest_path.name,
+                "interrupted"
             )
+        advice = _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE
+        raise StudioError(what, advice, path=display_name(path), manifest=manifest_path.name)
 
 
 def _hash(data: bytes) -> str:

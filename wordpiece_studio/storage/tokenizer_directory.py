@@ -238,19 +238,7 @@ def save_tokenizer(
     """Write a tokenizer to a folder; takes and raises the same as `save_directory` otherwise."""
     folder = checked_path(folder)
     files = tokenizer_files(tokenizer, checked_only(only))
-    # The words may have been prepared by further steps, which the tokenizer does not keep.
-    trained = tokenizer.normalizer if counts is None else counts.normalizer
-    manifest = make_manifest(
-        tokenizer.vocabulary,
-        trained if trained.kept == tokenizer.normalizer else tokenizer.normalizer,
-        tokenizer.pre_tokenizer,
-        max_word_length=tokenizer.max_word_length,
-        model_max_length=tokenizer.model_max_length,
-        config=config,
-        counts=counts,
-        origin=origin,
-        folder=folder,
-    )
+    manifest = make_manifest(tokenizer, config=config, counts=counts, origin=origin, folder=folder)
     files = with_manifest(manifest, files)
     _check_no_other_files(folder, files)
     target = Path(folder)

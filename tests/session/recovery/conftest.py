@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.session.recovery.fakes import FakeState
-from wordpiece_studio.session.recovery import recoverable_work
-from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session import recoverable_work
+from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery_store import RecoveryStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,8 @@ import pytest
 
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import trained
+from wordpiece_studio.session import recovery_keeper
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery import recovery_keeper
 from wordpiece_studio.storage.project import stored_run
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery.journal import (
+from wordpiece_studio.session.recovery_store import (
     ABOUT,
     EDIT,
     VIEW,

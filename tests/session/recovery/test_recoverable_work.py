@@ -13,16 +13,15 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery import recoverable_work, store
-from wordpiece_studio.session.recovery.journal import About, from_json
-from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
+from wordpiece_studio.session import recoverable_work, recovery_store
+from wordpiece_studio.session.recovery_store import About, FolderLock, RecoveryStore, from_json
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, ProjectView
 from wordpiece_studio.storage.project.project_file import save_project
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.recoverable_work import Recovered
+    from wordpiece_studio.session.recoverable_work import Recovered
 
 TEXT = "the text of the base"
 NAMES = ("base-1.wpstudio", "journal-1", "run-1.wpstudio", "lock")
@@ -257,7 +256,7 @@ def test_it_is_for_no_one_elses_eyes(folder: Path, tmp_path: Path) -> None:
 
 def test_merges_that_find_no_room_are_reported_as_such(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     it = recovered(folder)
-    monkeypatch.setattr(store, "LEAST_FREE", 1e30)
+    monkeypatch.setattr(recovery_store, "LEAST_FREE", 1e30)
     kept = RecoveryStore(folder.parent)
     with pytest.raises(StudioError, match=r"The merges cannot be backed up .* MB are free") as told:
         kept.write_run(1, replace(it.project, run=trained(random_counts(3), 7)), bool)

@@ -11,10 +11,10 @@ import pytest
 from tests.session.conftest import random_counts
 from tests.session.recovery.fakes import settings, trained
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper, store
-from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import FolderLock, RecoveryStore
+from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery_store import FolderLock, RecoveryStore
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.storage.project.contents import ProjectBookmark, ProjectView
 
@@ -299,7 +299,7 @@ def test_what_is_restored_goes_on_being_kept(kept: Kept) -> None:
 
 
 def test_a_long_journal_becomes_a_new_base(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "LARGEST_JOURNAL", 1000)
+    monkeypatch.setattr(recovery_store, "LARGEST_JOURNAL", 1000)
     kept.document.load_sample("course-en.txt")
     type_text(kept, "a")
     kept.wait()

@@ -13,20 +13,18 @@ from PySide6.QtCore import QObject, Signal
 from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store
 from wordpiece_studio.session.document import Document
 from wordpiece_studio.session.file_rows import FileRow
-from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
-from wordpiece_studio.session.recovery import store as recovery_store
-from wordpiece_studio.session.recovery.journal import text_after
-from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import RecoveryStore
+from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery_store import RecoveryStore, text_after
 from wordpiece_studio.session.text_file import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.journal import About
+    from wordpiece_studio.session.recovery_store import About
     from wordpiece_studio.storage.project.contents import Project
 
 KINDS = {"edit": 12, "type": 8, "undo": 5, "redo": 3, "look": 8, "fail": 1, "set": 1, "take": 1, "files": 1, "save": 1}

@@ -12,17 +12,7 @@ from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.libraries.library_history import LibraryHistory
 from wordpiece_studio.libraries.library_training import LibraryRun, Repetition
 from wordpiece_studio.libraries.training_child import Learned
-from wordpiece_studio.storage.project.container_writing import trailer
-from wordpiece_studio.storage.project.contents import (
-    Project,
-    ProjectBookmark,
-    ProjectCorpus,
-    ProjectRun,
-    ProjectSelection,
-    ProjectSettings,
-    ProjectView,
-)
-from wordpiece_studio.storage.project.layout import (
+from wordpiece_studio.storage.project.container import (
     CODEC,
     ROOT,
     TRAILER_BYTES,
@@ -31,6 +21,16 @@ from wordpiece_studio.storage.project.layout import (
     chunk_hash,
     part_hash,
     root_hash,
+    trailer,
+)
+from wordpiece_studio.storage.project.contents import (
+    Project,
+    ProjectBookmark,
+    ProjectCorpus,
+    ProjectRun,
+    ProjectSelection,
+    ProjectSettings,
+    ProjectView,
 )
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig

@@ -95,7 +95,7 @@ def test_merges_appended_while_it_is_saved_are_not_in_the_copy(path: Path) -> No
     trainer = Trainer(run.counts, TrainingConfig(max_merges=4))
     trainer.run(2)
     project = course_project(run=replace(run, history=trainer.history, config=trainer.config))
-    save_project(path, project, report=lambda _done, _total: trainer.run(1) and None)
+    save_project(path, project, progress=lambda _done, _total: trainer.run(1) and None)
     assert len(run_in(open_project(path)).history) == 2 < len(trainer.history)
     save_project(path, project)
     check_project(path)

@@ -16,9 +16,7 @@ import zstandard
 from tests.reliability import mutations_project
 from tests.storage.project.making import COURSE, course_project, forged, put_part
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container_reading import check_every_byte
-from wordpiece_studio.storage.project.container_writing import trailer
-from wordpiece_studio.storage.project.layout import TRAILER_BYTES
+from wordpiece_studio.storage.project.container import TRAILER_BYTES, check_every_byte, trailer
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ import pytest
 from tests.storage.project.making import COURSE, course_project, forged, put_part, run_of, seal
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container_reading import Container
-from wordpiece_studio.storage.project.container_writing import array_part
+from wordpiece_studio.storage.project.container import Container, array_part
 from wordpiece_studio.storage.project.contents import ProjectRun
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
@@ -39,10 +38,9 @@ def forge_text(path: Path, name: str, text: str) -> None:
 
 
 def forge_array(path: Path, name: str, values: np.ndarray[Any, Any]) -> None:
-    part = array_part(name, values)
-    path.write_bytes(
-        forged(path.read_bytes(), lambda database: put_part(database, name, bytes(part.data), part.n, part.kind))
-    )
+    kind = array_part(name, values).kind
+    data = values.astype(kind).tobytes()
+    path.write_bytes(forged(path.read_bytes(), lambda database: put_part(database, name, data, len(values), kind)))
 
 
 def refusal(path: Path) -> str:

@@ -14,8 +14,7 @@ from tests.storage.project.making import COURSE, course_project, run_of, setting
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced, stamp_of
-from wordpiece_studio.storage.project.container_writing import SavingStopped
+from wordpiece_studio.storage.project.container import ProjectStamp, SavingStopped, is_replaced, stamp_of
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
@@ -239,7 +238,7 @@ def test_merges_appended_while_it_is_saved_are_left_out(path: Path) -> None:
 
 def test_progress_is_reported_and_it_can_be_stopped(path: Path) -> None:
     told: list[tuple[int, int]] = []
-    save_project(path, course_project(), report=lambda done, total: told.append((done, total)))
+    save_project(path, course_project(), progress=lambda done, total: told.append((done, total)))
     assert told == sorted(told)
     assert all(0 < done <= total for done, total in told)
     before = path.read_bytes()
@@ -321,7 +320,7 @@ def test_a_project_with_another_time_is_not_another_project(tmp_path: Path) -> N
     os.utime(path, ns=(1, 1))
     assert stamp_of(path) != before
     assert not is_replaced(path, before)
-    assert is_replaced(path, dataclasses.replace(before, end=""))  # nothing was known but size and time
+    assert is_replaced(path, before._replace(end=""))  # nothing was known but size and time
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 1
     for other in (b"other", data[:-1] + b"?", bytes(damaged)):

@@ -13,12 +13,11 @@ from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.project import agreed_files
-from wordpiece_studio.storage.project.agreed_files import found_inside, note_agreed
+from wordpiece_studio.storage.project import records
+from wordpiece_studio.storage.project.container import SourceRow
 from wordpiece_studio.storage.project.contents import ProjectCorpus
-from wordpiece_studio.storage.project.layout import SourceRow
 from wordpiece_studio.storage.project.project_file import open_project, save_project
-from wordpiece_studio.storage.project.records import located_file, placed
+from wordpiece_studio.storage.project.records import found_inside, located_file, note_agreed, placed
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project
@@ -115,7 +114,7 @@ def test_who_has_saved_a_project_is_not_asked_about_its_files(tmp_path: Path) ->
     save_project(path, project_with(CorpusFile(str(far))))
     project = open_project(path)
     assert project.corpus.files[0].file.unagreed == ()
-    kept = agreed_files._file()
+    kept = records._file()
     assert str(tmp_path) not in kept.read_text()
     before = kept.read_bytes()
     save_project(path, project)

@@ -9,7 +9,6 @@ import pytest
 
 from tests.storage.project.making import course_project, forged, put_part
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project import layout, project_file
 from wordpiece_studio.storage.project.contents import ProjectView
 from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
 
@@ -78,33 +77,6 @@ def test_a_project_with_the_markers_of_an_older_version_opens_without_them(path:
     assert project.unknown is None
     assert (project.view.step, project.view.note_runs) == (3, ())
     assert project.view.notes == course_project().view.notes
-
-
-def test_an_older_major_version_is_brought_up_to_date(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if ours were the second version, and the first had used a different name for the step."""
-
-    def age(database: sqlite3.Connection) -> None:
-        view = json.loads(database.execute("SELECT v FROM meta WHERE k = 'view'").fetchone()[0])
-        view["step"] = view.pop("moment")
-        database.execute("UPDATE meta SET v = ? WHERE k = 'view'", (json.dumps(view),))
-
-    def migrate(records: dict[str, str]) -> dict[str, str]:
-        view = json.loads(records["view"])
-        view["moment"] = view.pop("step")
-        return {**records, "view": json.dumps(view)}
-
-    path.write_bytes(forged(path.read_bytes(), age))
-    with pytest.raises(StudioError, match="step"):
-        open_project(path)
-    for module in ("layout", "project_file", "container_reading", "container_writing"):
-        monkeypatch.setattr(f"wordpiece_studio.storage.project.{module}.MAJOR", 2, raising=False)
-    monkeypatch.setattr(project_file, "MIGRATIONS", {1: migrate})
-    project = open_project(path)
-    assert project.view.step == 3
-    save_project(path, project)
-    assert layout.MAJOR == 2
-    monkeypatch.setattr(project_file, "MIGRATIONS", {})  # what is saved now needs none
-    assert open_project(path).view == project.view
 
 
 def test_a_version_that_never_was(path: Path) -> None:

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 
 from tests.storage.project.making import library_run_of
 from tests.ui.conftest import Studio
-from wordpiece_studio.session.recovery import recoverable_work, recovery_keeper
-from wordpiece_studio.session.recovery.journal import About
+from wordpiece_studio.session import recoverable_work, recovery_keeper
+from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.ui.controllers.project_controller import recovery_folder

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusReference
     from wordpiece_studio.libraries.library_training import LibraryRun
+    from wordpiece_studio.storage.project.container import PackedPart
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.history import MergeHistory
 
@@ -189,22 +190,6 @@ class ProjectRun:
     def merge_count(self) -> int:
         """The number of merges that belong to the run now."""
         return len(self.history) if self.merges is None else self.merges
-
-
-@dataclass(frozen=True, slots=True)
-class PackedPart:
-    """A part as it is stored in a file: its name, kind, number of entries, and raw chunks.
-
-    Attributes
-    ----------
-    chunks
-        For each, the number of entries, their compressed bytes, and `layout.chunk_hash`.
-    """
-
-    name: str
-    kind: str
-    n: int
-    chunks: tuple[tuple[int, bytes, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)

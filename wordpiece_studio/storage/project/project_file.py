@@ -1,11 +1,10 @@
 """Project files: a project saved, opened and checked.
 
 A file is always written as a new one that replaces the old one (`atomic_write`); first it is built and opened in
-memory, and read back from disk. The file layout is in `layout`.
+memory, and read back from disk. The file layout is in `container`.
 
-What an older file lacks is filled in, what a newer one adds is kept. With a newer minor number, unknown records, fields
-and parts are kept as `UnknownContents`. With an older major number, each step of `MIGRATIONS` converts the records to
-the next one; parts keep their names and kinds.
+What an older file lacks is filled in, what a newer one adds is kept: with a newer minor number, unknown records, fields
+and parts are kept as `UnknownContents`.
 """
 
 from __future__ import annotations
@@ -18,9 +17,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project import agreed_files, layout
-from wordpiece_studio.storage.project.container_reading import Container, check_every_byte, read_head
-from wordpiece_studio.storage.project.container_writing import Image, SavingStopped, text_part, trailer
+from wordpiece_studio.storage.project.container import (
+    MAJOR,
+    MINOR,
+    PROGRAM,
+    ROOT,
+    Container,
+    Image,
+    SavingStopped,
+    check_every_byte,
+    damaged,
+    read_head,
+    text_part,
+    trailer,
+)
 from wordpiece_studio.storage.project.contents import (
     Project,
     ProjectBookmark,
@@ -28,7 +38,6 @@ from wordpiece_studio.storage.project.contents import (
     ProjectView,
     UnknownContents,
 )
-from wordpiece_studio.storage.project.layout import MINOR, PROGRAM, ROOT, damaged
 from wordpiece_studio.storage.project.records import (
     CorpusHead,
     CountsHead,
@@ -37,6 +46,7 @@ from wordpiece_studio.storage.project.records import (
     checked_settings,
     folder_of,
     from_json,
+    note_agreed,
     read_corpus,
     read_heads,
     read_record,
@@ -45,17 +55,13 @@ from wordpiece_studio.storage.project.records import (
 )
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
-    LIBRARY_RUN_PARTS,
-    NAMES,
-    LaterReads,
-    StoredLibraryRuns,
-    StoredRuns,
     WrittenRun,
     head_of_counts,
     note_copy,
     part_names,
-    prefix_of,
     read_corpus_counts,
+    read_runs,
+    run_parts,
     text_name,
     words_parts,
     words_work,
@@ -66,14 +72,11 @@ from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
-    from wordpiece_studio.storage.project.container_writing import PartContent
+    from wordpiece_studio.storage.project.container import PackedPart, Part
     from wordpiece_studio.storage.project.contents import ProjectRun
-    from wordpiece_studio.storage.project.layout import Part
-
-    Records = dict[str, str]
 
 
 _SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS = "settings", "corpus", "view", "run", "counts"
@@ -83,7 +86,7 @@ _LIBRARY_RUNS = "peers"
 """The record of the runs of other libraries. A program before format 1.4 keeps them without showing them."""
 _TEXT, _LIVE_TEXT, _NOTES = "corpus/text", "view/watched_text", "view/notes"
 _RECORDS = frozenset([PROGRAM, ROOT, _SETTINGS, _CORPUS, _VIEW, _RUN, _RUNS, _LIBRARY_RUNS, _COUNTS])
-_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES]) | NAMES | {*part_names(CORPUS_WORDS)}
+_PARTS = frozenset([_TEXT, _LIVE_TEXT, _NOTES, *part_names(CORPUS_WORDS), *run_parts(0, 0).values()])
 _READ_AT_ONCE = 1 << 20
 _FAULTS = (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
 """What invalid values in a file may raise while being converted."""
@@ -93,27 +96,16 @@ def save_project(
     path: str | os.PathLike[str],
     project: Project,
     *,
-    report: Callable[[int, int], None] | None = None,
-    should_stop: Callable[[], bool] | None = None,
+    progress: Callable[[int, int], object] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Write a project to the file at `path` atomically.
+    """Write a project to the file at `path` atomically; an existing file is replaced.
 
     The parts of a run that a file already holds are copied from it. A training may continue meanwhile; what it appends
-    is left out.
-
-    Parameters
-    ----------
-    path
-        The target path; an existing file is replaced.
-    project
-        The project.
-    report
-        Called regularly with the bytes done and the approximate total.
-    should_stop
-        Called regularly to find out whether to stop.
+    is left out. `progress` is called regularly with the bytes done and the approximate total.
     """
     runs = [*_written(project.runs), *_written(project.runs, is_library_run=True)]
-    image, parts = _image(path, project, runs, report, should_stop)
+    image, parts = _image(path, project, runs, progress, should_stop)
     _check_opens(path, image)
     end = trailer(image)
 
@@ -123,11 +115,11 @@ def save_project(
         file.flush()
         _check_read_back(file, (image, end), path)
 
-    if should_stop is not None and should_stop():
+    if should_stop():
         raise SavingStopped
     atomic_write_all({path: write})
     if not any(reference.file.unagreed for reference in project.corpus.references):
-        agreed_files.note_agreed(path, project.corpus)
+        note_agreed(path, project.corpus)
     for run in runs:
         note_copy(path, run.run, parts, run.place, run.words)
 
@@ -189,17 +181,17 @@ def _image(
     path: str | os.PathLike[str],
     project: Project,
     runs: Sequence[WrittenRun],
-    report: Callable[[int, int], None] | None,
-    should_stop: Callable[[], bool] | None,
+    progress: Callable[[int, int], object] | None,
+    should_stop: Callable[[], bool],
 ) -> tuple[bytes, dict[str, Part]]:
     unknown, counts = project.unknown, project.counts
     ours = [run for run in runs if run.run.library_run is None]
     library_runs = runs[len(ours) :]
     contents = [*_small_parts(project), *_texts_parts(ours), *_texts_parts(library_runs, is_library_run=True)]
-    work = sum(len(part.data) for part in contents) + sum(run.work for run in runs)
+    work = sum(part.n for part in contents) + sum(run.work for run in runs)
     work += 0 if counts is None else words_work(counts)
     minor = max(MINOR, unknown.minor if unknown else 0)
-    with Image(minor, work, report, should_stop) as image:
+    with Image(minor, work, progress, should_stop) as image:
         corpus_words = () if counts is None else words_parts(CORPUS_WORDS, counts)
         for part in chain(contents, *(run.parts() for run in runs), corpus_words, unknown.parts if unknown else ()):
             image.add(part)
@@ -208,14 +200,14 @@ def _image(
             _VIEW: msgspec.structs.replace(project.view, live_text="", notes=()),
         }
         records[_CORPUS], sources = write_corpus(project.corpus, path)
-        heads = [run.shares_words(image.parts) for run in ours]
+        heads = [run.head(image.parts) for run in ours]
         if heads:
             records[_RUN] = heads[0]
         if len(heads) > 1:
             records[_RUNS] = heads[1:]
         if library_runs:
             records[_LIBRARY_RUNS] = [
-                run.library_run_head(image.parts, project.corpus, project.settings) for run in library_runs
+                run.library_head(image.parts, project.corpus, project.settings) for run in library_runs
             ]
         if counts is not None:
             records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
@@ -225,12 +217,12 @@ def _image(
         return image.finished({**(unknown.records if unknown else {}), **meta, **program}, sources), image.parts
 
 
-def _texts_parts(runs: Sequence[WrittenRun], *, is_library_run: bool = False) -> list[PartContent]:
+def _texts_parts(runs: Sequence[WrittenRun], *, is_library_run: bool = False) -> list[PackedPart]:
     texts = _texts([run.run for run in runs])
     return [text_part(text_name(number, is_library_run=is_library_run), text) for number, text in enumerate(texts)]
 
 
-def _small_parts(project: Project) -> Iterator[PartContent]:
+def _small_parts(project: Project) -> Iterator[PackedPart]:
     if project.corpus.text is not None:
         yield text_part(_TEXT, project.corpus.text)
     yield text_part(_LIVE_TEXT, project.view.live_text)
@@ -268,36 +260,32 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
 
 
 def _read(container: Container, *, with_merges: bool = True) -> Project:
-    records = _migrated(container)
+    records = container.meta
+    if container.major < MAJOR:
+        what = "{path} is damaged at its version: there was never a format {major}"
+        raise damaged(container.path, what, major=container.major)
+    is_newer = container.minor > MINOR
     fields: dict[str, dict[str, Any]] = {name: {} for name in (_SETTINGS, _CORPUS, _VIEW, _RUN, _COUNTS)}
     # Only a newer program adds fields; otherwise an extra field is damage.
-    more = fields.get if container.minor > MINOR else lambda _name: None
+    more = fields.get if is_newer else lambda _name: None
     settings = checked_settings(read_record(records[_SETTINGS], ProjectSettings, more(_SETTINGS)))
     head = read_record(records[_CORPUS], CorpusHead, more(_CORPUS))
     text = container.text(_TEXT) if head.has_text else None
     view = read_record(records[_VIEW], ProjectView, more(_VIEW))
     notes = msgspec.convert(from_json(container.text(_NOTES)), tuple[ProjectBookmark, ...])
     corpus = read_corpus(head, container.sources, text, folder_of(container.path))
-    counts, later = None, LaterReads(container)
-    is_newer = container.minor > MINOR
     heads = [read_record(records[_RUN], RunHead, more(_RUN))] if _RUN in records else []
     if heads and _RUNS in records:
         heads += read_heads(records[_RUNS], RunHead, drops_unknown=is_newer)
-    library_runs = (
-        read_heads(records[_LIBRARY_RUNS], LibraryRunHead, drops_unknown=is_newer) if _LIBRARY_RUNS in records else []
-    )
-    all_stored = (StoredRuns(later, heads), StoredLibraryRuns(later, library_runs, corpus, settings))
-    runs: list[ProjectRun] = []
-    for stored in all_stored:
-        if with_merges:
-            runs += stored.all()
-        else:
-            stored.check()
-    if library_runs:
+    library_heads = read_heads(records.get(_LIBRARY_RUNS, "[]"), LibraryRunHead, drops_unknown=is_newer)
+    runs = read_runs(container, heads, corpus, settings, with_merges=with_merges)
+    runs += read_runs(container, library_heads, corpus, settings, with_merges=with_merges)
+    if library_heads:
         runs = sorted(_numbered(runs), key=lambda run: run.number != view.current)
+    counts = None
     if _COUNTS in records:
         counts_head = read_record(records[_COUNTS], CountsHead, more(_COUNTS))
-        counts = read_corpus_counts(later, counts_head, corpus, settings)
+        counts = read_corpus_counts(container, counts_head, corpus, settings)
     return Project(
         settings=settings,
         corpus=corpus,
@@ -305,7 +293,7 @@ def _read(container: Container, *, with_merges: bool = True) -> Project:
         run=runs[0] if runs else None,
         others=tuple(runs[1:]),
         counts=counts,
-        unknown=_unknown_contents(container, records, fields, _RECORDS, _known_parts(heads, library_runs)),
+        unknown=_unknown_contents(container, fields, _known_parts(heads, library_heads)),
     )
 
 
@@ -320,20 +308,14 @@ def _numbered(runs: Sequence[ProjectRun]) -> list[ProjectRun]:
     return list(numbered.values())
 
 
-def _known_parts(heads: Sequence[RunHead], library_runs: Sequence[LibraryRunHead]) -> set[str]:
-    texts = {text_name(head.text) for head in heads if head.text is not None}
-    texts |= {text_name(head.run.text, is_library_run=True) for head in library_runs if head.run.text is not None}
-    ours = {prefix_of(place) + name for place in range(1, len(heads)) for name in NAMES}
-    return (
-        {*_PARTS}
-        | texts
-        | ours
-        | {
-            prefix_of(place, is_library_run=True) + name
-            for place in range(len(library_runs))
-            for name in LIBRARY_RUN_PARTS
-        }
-    )
+def _known_parts(heads: Sequence[RunHead], library_heads: Sequence[LibraryRunHead]) -> set[str]:
+    known = {*_PARTS}
+    for is_library_run, run_heads in ((False, heads), (True, [head.run for head in library_heads])):
+        for place, head in enumerate(run_heads):
+            known.update(run_parts(place, place, is_library_run=is_library_run).values())
+            if head.text is not None:
+                known.add(text_name(head.text, is_library_run=is_library_run))
+    return known
 
 
 def _with_path(error: StudioError, path: str | os.PathLike[str]) -> StudioError:
@@ -347,37 +329,14 @@ def _shown(error: Exception) -> str:
     return printable(str(error))[:200]
 
 
-MIGRATIONS: Mapping[int, Callable[[Records], Records]] = {}
-"""For each older major number, the function that converts its records (JSON by name) to the next one."""
-
-
-def _migrated(container: Container) -> Records:
-    """Return the records of a project, converted to the newest major version."""
-    records = dict(container.meta)
-    for major in range(container.major, layout.MAJOR):
-        if major not in MIGRATIONS:
-            raise damaged(
-                container.path, "{path} is damaged at its version: there was never a format {major}", major=major
-            )
-        records = MIGRATIONS[major](records)
-    return records
-
-
 def _unknown_contents(
-    container: Container, records: Records, fields: dict[str, dict[str, Any]], known: Set[str], known_parts: Set[str]
+    container: Container, fields: dict[str, dict[str, Any]], known_parts: set[str]
 ) -> UnknownContents | None:
     """Return the unknown contents of a project; None if everything is known.
 
-    Parameters
-    ----------
-    container, records
-        The project, and its records.
-    fields
-        The unknown fields of known records.
-    known, known_parts
-        The names of the known records and parts.
+    `fields` has the unknown fields of known records.
     """
-    others = {name: text for name, text in records.items() if name not in known}
+    others = {name: text for name, text in container.meta.items() if name not in _RECORDS}
     names = sorted(container.parts.keys() - known_parts)
     fields = {name: values for name, values in fields.items() if values}
     if not others and not names and not fields:

@@ -1,32 +1,43 @@
 """The records of a project as JSON, and back: settings, corpus, view and run, except their large parts.
 
 The files of a corpus are named by relative path, so that they can move together with the project, and by absolute path.
-None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for. Anyone may
-have made a project: what it names outside its folder is not even looked for unless the user has agreed, see
-`agreed_files`.
+None of them is opened here; one that is in neither place keeps its absolute path, and can be searched for.
+
+A project comes from anywhere, and a file that it names may be on another computer, which would learn of the user; or a
+device, or a pipe. So it may only touch files in its folder, unless they are reached through a link, and those that this
+user has agreed to, or has saved it with, here. What was agreed to is remembered as one hash for each project's folder
+and the places outside it, in the folder of the user's state: neither can be read from it, and a project that names one
+place more is asked about anew.
 """
 
 from __future__ import annotations
 
 import codecs
+import contextlib
+import hashlib
 import json
 import os
+import stat
+import threading
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import msgspec
+import platformdirs
 
 from wordpiece_studio.corpus.decoding import ErrorHandling  # noqa: TC001 - msgspec reads it
 from wordpiece_studio.corpus.encodings import known_encoding
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind, is_relative, is_url
-from wordpiece_studio.storage.project import agreed_files
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.storage.project.container import SourceRow
 from wordpiece_studio.storage.project.contents import ProjectCorpus
-from wordpiece_studio.storage.project.layout import SourceRow
+from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import decodable, display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from wordpiece_studio.storage.project.contents import ProjectSettings
 
@@ -167,15 +178,15 @@ def read_heads(text: str, kind: type[_Record], *, drops_unknown: bool) -> list[_
     """Return the records of several runs in a JSON text; `drops_unknown`: a newer program may have added fields."""
     values = from_json(text)
     if drops_unknown and isinstance(values, list):
-        values = [_known(each, kind) for each in values]
+        values = [_without_unknown(each, kind) for each in values]
     return msgspec.convert(values, list[kind])  # type: ignore[valid-type]
 
 
-def _known(values: Any, kind: type[msgspec.Struct]) -> Any:
+def _without_unknown(values: Any, kind: type[msgspec.Struct]) -> Any:
     if not isinstance(values, dict):
         return values
     kept = {name: values[name] for name in values.keys() & _fields(kind)}
-    return {**kept, "run": _known(kept["run"], RunHead)} if kind is LibraryRunHead and "run" in kept else kept
+    return {**kept, "run": _without_unknown(kept["run"], RunHead)} if kind is LibraryRunHead and "run" in kept else kept
 
 
 def _fields(kind: type[msgspec.Struct]) -> set[str]:
@@ -233,7 +244,7 @@ def read_corpus(record: CorpusHead, rows: Sequence[SourceRow], text: str | None,
     origins: list[CorpusReference] = []
     files: list[CorpusReference] = []
     located = [located_file(row, folder) for row in rows]
-    is_agreed = agreed_files.are_agreed(folder, [path for _, unagreed in located for path in unagreed])
+    is_agreed = are_agreed(folder, [path for _, unagreed in located for path in unagreed])
     for row, (path, unagreed) in zip(rows, located, strict=True):
         about = read_record(row.about, SourceAbout)
         if about.encoding is not None:
@@ -289,7 +300,7 @@ def located_file(row: SourceRow, folder: str) -> tuple[str, tuple[str, ...]]:
         relative = _text(row.relative)
         if is_relative(relative):
             places.insert(0, os.path.normpath(os.path.join(folder, relative)))
-    found = {place: agreed_files.found_inside(place, folder) for place in places}
+    found = {place: found_inside(place, folder) for place in places}
     if True in found.values():
         return next(place for place in places if found[place]), ()
     unagreed = tuple(place for place in found if found[place] is None)
@@ -305,3 +316,89 @@ def _text(path: bytes) -> str:
     if not 0 < len(path) <= _LONGEST or b"\0" in path:
         raise ValueError(f"a path of {len(path)} bytes")
     return path.decode("utf-8", "surrogatepass")
+
+
+# Files outside the folder.
+
+
+_MOST_KEPT = 2000
+_LINE_BYTES = 65  # a hash in hexadecimal, and the line end
+_LINK_TAGS = {getattr(stat, "IO_REPARSE_TAG_SYMLINK", -1), getattr(stat, "IO_REPARSE_TAG_MOUNT_POINT", -1)}
+_writing = threading.Lock()
+
+
+def found_inside(path: str, folder: str) -> bool | None:
+    """Return whether a regular file at `path` is in the folder; None if that is another place, and not looked at.
+
+    A link in the folder leads to another place.
+    """
+    if is_url(path):
+        return None
+    beginning = os.path.join(folder, "")
+    if os.path.normpath(path) != path or not path.startswith(beginning):
+        return None
+    inside = path[len(beginning) :]
+    if not inside or not is_relative(inside):
+        return None
+    place = folder
+    parts = inside.split(os.sep)
+    for number, part in enumerate(parts, 1):
+        place = os.path.join(place, part)
+        try:
+            status = os.lstat(place)
+        except (OSError, ValueError):
+            return False
+        if getattr(status, "st_reparse_tag", 0) in _LINK_TAGS:
+            return None
+        if number < len(parts) and not stat.S_ISDIR(status.st_mode):
+            return None if stat.S_ISLNK(status.st_mode) else False
+    return True if stat.S_ISREG(status.st_mode) else None
+
+
+def are_agreed(folder: str, places: Iterable[str]) -> bool:
+    """Return whether the user has agreed that a project in `folder` touches all these places, or there are none."""
+    digest = _digest(folder, places)
+    return digest is None or digest in _known()
+
+
+def note_agreed(project: str | os.PathLike[str], corpus: ProjectCorpus) -> None:
+    """Remember that a project that was just saved or agreed to may touch its files.
+
+    Where it cannot be remembered, the user is asked again.
+    """
+    folder = os.path.dirname(os.path.realpath(project))
+    files = [reference.file for reference in corpus.references]
+    paths = [place for file in files for place in file.unagreed or (_absolute(file.path),)]
+    digest = _digest(folder, [path for path in paths if found_inside(path, folder) is None])
+    with _writing:
+        known = _known()
+        if digest is None or digest in known:
+            return
+        kept = [*known, digest][-_MOST_KEPT:]
+        with contextlib.suppress(OSError, StudioError):
+            _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            atomic_write(_file(), "".join(f"{each}\n" for each in kept).encode())
+
+
+def _absolute(path: str) -> str:
+    return path if is_url(path) else os.path.abspath(path)
+
+
+def _digest(folder: str, places: Iterable[str]) -> str | None:
+    """Return a hash of the folder and the places, whatever their order; None without places."""
+    known = sorted({place.encode("utf-8", "surrogatepass") for place in places})
+    if not known:
+        return None
+    return hashlib.sha256(b"\0".join([folder.encode("utf-8", "surrogatepass"), *known])).hexdigest()
+
+
+def _known() -> list[str]:
+    try:
+        with open(_file(), "rb") as file:
+            return file.read(_LINE_BYTES * _MOST_KEPT).decode("ascii").split()
+    except (OSError, ValueError):
+        return []
+
+
+def _file() -> Path:
+    return platformdirs.user_state_path("wordpiece-studio", appauthor=False) / "agreed-files"

@@ -24,10 +24,15 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_history import LibraryHistory
 from wordpiece_studio.libraries.library_training import LibraryRun, Repetition, check_library_settings
 from wordpiece_studio.libraries.training_child import Learned
-from wordpiece_studio.storage.project.container_reading import Container
-from wordpiece_studio.storage.project.container_writing import array_part, renamed, strings_parts, text_part
+from wordpiece_studio.storage.project.container import (
+    Container,
+    array_part,
+    damaged,
+    renamed,
+    strings_parts,
+    text_part,
+)
 from wordpiece_studio.storage.project.contents import ProjectRun
-from wordpiece_studio.storage.project.layout import PART, damaged
 from wordpiece_studio.storage.project.records import CountsHead, LibraryRunHead, RunHead, from_json
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
@@ -39,10 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from wordpiece_studio.libraries.library_training import LibraryTrainer
-    from wordpiece_studio.storage.project.container_writing import PartContent
-    from wordpiece_studio.storage.project.contents import PackedPart, ProjectCorpus, ProjectSettings
-    from wordpiece_studio.storage.project.layout import Part
+    from wordpiece_studio.storage.project.container import PackedPart, Part
+    from wordpiece_studio.storage.project.contents import ProjectCorpus, ProjectSettings
     from wordpiece_studio.training.history import MergeHistory
 
 
@@ -51,24 +57,6 @@ _RUN_WORDS, CORPUS_WORDS = "words", "corpus/words"
 _COUNTS, _STATISTICS = "{}/counts", "{}/statistics"
 _BYTES_A_WORD = 12  # approximately, before compression
 _SKIPPED = tuple(field.name for field in dataclasses.fields(SkippedWord))
-
-
-class LaterReads:
-    """Pending reads from an opened project's file, which is closed when none are left."""
-
-    def __init__(self, container: Container) -> None:
-        self.container = container
-        self._awaited: set[str] = set()
-
-    def expect(self, what: str) -> None:
-        """Keep the file open until this has been read."""
-        self._awaited.add(what)
-
-    def note_read(self, what: str) -> None:
-        """Record that this has been read."""
-        self._awaited.discard(what)
-        if not self._awaited:
-            self.container.close()
 
 
 def part_names(words: str) -> tuple[str, ...]:
@@ -81,29 +69,30 @@ def words_work(counts: WordCounts) -> int:
     return _BYTES_A_WORD * len(counts)
 
 
-def words_parts(words: str, counts: WordCounts) -> Iterator[PartContent]:
+def words_parts(words: str, counts: WordCounts) -> Iterator[PackedPart]:
     """Yield the parts of word counts, created on demand."""
     yield array_part(_COUNTS.format(words), counts.counts)
     yield text_part(_STATISTICS.format(words), _statistics_json(counts))
     yield from strings_parts(words, counts.words)
 
 
-def read_counts(later: LaterReads, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]) -> WordCounts:
+def read_counts(
+    container: Container, words: str, normalizer: dict[str, Any], pre_tokenizer: dict[str, Any]
+) -> WordCounts:
     """Return word counts whose words are read when first needed."""
-    container = later.container
     name = _COUNTS.format(words)
     counts = container.array(name, "i").astype(np.int64)
     if len(counts) and (counts.min() < 1 or not _is_sum_small(counts)):
-        raise damaged(container.path, PART, part=name)
+        raise damaged(container.path, part=name)
 
     def load() -> list[str]:
         found = container.strings(words, len(counts))
-        later.note_read(words)
+        container.note_read(words)
         if not all(found):
             raise damaged(container.path, "{path} is damaged at {part}: a word is empty", part=words)
         return found
 
-    later.expect(words)
+    container.expect(words)
     values = from_json(container.text(_STATISTICS.format(words)))
     statistics = msgspec.convert(values["statistics"], CorpusStatistics)
     skipped = [msgspec.convert(dict(zip(_SKIPPED, word, strict=True)), SkippedWord) for word in values["skipped"]]
@@ -157,7 +146,7 @@ def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectS
 
 
 def read_corpus_counts(
-    later: LaterReads, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
+    container: Container, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
 ) -> WordCounts | None:
     """Return the word counts of a corpus; None if they belong to another corpus or were counted differently.
 
@@ -166,7 +155,7 @@ def read_corpus_counts(
     is_same_pipeline = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
     if not is_same_pipeline or head.corpus != _digest(corpus, settings.max_word_length):
         return None
-    return read_counts(later, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
+    return read_counts(container, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
 
 
 def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
@@ -198,34 +187,36 @@ _TOKENS = "tokens"
 _TOKEN_PARTS = (f"{_TOKENS}/text", f"{_TOKENS}/lengths")
 _COLUMN = "merges/{}"
 _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS = "places/counts", "places/left_lengths", "places/positions"
-NAMES = frozenset(
-    [*_TOKEN_PARTS, _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *part_names(_RUN_WORDS), *map(_COLUMN.format, COLUMNS)]
-)
-"""The names of all parts that a run has."""
-_WORD_NAMES = frozenset(part_names(_RUN_WORDS))
 _FILE, _LEARNED = "file", "learned"
-LIBRARY_RUN_PARTS = NAMES | {_FILE, _LEARNED}
-"""The names of all parts that a run of another library may have."""
+_RUN_COUNTS = _COUNTS.format(_RUN_WORDS)
+_WORD_PARTS = part_names(_RUN_WORDS)
+_PARTS = (*_TOKEN_PARTS, _PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS, *_WORD_PARTS, *map(_COLUMN.format, COLUMNS))
 _PLACES = "places"
 _USER = "user"
 _REASONS = (None, _USER, "peer", *get_args(StopReason))
 """Why a training ended; of others, which a newer program may have, only that it did."""
 
 
-def prefix_of(place: int, *, is_library_run: bool = False) -> str:
-    """Return what the names of the parts of a run begin with; `place`: its place among our runs, or those of libraries.
-
-    >>> prefix_of(0), prefix_of(2), prefix_of(0, is_library_run=True)
-    ('', 'runs/2/', 'peers/0/')
-    """
+def _prefix_of(place: int, *, is_library_run: bool) -> str:
     if is_library_run:
         return f"peers/{place}/"
     return f"runs/{place}/" if place else ""
 
 
-def part_name(name: str, place: int, words: int, *, is_library_run: bool = False) -> str:
-    """Return the full name of a part of the run at `place`, whose words are those of the run at `words`."""
-    return prefix_of(words if name in _WORD_NAMES else place, is_library_run=is_library_run) + name
+def run_parts(place: int, words: int, *, is_library_run: bool = False) -> dict[str, str]:
+    """Return the full names of all parts that a run may have.
+
+    Parameters
+    ----------
+    place, words
+        Its place among our runs in the file, or among those of libraries, and that of the run whose words it shares.
+
+    >>> [run_parts(*places)["places/counts"] for places in ((0, 0), (2, 0))], run_parts(2, 0)["words/counts"]
+    (['places/counts', 'runs/2/places/counts'], 'words/counts')
+    """
+    own, shared = (_prefix_of(each, is_library_run=is_library_run) for each in (place, words))
+    names = (*_PARTS, _FILE, _LEARNED) if is_library_run else _PARTS
+    return {name: (shared if name in _WORD_PARTS else own) + name for name in names}
 
 
 def text_name(number: int, *, is_library_run: bool = False) -> str:
@@ -235,16 +226,12 @@ def text_name(number: int, *, is_library_run: bool = False) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Copy:
-    """A file that holds the first `merges` merges of a history, with these words, in parts with these hashes.
-
-    `names`: the full name of each part there.
-    """
+    """A file that holds the first `merges` merges of a history, with these words, in these parts."""
 
     path: str
     merges: int
     counts: weakref.ref[WordCounts]
-    names: dict[str, str]
-    hashes: dict[str, bytes]
+    parts: dict[str, Part]
 
     def opened(self, path: str | os.PathLike[str]) -> Container | None:
         """Return the file, found at `path`, opened; None if it is no longer that file."""
@@ -252,7 +239,7 @@ class _Copy:
             container = Container(path)
         except StudioError:
             return None
-        if _hashes(container.parts, self.names) == self.hashes:
+        if all(container.parts.get(part.name) == part for part in self.parts.values()):
             return container
         container.close()
         return None
@@ -262,21 +249,11 @@ _copies: weakref.WeakKeyDictionary[MergeHistory, _Copy] = weakref.WeakKeyDiction
 """The file that last held each history. A history is only appended to: its first merges never change."""
 
 
-def note_copy(
-    path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int = 0, words: int = 0
-) -> None:
+def note_copy(path: str | os.PathLike[str], run: ProjectRun, parts: Mapping[str, Part], place: int, words: int) -> None:
     """Remember that the file at `path` holds a run at `place`, with the words of the run at `words`, in these parts."""
-    is_library_run = run.library_run is not None
-    names = {
-        name: part_name(name, place, words, is_library_run=is_library_run)
-        for name in (LIBRARY_RUN_PARTS if is_library_run else NAMES)
-    }
-    hashes = _hashes(parts, names)
-    _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), names, hashes)
-
-
-def _hashes(parts: Mapping[str, Part], names: Mapping[str, str]) -> dict[str, bytes]:
-    return {name: parts[full].hash for name, full in names.items() if full in parts}
+    names = run_parts(place, words, is_library_run=run.library_run is not None)
+    held = {name: parts[full] for name, full in names.items() if full in parts}
+    _copies[run.history] = _Copy(os.path.realpath(path), run.merge_count, weakref.ref(run.counts), held)
 
 
 def link_copy(runs: Sequence[ProjectRun], path: Path) -> bool:
@@ -307,7 +284,7 @@ def _copy_of(run: ProjectRun) -> _Copy | None:
 
 
 class WrittenRun:
-    """A run being written to a file: `head` for the records, and its parts one by one.
+    """A run being written to a file: its parts one by one, and then its record.
 
     Parameters
     ----------
@@ -319,16 +296,20 @@ class WrittenRun:
         The number of the text that it was trained on.
     """
 
-    def __init__(self, run: ProjectRun, place: int = 0, words: int = 0, text: int | None = None) -> None:
+    def __init__(self, run: ProjectRun, place: int, words: int, text: int | None) -> None:
         self.run = replace(run, merges=run.merge_count)
-        self.place, self.words = place, words
-        self._is_library_run = run.library_run is not None
-        self._prefix = prefix_of(place, is_library_run=self._is_library_run)
-        self._table = table = table_of(run.history, self.run.merges)
+        self.place, self.words, self._text = place, words, text
+        self._names = run_parts(place, words, is_library_run=run.library_run is not None)
+        self._prefix = _prefix_of(place, is_library_run=run.library_run is not None)
+        self._table = table_of(run.history, self.run.merges)
         copy = None if run.history.is_damaged else _copy_of(self.run)
         self._copy = None if copy is None else copy.opened(copy.path)
-        self._held = {} if copy is None else copy.names
-        self.head = RunHead(
+        self._held = {} if copy is None or self._copy is None else copy.parts
+
+    def head(self, parts: Mapping[str, Part]) -> RunHead:
+        """Return the record; `parts`: those of the file."""
+        run, table = self.run, self._table
+        return RunHead(
             config=run.config.to_dict(),
             first_config=table.config.to_dict(),
             normalizer=normalizers.to_spec(run.counts.normalizer),
@@ -342,18 +323,12 @@ class WrittenRun:
             is_of_corpus=run.is_of_corpus,
             is_wanted=run.is_wanted,
             number=run.number,
-            words=words,
-            text=text,
+            words=self.words,
+            words_hash="" if self.words == self.place else parts[self._names[_RUN_COUNTS]].hash.hex(),
+            text=self._text,
         )
 
-    def shares_words(self, parts: Mapping[str, Part]) -> RunHead:
-        """Return the record with the hash of the words that it shares; `parts`: those of the file."""
-        if self.words == self.place:
-            return self.head
-        found = parts[self._name(_COUNTS.format(_RUN_WORDS))]
-        return msgspec.structs.replace(self.head, words_hash=found.hash.hex())
-
-    def library_run_head(
+    def library_head(
         self, parts: Mapping[str, Part], corpus: ProjectCorpus, settings: ProjectSettings
     ) -> LibraryRunHead:
         """Return the record of a run of another library; `corpus`, `settings`: those of the project."""
@@ -361,7 +336,7 @@ class WrittenRun:
         assert library_run is not None
         repetition = library_run.repetition
         return LibraryRunHead(
-            run=self.shares_words(parts),
+            run=self.head(parts),
             trainer=library_run.trainer,
             config=library_run.config.to_dict(),
             has_steps=self.run.history.has_steps,
@@ -380,180 +355,149 @@ class WrittenRun:
         own += 0 if self.run.library_run is None else len(self.run.library_run.content)
         if not self.run.history.has_steps:
             return own
-        held = None if self._copy is None else self._copy.parts.get(self._held_name(_POSITIONS))
+        held = self._held.get(_POSITIONS)
         places = len(self._places.positions) if held is None else held.n
         return 45 * self.run.merge_count + 4 * places + own
 
-    def parts(self) -> Iterator[PartContent | PackedPart]:
+    def parts(self) -> Iterator[PackedPart]:
         """Yield the parts, copied from the file that has them, or created on demand."""
-        columns, prefix = self._table.columns, self._prefix
-        has_steps = self.run.history.has_steps
-        for part in COLUMNS if has_steps else ():
-            name = _COLUMN.format(part)
-            yield from self._copied(name) or (array_part(prefix + name, columns[part]),)
-        if has_steps:
-            yield from self._copied(*_TOKEN_PARTS) or strings_parts(prefix + _TOKENS, self._table.tokens)
+        run = self.run
+        if run.history.has_steps:
+            for column, values in self._table.columns.items():
+                name = _COLUMN.format(column)
+                yield from self._copied(name) or self._arrays({name: values})
+            yield from self._copied(*_TOKEN_PARTS) or strings_parts(self._prefix + _TOKENS, self._table.tokens)
         if self.words == self.place:
-            yield from self._copied(*part_names(_RUN_WORDS)) or words_parts(prefix + _RUN_WORDS, self.run.counts)
-        if has_steps:
-            yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._places_parts()
-        if self.run.library_run is not None:
-            yield from self._copied(_FILE, _LEARNED) or self._library_parts(self.run.library_run)
+            yield from self._copied(*_WORD_PARTS) or words_parts(self._prefix + _RUN_WORDS, run.counts)
+        if run.history.has_steps:
+            yield from self._copied(_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS) or self._arrays(
+                {
+                    _PLACE_COUNTS: np.asarray(self._places.position_counts),
+                    _LEFT_LENGTHS: np.asarray(self._places.left_lengths),
+                    _POSITIONS: self._places.positions,
+                }
+            )
+        if run.library_run is not None:
+            learned = msgspec.msgpack.encode(run.library_run.learned)
+            yield from self._copied(_FILE, _LEARNED) or self._arrays(
+                {
+                    _FILE: np.frombuffer(run.library_run.content, dtype=np.int8),
+                    _LEARNED: np.frombuffer(learned, dtype=np.int8),
+                }
+            )
         if self._copy is not None:
             self._copy.close()  # on Windows, no file can be replaced while it is open
 
-    def _library_parts(self, library_run: LibraryRun) -> Iterator[PartContent]:
-        for name, content in ((_FILE, library_run.content), (_LEARNED, msgspec.msgpack.encode(library_run.learned))):
-            yield array_part(self._prefix + name, np.frombuffer(content, dtype=np.int8))
-
-    def _places_parts(self) -> Iterator[PartContent]:
-        prefix = self._prefix
-        yield array_part(prefix + _PLACE_COUNTS, np.asarray(self._places.position_counts))
-        yield array_part(prefix + _LEFT_LENGTHS, np.asarray(self._places.left_lengths))
-        yield array_part(prefix + _POSITIONS, self._places.positions)
-
-    def _held_name(self, name: str) -> str:
-        """Return the full name of a part in the file that has this run already."""
-        return self._held[name]
-
-    def _name(self, name: str) -> str:
-        return part_name(name, self.place, self.words, is_library_run=self._is_library_run)
+    def _arrays(self, arrays: dict[str, NDArray[Any]]) -> Iterator[PackedPart]:
+        return (array_part(self._names[name], values) for name, values in arrays.items())
 
     def _copied(self, *names: str) -> list[PackedPart]:
         """Return these parts as they are in the file that has them; none if no file has, or they are damaged there."""
         if self._copy is None:
             return []
-        held = {name: self._held_name(name) for name in names if self._held_name(name) in self._copy.parts}
         try:
-            packed = [(name, self._copy.packed(full)) for name, full in held.items()]
+            held = [(name, self._copy.packed(self._held[name].name)) for name in names if name in self._held]
         except StudioError:
             return []
-        return [renamed(part, self._name(name)) for name, part in packed]
+        return [renamed(part, self._names[name]) for name, part in held]
 
 
-class StoredRuns:
-    """Reads our runs in a project; its file stays open until words and places of all are in memory.
+def read_runs(
+    container: Container,
+    heads: Sequence[RunHead | LibraryRunHead],
+    corpus: ProjectCorpus,
+    settings: ProjectSettings,
+    *,
+    with_merges: bool,
+) -> list[ProjectRun]:
+    """Return the runs of a project, whose words and places are read when first needed.
 
     Parameters
     ----------
-    later
-        The file.
     heads
-        The records of all runs, in the order of their places.
+        The records of all our runs, or of all runs of libraries, in the order of their places.
+    corpus, settings
+        Those of the project.
+    with_merges
+        Whether merges and tokens are read. If not, everything else is checked, and no run is returned.
     """
-
-    is_library_run = False
-
-    def __init__(self, later: LaterReads, heads: Sequence[RunHead]) -> None:
-        self._later = later
-        self._heads = heads
-        self._words: dict[int, WordCounts] = {}
-
-    def all(self) -> list[ProjectRun]:
-        """Return the runs."""
-        return [self._run(place, head) for place, head in enumerate(self._heads) if self._has_words(place)]
-
-    def check(self) -> None:
-        """Check what `all` reads except merges and tokens."""
-        for place, head in enumerate(self._heads):
-            self._check(place, head)
-
-    def _check(self, place: int, head: RunHead) -> None:
-        self._counts(place, head)
-        _config(self._later.container, head)
-
-    def _has_words(self, place: int) -> bool:
-        """Return whether the words of a run are those that it was saved with.
-
-        An older program keeps runs that it does not know, and may replace the words that they share with the first.
-        """
-        head = self._heads[place]
-        if head.words == place:
-            return True
-        part = self._later.container.parts.get(self._counts_name(head.words))
-        return head.words < place and part is not None and part.hash.hex() == head.words_hash
-
-    def _counts(self, place: int, head: RunHead) -> WordCounts:
-        if head.words not in self._words:
-            words = prefix_of(head.words, is_library_run=self.is_library_run) + _RUN_WORDS
-            self._words[head.words] = read_counts(self._later, words, head.normalizer, head.pre_tokenizer)
-        counts = self._words[head.words]
-        if head.word_count > len(counts) or head.total_words > counts.total:
-            name = self._counts_name(head.words)
-            what = "{path} is damaged at {part}: there are too few words"
-            raise damaged(self._later.container.path, what, part=name)
-        return counts
-
-    def _counts_name(self, words: int) -> str:
-        return part_name(_COUNTS.format(_RUN_WORDS), words, words, is_library_run=self.is_library_run)
-
-    def _run(self, place: int, head: RunHead) -> ProjectRun:
-        run = self._read(place, head, self._counts(place, head))
-        note_copy(self._later.container.path, run, self._later.container.parts, place, head.words)
-        return run
-
-    def _read(self, place: int, head: RunHead, counts: WordCounts) -> ProjectRun:
-        return self._run_of(head, counts, _read_history(self._later, head, counts, prefix_of(place)))
-
-    def _run_of(self, head: RunHead, counts: WordCounts, history: MergeHistory) -> ProjectRun:
-        container = self._later.container
-        return ProjectRun(
+    known: dict[int, WordCounts] = {}
+    runs = []
+    for place, each in enumerate(heads):
+        library_head = each if isinstance(each, LibraryRunHead) else None
+        head = each.run if isinstance(each, LibraryRunHead) else each
+        is_library_run = library_head is not None
+        counts_name = run_parts(place, head.words, is_library_run=is_library_run)[_RUN_COUNTS]
+        counts = _words_of(container, known, place, head, counts_name)
+        if counts is None:
+            continue
+        prefix = _prefix_of(place, is_library_run=is_library_run)
+        library_run = None if library_head is None else _read_library_run(container, library_head, prefix, counts)
+        is_of_corpus = head.is_of_corpus
+        if library_head is not None:
+            now = (_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
+            is_of_corpus = (library_head.corpus, head.normalizer, head.pre_tokenizer) == now
+        history = _history(container, head, library_head, library_run, counts, prefix) if with_merges else None
+        config = _config(container, head)
+        if history is None:
+            continue
+        text = None if head.text is None else container.text(text_name(head.text, is_library_run=is_library_run))
+        run = ProjectRun(
             counts=counts,
-            config=_config(container, head),
+            config=config,
             history=history,
             stop_reason=head.stop_reason if head.stop_reason in _REASONS else _USER,
             corpus_name=head.corpus_name,
-            is_of_corpus=head.is_of_corpus,
+            is_of_corpus=is_of_corpus,
             is_wanted=head.is_wanted,
             number=head.number,
-            text=None
-            if head.text is None
-            else container.text(text_name(head.text, is_library_run=self.is_library_run)),
+            text=text,
+            library_run=library_run,
         )
+        note_copy(container.path, run, container.parts, place, head.words)
+        runs.append(run)
+    return runs
 
 
-class StoredLibraryRuns(StoredRuns):
-    """Reads the runs of other libraries in a project.
+def _words_of(
+    container: Container, known: dict[int, WordCounts], place: int, head: RunHead, counts_name: str
+) -> WordCounts | None:
+    """Return the words of a run, unless they are no longer those that it was saved with; `known`: by place.
 
-    Parameters
-    ----------
-    later, heads
-        As for `StoredRuns`.
-    corpus, settings
-        Those of the project.
+    An older program keeps runs that it does not know, and may replace the words that they share with the first.
     """
+    if head.words != place:
+        part = container.parts.get(counts_name)
+        if head.words > place or part is None or part.hash.hex() != head.words_hash:
+            return None
+    if head.words not in known:
+        words = counts_name.removesuffix(_COUNTS.format(""))
+        known[head.words] = read_counts(container, words, head.normalizer, head.pre_tokenizer)
+    counts = known[head.words]
+    if head.word_count > len(counts) or head.total_words > counts.total:
+        raise damaged(container.path, "{path} is damaged at {part}: there are too few words", part=counts_name)
+    return counts
 
-    is_library_run = True
 
-    def __init__(
-        self, later: LaterReads, heads: Sequence[LibraryRunHead], corpus: ProjectCorpus, settings: ProjectSettings
-    ) -> None:
-        super().__init__(later, [head.run for head in heads])
-        self._libraries = heads
-        self._pipeline = settings.normalizer, settings.pre_tokenizer
-        self._digest = _digest(corpus, settings.max_word_length)
-
-    def _check(self, place: int, head: RunHead) -> None:
-        super()._check(place, head)
-        self._library_run(place, self._counts(place, head))
-
-    def _read(self, place: int, head: RunHead, counts: WordCounts) -> ProjectRun:
-        more, prefix = self._libraries[place], prefix_of(place, is_library_run=True)
-        library_run = self._library_run(place, counts)
-        history: MergeHistory = LibraryHistory(
-            library_run, counts, None, head.symbols_after, partial(_without_words, library_run)
-        )
-        if more.has_steps:
-            history = _read_history(self._later, head, counts, prefix)
-        if history.vocabulary(len(history)).tokens != list(library_run.tokens):
-            raise damaged(self._later.container.path, PART, part=prefix + _LEARNED)
-        is_of_corpus = (more.corpus, head.normalizer, head.pre_tokenizer) == (self._digest, *self._pipeline)
-        return replace(self._run_of(head, counts, history), is_of_corpus=is_of_corpus, library_run=library_run)
-
-    def _library_run(self, place: int, counts: WordCounts) -> LibraryRun:
-        return _read_library_run(
-            self._later.container, self._libraries[place], prefix_of(place, is_library_run=True), counts
-        )
+def _history(
+    container: Container,
+    head: RunHead,
+    library_head: LibraryRunHead | None,
+    library_run: LibraryRun | None,
+    counts: WordCounts,
+    prefix: str,
+) -> MergeHistory:
+    if library_run is None or library_head is None:
+        return _read_history(container, head, counts, prefix)
+    history: MergeHistory
+    if library_head.has_steps:
+        history = _read_history(container, head, counts, prefix)
+    else:
+        without_words = partial(_without_words, library_run)
+        history = LibraryHistory(library_run, counts, None, head.symbols_after, without_words)
+    if history.vocabulary(len(history)).tokens != list(library_run.tokens):
+        raise damaged(container.path, part=prefix + _LEARNED)
+    return history
 
 
 def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, counts: WordCounts) -> LibraryRun:
@@ -563,7 +507,7 @@ def _read_library_run(container: Container, head: LibraryRunHead, prefix: str, c
     trainer = cast("LibraryTrainer", head.trainer)  # which is checked
     check_library_settings(trainer, config)
     if tokens[: len(config.special_tokens)] != config.special_tokens or "" in tokens or not tokens:
-        raise damaged(container.path, PART, part=prefix + _LEARNED)
+        raise damaged(container.path, part=prefix + _LEARNED)
     repetition = None if head.repetition is None else Repetition(*head.repetition)
     return LibraryRun(trainer, config, counts, learned, content.tobytes(), repetition)
 
@@ -578,17 +522,17 @@ def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
     )
 
 
-def _read_history(later: LaterReads, head: RunHead, counts: WordCounts, prefix: str) -> MergeHistory:
-    later.expect(prefix + _PLACES)
+def _read_history(container: Container, head: RunHead, counts: WordCounts, prefix: str) -> MergeHistory:
+    container.expect(prefix + _PLACES)
 
     def explained(error: StudioError) -> StudioError:
         if "path" in error.values:
             return error
-        return damaged(later.container.path, "{path} is damaged at its merges: {reason}", reason=error.what)
+        return damaged(container.path, "{path} is damaged at its merges: {reason}", reason=error.what)
 
     try:
-        table = _read_table(later.container, head, prefix)
-        return restored_history(table, lambda: (counts, _places(later, prefix)), explained)
+        table = _read_table(container, head, prefix)
+        return restored_history(table, lambda: (counts, _places(container, prefix)), explained)
     except StudioError as error:
         raise explained(error) from error
 
@@ -607,13 +551,12 @@ def _config(container: Container, head: RunHead) -> TrainingConfig:
     return config
 
 
-def _places(later: LaterReads, prefix: str) -> HistoryPlaces:
-    container = later.container
+def _places(container: Container, prefix: str) -> HistoryPlaces:
     names = (prefix + name for name in (_PLACE_COUNTS, _LEFT_LENGTHS, _POSITIONS))
     counts, lengths, positions = (container.array(name, "i") for name in names)
-    later.note_read(prefix + _PLACES)
+    container.note_read(prefix + _PLACES)
     if positions.dtype.itemsize > 4 or not _is_sum_small(counts):
-        raise damaged(container.path, PART, part=prefix + _POSITIONS)
+        raise damaged(container.path, part=prefix + _POSITIONS)
     return HistoryPlaces(counts.astype(np.int64), lengths.astype(np.int64), positions.astype(np.int32))
 
 

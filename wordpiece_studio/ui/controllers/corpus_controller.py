@@ -22,9 +22,9 @@ from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, Open
 from wordpiece_studio.session.document_samples import document_project, document_titles, text_offered
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.text_file import read_text_file
-from wordpiece_studio.session.unsaved_work import Loss
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

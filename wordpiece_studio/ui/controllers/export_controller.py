@@ -5,37 +5,27 @@ Each export asks what and where; nothing is replaced without asking, and a file 
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.corpus_record import record_of_project
-from wordpiece_studio.storage.exports import Exported, manifest_of
+from wordpiece_studio.storage.exports import Exported, export, export_library, manifest_of
 from wordpiece_studio.storage.manifest import Origin
 from wordpiece_studio.storage.merge_table import check_merge_table_place, write_merge_table
 from wordpiece_studio.system.atomic_write import atomic_write
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_dialog import ExportChoice, ExportDialog
-from wordpiece_studio.ui.dialogs.export_work import (
-    ExportOrder,
-    InspectionOrder,
-    InTheWay,
-    LibraryExport,
-    export,
-    export_library,
-    inspect,
-    usage_lines,
-)
+from wordpiece_studio.ui.dialogs.export_work import inspect, usage_lines
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportChoice, HistoryExportDialog
@@ -43,11 +33,10 @@ from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    import threading
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.dialogs.export_work import Inspection
@@ -56,7 +45,6 @@ if TYPE_CHECKING:
 _MOST_NAMES = 6
 _TABLE_KINDS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
 _PATIENCE_MS = 500  # before the banner says that something is being written
-_REPORT_SECONDS = 0.1
 _CHART_KINDS = ("png", "svg")
 
 
@@ -75,14 +63,6 @@ class ExportController(QObject):
         self.history.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """The training that the dialog is about, and the steps that it offers: see `ExportDialog`."""
-
-    project: Project
-    steps: tuple[tuple[int, int], ...]
-
-
 class VocabularyExport(QObject):
     """Writes vocabularies and word counts; a failure leads back to the dialog."""
 
@@ -96,19 +76,19 @@ class VocabularyExport(QObject):
         self._action = window.actions_.save_vocabulary
         self._banner = window.export_banner
         self._folder: Path | None = None
-        self._asked: _Question | None = None
-        self._order: ExportOrder | None = None
-        self._in_the_way: InTheWay | None = None
+        self._asked: Project | None = None  # the training that the dialog is about
+        self._steps: list[tuple[int, int]] = []  # those that it offers, and their sizes
+        self._choice: ExportChoice | None = None  # what was answered last
         self._lines = ""  # what the banner's button copies; empty while the button cancels
         self._dialog: ExportDialog | None = None
-        self._inspecting = BackgroundJob(inspect, "The export cannot be previewed", self)
+        self._inspecting = Task(inspect, "The export cannot be previewed", self)
         self._inspecting.finished.connect(self._on_inspecting_finished)
         self._inspecting.failed.connect(window.messages.show_error)
-        self._exporting = BackgroundJob(export, "The files cannot be exported", self)
+        self._exporting = Task(export, "The files cannot be exported", self)
         self._exporting.finished.connect(self._on_exporting_finished)
         self._exporting.failed.connect(self._on_exporting_failed)
-        self._exporting.running_changed.connect(self._enable)
-        self._exporting_library = BackgroundJob(export_library, "The library's own file cannot be exported", self)
+        self._exporting.changed.connect(self._enable)
+        self._exporting_library = Task(export_library, "The library's own file cannot be exported", self)
         self._exporting_library.finished.connect(self._on_exporting_library_finished)
         self._exporting_library.failed.connect(window.messages.show_error)
         self._banner.action_requested.connect(self._on_banner_action_requested)
@@ -130,10 +110,7 @@ class VocabularyExport(QObject):
         if project.run.library_run is not None:
             self._ask_where(project, project.run.library_run.file_name)
             return
-        shown, last = self._model.step, self._model.merge_count
-        history = project.run.history
-        steps = [(step, history.vocabulary_size(step)) for step in dict.fromkeys((last, shown))]
-        self._open(_Question(project, tuple(steps)))
+        self._open(project)
 
     def _ask_where(self, project: Project, name: str) -> None:
         title, mode = self.tr("Export the library’s own file"), QFileDialog.AcceptMode.AcceptSave
@@ -144,20 +121,28 @@ class VocabularyExport(QObject):
     def write_library_run(self, project: Project, place: str) -> None:
         """Write the file of another library, whose run the project shows, and its manifest."""
         if project.run is not None:
-            self._exporting_library.begin(LibraryExport(project, project.run, Path(place)))
+            self._exporting_library.run(project, Path(place))
 
-    def _on_exporting_library_finished(self, order: LibraryExport) -> None:
-        self._folder = order.place.parent
-        size, path = order.run.history.vocabulary_size(order.run.merge_count), display_name(order.place)
+    def _on_exporting_library_finished(self) -> None:
+        project, place = cast("tuple[Project, Path]", self._exporting_library.request)
+        self._exporting_library.forget()
+        run = project.runs[0]
+        self._folder = place.parent
+        size = run.history.vocabulary_size(run.merge_count)
         text = plural(size, "Exported 1 token to {path}", "Exported {size} tokens to {path}")
-        text = text.format(size=number_text(size), path=path)
+        text = text.format(size=number_text(size), path=display_name(place))
         self._banner.show_message(text)
-        if order.run.history is self._model.history:
+        if run.history is self._model.history:
             self.saved.emit(text)
 
-    def _open(self, question: _Question, before: ExportChoice | None = None, trouble: str = "") -> None:
-        self._asked = question
-        dialog = ExportDialog(question.steps, self._proposed_folder(), self._window.theme.mono_font(-1), self._window)
+    def _open(self, project: Project, before: ExportChoice | None = None, trouble: str = "") -> None:
+        if self._asked is not project:
+            self._asked, history = project, project.runs[0].history
+            self._steps = [
+                (step, history.vocabulary_size(step))
+                for step in dict.fromkeys((self._model.merge_count, self._model.step))
+            ]
+        dialog = ExportDialog(self._steps, self._proposed_folder(), self._window.theme.mono_font(-1), self._window)
         dialog.chosen.connect(self._on_dialog_chosen)
         dialog.step_changed.connect(self._on_dialog_step_changed)
         dialog.finished.connect(self._on_dialog_finished)
@@ -165,12 +150,12 @@ class VocabularyExport(QObject):
         dialog.open()
         if before is not None:
             dialog.propose(before, trouble)
-        self._inspecting.begin(InspectionOrder(question.project, dialog.step))
+        self._inspecting.run(project, dialog.step)
 
-    def _ask_again(self, order: ExportOrder, trouble: str = "") -> None:
+    def _ask_again(self, trouble: str = "") -> None:
         """Reopen the dialog with the same answers: the export did not happen."""
-        if self._dialog is None and self._asked is not None:
-            self._open(self._asked, ExportChoice(order.kind, order.step, order.place, order.with_counts), trouble)
+        if self._dialog is None and self._asked is not None and self._choice is not None:
+            self._open(self._asked, self._choice, trouble)
 
     def close(self) -> None:
         """Cancel what is running and wait for the threads to end; files are written completely or not at all."""
@@ -186,7 +171,7 @@ class VocabularyExport(QObject):
 
     def _on_dialog_step_changed(self, step: int) -> None:
         if self._asked is not None:
-            self._inspecting.begin(InspectionOrder(self._asked.project, step))
+            self._inspecting.run(self._asked, step)
 
     def _on_inspecting_finished(self, inspection: Inspection) -> None:
         if self._dialog is not None:
@@ -195,72 +180,78 @@ class VocabularyExport(QObject):
     def _on_dialog_finished(self, result: int) -> None:
         self._dialog = None
         if result != ExportDialog.DialogCode.Accepted.value:
-            self._asked = None  # do not keep a training in memory for nothing
-        self._inspecting.stop()
+            self._forget()
+        self._inspecting.forget()
+
+    def _forget(self) -> None:
+        """Do not keep a training in memory for nothing."""
+        self._asked = self._choice = None
+        self._exporting.forget()
 
     def _on_dialog_chosen(self, choice: ExportChoice) -> None:
-        if self._asked is not None:
-            project = self._asked.project
-            self._begin(ExportOrder(choice.kind, project, choice.step, choice.place, with_counts=choice.with_counts))
+        self._choice = choice
+        self._begin(may_replace=False)
 
-    def _begin(self, order: ExportOrder) -> None:
-        self._order = order
+    def _begin(self, *, may_replace: bool) -> None:
+        choice = self._choice
+        if choice is None or self._asked is None:
+            return
         self._banner.clear()
-        self._exporting.begin(order)
+        self._exporting.run(
+            choice.kind, self._asked, choice.step, choice.place, choice.with_counts, may_replace
+        )  # fmt: skip
         later(self, _PATIENCE_MS, self._say_writing)
 
     def _say_writing(self) -> None:
-        if self._exporting.is_running and self._order is not None:
+        if self._exporting.is_running and self._choice is not None:
             self._lines = ""
-            text = self.tr("Writing {path}…").format(path=display_name(self._order.place))
+            text = self.tr("Writing {path}…").format(path=display_name(self._choice.place))
             self._banner.show_message(text, action=self.tr("Cancel"))
 
-    def _on_exporting_finished(self, result: ExportOrder | InTheWay) -> None:
+    def _on_exporting_finished(self, in_the_way: tuple[str, ...]) -> None:
         self._banner.clear()
-        if isinstance(result, InTheWay):
-            self._ask_to_replace(result)
+        choice, project = self._choice, self._asked
+        if choice is None or project is None:
             return
-        self._asked = self._order = None
-        run = result.project.run
-        if run is None:
+        if in_the_way:
+            self._ask_to_replace(in_the_way, choice.place)
             return
-        self._folder = result.place.parent
-        is_counts, place = result.kind == "word-counts", display_name(result.place)
+        self._forget()
+        run = project.runs[0]
+        self._folder = choice.place.parent
+        is_counts, place = choice.kind == "word-counts", display_name(choice.place)
         if is_counts:
             size = len(run.counts)
             text = plural(size, "Exported 1 distinct word to {path}", "Exported {size} distinct words to {path}")
         else:
-            size = run.history.vocabulary_size(result.step)
+            size = run.history.vocabulary_size(choice.step)
             text = plural(
                 size,
                 "Exported 1 token, the vocabulary after merge {step}, to {path}",
                 "Exported {size} tokens, the vocabulary after merge {step}, to {path}",
             )
-        text = text.format(size=number_text(size), step=number_text(result.step), path=place)
-        self._lines = usage_lines(result.kind, result.place)
+        text = text.format(size=number_text(size), step=number_text(choice.step), path=place)
+        self._lines = usage_lines(choice.kind, choice.place)
         self._banner.show_message(text, action=self.tr("Copy loading code"), needs_answer=False)
         # An earlier step, the words alone, or merges from before the export began are not everything learned so far.
-        if not is_counts and run.history is self._model.history and result.step == self._model.merge_count:
+        if not is_counts and run.history is self._model.history and choice.step == self._model.merge_count:
             self.saved.emit(text)
 
     def _on_exporting_failed(self, error: StudioError) -> None:
         self._banner.clear()
-        if self._order is not None:
-            self._ask_again(self._order, str(error))
+        self._ask_again(str(error))
 
     def _on_banner_action_requested(self) -> None:
         if self._lines:
             copy_text(self._lines)
             self._banner.show_message(self.tr("Copied: {lines}").format(lines=self._lines.replace("\n", "; ")))
         else:
-            self._exporting.stop()
+            self._forget()
             self._banner.clear()
-            self._asked = self._order = None
+            self._enable()
 
-    def _ask_to_replace(self, found: InTheWay) -> None:
-        self._in_the_way = found
-        names = ", ".join(found.names[:_MOST_NAMES]) + (", …" if len(found.names) > _MOST_NAMES else "")
-        place = found.order.place
+    def _ask_to_replace(self, found: tuple[str, ...], place: Path) -> None:
+        names = ", ".join(found[:_MOST_NAMES]) + (", …" if len(found) > _MOST_NAMES else "")
         box = plain_box(
             self._window,
             QMessageBox.Icon.Question,
@@ -273,27 +264,13 @@ class VocabularyExport(QObject):
         box.open()
 
     def _on_replace_box_finished(self, answer: int) -> None:
-        found, self._in_the_way = self._in_the_way, None
-        if found is None:
-            return
         if answer == QMessageBox.StandardButton.Yes.value:
-            self._begin(found.order.replacing())
+            self._begin(may_replace=True)
         else:
-            self._ask_again(found.order)
+            self._ask_again()
 
     def _enable(self) -> None:
         self._action.setEnabled(self._model.history is not None and not self._exporting.is_running)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Table:
-    """Steps of a history, counted from 1, and the file they go to; `is_whole` if these are all steps in order."""
-
-    path: Path
-    history: MergeHistory
-    steps: NDArray[np.int64]
-    project: Project
-    is_whole: bool
 
 
 class HistoryExport(QObject):
@@ -306,14 +283,14 @@ class HistoryExport(QObject):
         self._pane = pane = window.history_pane
         self._action = window.actions_.export_history
         self._choice = HistoryExportChoice(True, "csv")
-        self._job = BackgroundJob(_write_table, "The merge history cannot be exported", self)
+        self._job = Task(_write_table, "The merge history cannot be exported", self)
         self._action.triggered.connect(self.ask)
         pane.export_requested.connect(self.ask)
         pane.export_bar.stop_requested.connect(self._on_bar_stop_requested)
-        self._job.reported.connect(self._on_job_reported)
+        self._job.progressed.connect(self._on_job_progressed)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
-        self._job.running_changed.connect(self._enable)
+        self._job.changed.connect(self._enable)
         model.run_reset.connect(self._enable)
         model.merges_appended.connect(self._on_model_merges_appended)
         self._enable()
@@ -359,17 +336,18 @@ class HistoryExport(QObject):
         is_whole = self._choice.all_merges
         rows = np.arange(self._model.merge_count) if is_whole else self._pane.rows.shown_items()
         self._pane.export_bar.begin(path.name)
-        project = self._window.project.capture()
-        self._job.begin(_Table(path, history, rows + 1, project, is_whole))
+        self._job.run(path, history, rows + 1, self._window.project.capture(), is_whole)
 
-    def _on_job_reported(self, progress: tuple[int, int]) -> None:
+    def _on_job_progressed(self, progress: tuple[int, int]) -> None:
         self._pane.export_bar.show_progress(*progress)
 
-    def _on_job_finished(self, table: _Table) -> None:
+    def _on_job_finished(self) -> None:
+        path, _, steps, *_ = cast("tuple[Path, MergeHistory, NDArray[np.int64], object]", self._job.request)
+        self._job.forget()
         self._pane.export_bar.hide()
-        rows = len(table.steps)
+        rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
-        self._window.banner.show_message(words.format(rows=number_text(rows), path=table.path))
+        self._window.banner.show_message(words.format(rows=number_text(rows), path=path))
 
     def _on_job_failed(self, error: StudioError) -> None:
         self._pane.export_bar.hide()
@@ -385,32 +363,30 @@ class HistoryExport(QObject):
         self._pane.set_export_enabled(is_possible)
 
 
-def _write_table(order: Any, stop: threading.Event, report: Report) -> _Table | None:
-    turn, reported = Turn(), time.monotonic()
+def _write_table(
+    path: Path,
+    history: MergeHistory,
+    steps: NDArray[np.int64],
+    project: Project,
+    is_whole: bool,
+    *,
+    progress: Callable[[int, int], object],
+    should_stop: Callable[[], bool],
+) -> None:
+    """Write these steps of a history, which are all in order if `is_whole`."""
+    turn, manifest, run = Turn(), None, project.run
+    if run is not None and run.history is history:  # else the run has been replaced since
+        last = int(steps.max()) if len(steps) else 0
+        origin = Origin(merges=last, corpus=record_of_project(project, should_stop))
+        exported = Exported(run.counts, run.config, history, last, origin)
+        parts: Literal["all", "some"] = "all" if is_whole else "some"
+        manifest = manifest_of("merges", exported, path.name, parts=parts, folder=path.parent)
 
     def relay(written: int, rows: int) -> None:
-        nonlocal reported
         turn.give()
-        if time.monotonic() - reported > _REPORT_SECONDS:
-            reported = time.monotonic()
-            report((written, rows))
+        progress(written, rows)
 
-    is_written = write_merge_table(
-        order.path, order.history, order.steps, manifest=_manifest(order, stop), report=relay, should_stop=stop.is_set
-    )
-    return order if is_written else None
-
-
-def _manifest(order: _Table, stop: threading.Event) -> Manifest | None:
-    """Return how the merges came about; None if their run has been replaced since."""
-    run = order.project.run
-    if run is None or run.history is not order.history:
-        return None
-    step = int(order.steps.max()) if len(order.steps) else 0
-    origin = Origin(merges=step, corpus=record_of_project(order.project, stop.is_set))
-    exported = Exported(run.counts, run.config, run.history, step, origin)
-    parts: Literal["all", "some"] = "all" if order.is_whole else "some"
-    return manifest_of("merges", exported, order.path.name, parts=parts, folder=order.path.parent)
+    write_merge_table(path, history, steps, manifest=manifest, report=relay, should_stop=should_stop)
 
 
 class ChartExport(QObject):

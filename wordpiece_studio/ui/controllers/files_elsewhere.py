@@ -1,6 +1,6 @@
 """The corpus files that a project names outside its folder: the user sees where they are, and agrees or does not.
 
-Until then nothing there is touched, see `wordpiece_studio.storage.project.agreed_files`.
+Until then nothing there is touched, see `wordpiece_studio.storage.project.records`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.storage.project.agreed_files import note_agreed
+from wordpiece_studio.storage.project.records import note_agreed
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import LONGEST_NAMED, agreement_box, and_more
 from wordpiece_studio.ui.widgets.plain import shown

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import platformdirs
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session import recoverable_work
 from wordpiece_studio.session.corpus_references import FileWatch
-from wordpiece_studio.session.project_saving import (
-    ProjectFile,
-    ProjectLock,
-    is_open_elsewhere,
-    is_writable,
-    open_work,
-    save_work,
-)
-from wordpiece_studio.session.recovery import recoverable_work
-from wordpiece_studio.session.recovery.recovery_keeper import RecoveryKeeper
-from wordpiece_studio.session.recovery.store import RecoveryStore
-from wordpiece_studio.session.timers import later
-from wordpiece_studio.session.unsaved_work import Loss, UnsavedWork, unsaved_work
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced, stamp_of
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.session.project_state import Loss, UnsavedWork, unsaved_work
+from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
+from wordpiece_studio.session.recovery_store import RecoveryStore
+from wordpiece_studio.session.step_marks import breakpoints_of
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.session.timers import later, single_shot
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
@@ -42,9 +35,9 @@ from wordpiece_studio.ui.dialogs.file_questions import (
 from wordpiece_studio.ui.messages import add_button, plain_box, sentence
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable
 
+    from wordpiece_studio.storage.project.contents import Project
     from wordpiece_studio.ui.workspace import Workspace
 
 _TITLE_DELAY_MS = 200
@@ -52,6 +45,74 @@ _PATIENCE_SECONDS = 0.5
 """Saving that takes longer shows its progress."""
 _SHOWN_MS = 50
 """How often to look whether the window is shown, before what was found is offered over it."""
+
+
+def save(
+    path: Path, project: Project, *, progress: Callable[[int, int], object], should_stop: Callable[[], bool]
+) -> None:
+    from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
+
+    save_project(path, project, progress=progress, should_stop=should_stop)
+
+
+def opened(path: Path) -> Project:
+    """Return the project at `path`, of which the part is read that is needed to show it at once."""
+    from wordpiece_studio.storage.project.project_file import open_project
+
+    project = open_project(path)
+    try:
+        breakpoints_of(project.view)
+    except StudioError as error:
+        raise damaged(path, "{path} is damaged at its breakpoints: {reason}", reason=error.what) from error
+    return project
+
+
+class ProjectLock:
+    """The lock of at most one project. In a read-only folder there is no lock, since no one can save there."""
+
+    def __init__(self) -> None:
+        self._file: QLockFile | None = None
+        self._path: Path | None = None
+
+    def take(self, path: Path) -> tuple[int, str] | None:
+        """Lock the project at `path`, releasing the previous one, unless someone else has it.
+
+        If so, return whose process: its id, 0 if unknown, and the machine.
+        """
+        target = Path(os.path.realpath(path))
+        if target == self._path:
+            return None
+        file = QLockFile(str(lock_path(target)))
+        file.setStaleLockTime(0)  # a lock is stale once its owner has ended, whatever its age
+        if not file.tryLock(0) and file.error() is QLockFile.LockError.LockFailedError:
+            info = cast("tuple[object, ...]", file.getLockInfo())  # pid, machine, program; empty if it cannot be read
+            match info:
+                case (int(pid), str(host), *_):
+                    return pid, host
+            return 0, ""
+        self.release()
+        if file.isLocked():
+            self._file, self._path = file, target
+        return None
+
+    def release(self) -> None:
+        if self._file is not None:
+            self._file.unlock()
+        self._file = self._path = None
+
+
+def lock_path(path: Path) -> Path:
+    """Return the path of the lock file of the project at `path`."""
+    return path.with_name(f".{path.name}.lock")
+
+
+def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> StudioError:
+    """Return the error for a project that someone else has open."""
+    pid, host = holder
+    what = "The project {path} is open in another window"
+    if pid:
+        what += ": process {pid} on {host}" if host else ": process {pid} on this machine"
+    return StudioError(what, advice, path=display_name(path), pid=pid, host=host)
 
 
 class ProjectController(QObject):
@@ -74,33 +135,21 @@ class ProjectController(QObject):
         self._messages = window.messages
         self._banner = window.project_banner
         self._lock = ProjectLock()
-        self._is_read_only = False
+        self.is_read_only = False  # if so, the project can only be saved elsewhere
         self._then: Callable[[], None] | None = None  # called when the current save has finished
-        self._then_asked: Callable[[], None] | None = None  # and when the one has whose place is being asked for
         self._serial = -1  # of the project that is being written
-        self._then_safe: Callable[[], None] | None = None  # what the user was asked about
-        self._loss = Loss.ALL
         self._box: QMessageBox | None = None
         self._waiting: list[Callable[[], None]] = []  # called when the current save has ended
-        self._to_replace: Path | None = None
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
-        self._saving = BackgroundJob(save_work, "The project cannot be saved", self)
-        self._opening = BackgroundJob(open_work, "The project cannot be opened", self)
-        self._title_timer = QTimer(self)
-        self._title_timer.setSingleShot(True)
-        self._title_timer.setInterval(_TITLE_DELAY_MS)
-        self._title_timer.timeout.connect(self._show_modified)
+        self._saving = Task(save, "The project cannot be saved", self)
+        self._opening = Task(opened, "The project cannot be opened", self)
+        self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
         self._connect()
         self._show_title()
 
     # -- state
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether the project can only be saved elsewhere."""
-        return self._is_read_only
 
     @property
     def is_saving(self) -> bool:
@@ -147,19 +196,16 @@ class ProjectController(QObject):
             then()
 
     def _ask(self, unsaved: UnsavedWork, then: Callable[[], None], loss: Loss) -> None:
-        self._then_safe, self._loss = then, loss
         self._box = unsaved_work_box(self._window, unsaved, self._session.corpus_name, self._state.path)
-        self._box.finished.connect(self._on_unsaved_box_finished)
+        self._box.finished.connect(partial(self._on_unsaved_box_finished, then, loss))
         self._box.open()
 
-    def _on_unsaved_box_finished(self, answer: int) -> None:
-        then, self._then_safe, self._box = self._then_safe, None, None
-        if then is None:
-            return
+    def _on_unsaved_box_finished(self, then: Callable[[], None], loss: Loss, answer: int) -> None:
+        self._box = None
         if answer == QMessageBox.StandardButton.Discard.value:
             then()
         elif answer == QMessageBox.StandardButton.Save.value:
-            self.save(partial(self._check_again, then, self._loss))
+            self.save(partial(self._check_again, then, loss))
 
     def _check_again(self, then: Callable[[], None], loss: Loss) -> None:
         """Call `then`, unless something was typed while the project was written; newly learned merges do not count."""
@@ -177,63 +223,49 @@ class ProjectController(QObject):
     def save(self, then: Callable[[], None] | None = None) -> None:
         """Save the project, asking for a name if it has none; call `then` when it is saved."""
         path = self._state.path
-        if path is None or self._is_read_only:
+        if path is None or self.is_read_only:
             self.save_as(then)
-        elif self._is_changed_by_others(path):
-            self._then_asked = then
+        elif not self.is_saving and is_replaced(path, self._stamp):
             box = changed_box(self._window, path)
-            box.finished.connect(self._on_changed_box_finished)
+            box.finished.connect(partial(self._on_changed_box_finished, path, then))
             box.open()
         else:
             self._save_to(path, then)
 
-    def _is_changed_by_others(self, path: Path) -> bool:
-        return not self.is_saving and is_replaced(path, self._stamp)
-
-    def _on_changed_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value and self._state.path is not None:
-            self._save_to(self._state.path, self._then_asked)
+    def _on_changed_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._save_to(path, then)
         elif answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(self._then_asked)
+            self.save_as(then)
 
     def save_as(self, then: Callable[[], None] | None = None) -> None:
         """Ask for a name, save the project under it, and call `then` when it is saved."""
-        self._then_asked = then
-        path = self._state.path
-        folder = path.parent if path is not None else self._document.path.parent if self._document.path else None
-        name = path.name if path is not None else self._suggested_name()
+        path, document = self._state.path or self._document.path, self._document
+        name = document.files.name if document.is_files else path.stem if path is not None else ""
+        name = self._state.path.name if self._state.path is not None else f"{name or self.tr('project')}{SUFFIX}"
+        folder = None if path is None else path.parent
         dialog = place_dialog(
             self._window, self.tr("Save the project as"), QFileDialog.AcceptMode.AcceptSave, folder, name
         )
         dialog.setDefaultSuffix(SUFFIX.lstrip("."))
         dialog.setNameFilters([self.tr("WordPiece Studio projects (*{suffix})").format(suffix=SUFFIX)])
-        dialog.fileSelected.connect(self._on_place_selected)
+        dialog.fileSelected.connect(partial(self._on_place_selected, then))
         dialog.open()
 
-    def _suggested_name(self) -> str:
-        document = self._document
-        name = document.files.name if document.is_files else document.path.stem if document.path is not None else ""
-        return f"{name or self.tr('project')}{SUFFIX}"
-
-    def _on_place_selected(self, place: str) -> None:
+    def _on_place_selected(self, then: Callable[[], None] | None, place: str) -> None:
         path = with_suffix(Path(place))
-        if path != Path(place) and path.exists():  # the dialog asked about another file, or none
-            self._ask_to_replace(path)
-        else:
-            self._save_to(path, self._then_asked)
-
-    def _ask_to_replace(self, path: Path) -> None:
-        self._to_replace = path
-        box = replace_box(self._window, path)
-        box.finished.connect(self._on_replace_box_finished)
+        if path == Path(place) or not path.exists():
+            self._save_to(path, then)
+            return
+        box = replace_box(self._window, path)  # the dialog asked about another file, or none
+        box.finished.connect(partial(self._on_replace_box_finished, path, then))
         box.open()
 
-    def _on_replace_box_finished(self, answer: int) -> None:
-        path, self._to_replace = self._to_replace, None
-        if answer == QMessageBox.StandardButton.Yes.value and path is not None:
-            self._save_to(path, self._then_asked)
+    def _on_replace_box_finished(self, path: Path, then: Callable[[], None] | None, answer: int) -> None:
+        if answer == QMessageBox.StandardButton.Yes.value:
+            self._save_to(path, then)
         else:
-            self.save_as(self._then_asked)
+            self.save_as(then)
 
     def _save_to(self, path: Path, then: Callable[[], None] | None) -> None:
         if self.is_saving:
@@ -246,42 +278,38 @@ class ProjectController(QObject):
             return
         self._session.runs.keep_all()
         self._then, self._began, self._serial = then, time.monotonic(), self._state.serial
-        self._saving.begin(ProjectFile(path, self._state.capture()))
+        self._saving.run(path, self._state.capture())
 
-    def _on_saving_reported(self, progress: tuple[int, int]) -> None:
+    def _on_saving_progressed(self, progress: tuple[int, int]) -> None:
         done, total = progress
         if time.monotonic() - self._began > _PATIENCE_SECONDS and total:
             text = self.tr("Saving the project… {percent}%").format(percent=min(99, 100 * done // total))
             self._banner.show_message(text)
 
-    def _on_saving_finished(self, file: ProjectFile) -> None:
+    def _on_saving_finished(self) -> None:
+        path, project = cast("tuple[Path, Project]", self._saving.request)
+        self._saving.forget()
         self._banner.clear()
-        if self._serial != self._state.serial:
-            self._note_left(file.path)
-            return
-        is_new = file.path != self._state.path
-        self._is_read_only = False
-        self._note_file(file)
-        if is_new:
-            self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(file.path)))
-        self._window.remember_files(file.path)
-        self._session.runs.note_saved(file.project.runs)
         then, self._then = self._then, None
-        if then is not None:
+        is_left = self._serial != self._state.serial  # for another project, which is shown now
+        is_new = is_left or path != self._state.path
+        if is_left:
+            self._lock_again()
+            self._window.remember_files(path)
+        else:
+            self.is_read_only = False
+            self._note_file(path, project)
+        if is_new:
+            self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
+        if then is not None and not is_left:
             then()
-        self._do_waiting()
-
-    def _note_left(self, path: Path) -> None:
-        """Report that a project was saved which is no longer the one shown."""
-        self._then = None  # was meant for the project that was saved
-        self._lock_again()
-        self._banner.show_message(self.tr("Saved the project as {path}").format(path=display_name(path)))
-        self._window.remember_files(path)
-        self._do_waiting()
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            each()
 
     def _lock_again(self) -> None:
         """Lock the project that is shown, and no other: what was written, or was to be, may be a different one."""
-        if self._state.path is not None and not self._is_read_only:
+        if self._state.path is not None and not self.is_read_only:
             self._lock.take(self._state.path)
         else:
             self._lock.release()
@@ -298,52 +326,49 @@ class ProjectController(QObject):
 
     def _refuse(self, error: StudioError, then: Callable[[], None] | None) -> None:
         """Say why the project is not saved there, and offer another place; everything else stays as it is."""
-        self._then_asked = then
         advice = " ".join(filter(None, (error.advice, self.tr("Nothing is lost: your work is still open."))))
         box = plain_box(self._window, QMessageBox.Icon.Warning, sentence(error.what), advice)
         add_button(box, QMessageBox.StandardButton.Save, self.tr("&Save as…"))
         add_button(box, QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Save)
-        box.finished.connect(self._on_refusal_finished)
+        box.finished.connect(partial(self._on_refusal_finished, then))
         box.open()
 
-    def _on_refusal_finished(self, answer: int) -> None:
+    def _on_refusal_finished(self, then: Callable[[], None] | None, answer: int) -> None:
         if answer == QMessageBox.StandardButton.Save.value:
-            self.save_as(self._then_asked)
-
-    def _do_waiting(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            each()
+            self.save_as(then)
 
     # -- opening
 
     def open(self, path: Path) -> None:
         """Read the project at `path`, then show it in place of what is shown now."""
-        self._opening.begin(path)
+        self._opening.run(path)
 
-    def _on_opening_finished(self, file: ProjectFile) -> None:
-        holder = self._lock.take(file.path)
-        self._state.restore(file.project)
-        self._is_read_only = holder is not None or not is_writable(file.path)
-        self._note_file(file)
+    def _on_opening_finished(self, project: Project) -> None:
+        (path,) = cast("tuple[Path]", self._opening.request)
+        self._opening.forget()
+        holder = self._lock.take(path)
+        self._state.restore(project)
+        target = Path(os.path.realpath(path))
+        self.is_read_only = holder is not None or not all(os.access(each, os.W_OK) for each in (target, target.parent))
+        self._note_file(path, project)
         self._banner.clear()
         if holder is not None:
             words = is_open_elsewhere(
-                file.path, holder, "It is read-only here; save it under another name to keep your changes."
+                path, holder, "It is read-only here; save it under another name to keep your changes."
             )
             self._banner.show_message(str(words), "warning", self.tr("Save as…"))
-        self._window.remember_files(file.path)
-        self._session.runs.note_saved(file.project.runs)
 
     # -- the file
 
-    def _note_file(self, file: ProjectFile) -> None:
+    def _note_file(self, path: Path, project: Project) -> None:
         """Note that the file of the project was read or written just now."""
-        self._stamp = stamp_of(file.path)
-        self._state.note_saved(file.path, file.project)
-        self._file.take(file.path)
+        self._stamp = stamp_of(path)
+        self._state.note_saved(path, project)
+        self._file.take(path)
         self._show_title()
+        self._window.remember_files(path)
+        self._session.runs.note_saved(project.runs)
 
     def _on_file_changed(self, path: Path) -> None:
         """Look at a file that is another than before, or is there again."""
@@ -372,15 +397,15 @@ class ProjectController(QObject):
         if path is None:
             self._stamp = ProjectStamp()
             self._lock.release()
-            self._is_read_only = False
+            self.is_read_only = False
         elif self._lock.take(path) is not None:
-            self._is_read_only = True
+            self.is_read_only = True
         self._file.watch([] if path is None else [path])
         self._show_title()
 
     def _show_title(self) -> None:
         name = self.tr("Untitled") if self._state.path is None else self._state.path.stem
-        if self._is_read_only:
+        if self.is_read_only:
             name = self.tr("{name} (read-only)").format(name=name)
         self._window.setWindowTitle(title_of(name))
         self._show_modified()
@@ -413,7 +438,7 @@ class ProjectController(QObject):
         self._file.changed.connect(self._on_file_changed)
         self._file.gone.connect(self._on_file_gone)
         self._file.back.connect(self._on_file_changed)
-        self._saving.reported.connect(self._on_saving_reported)
+        self._saving.progressed.connect(self._on_saving_progressed)
         self._saving.finished.connect(self._on_saving_finished)
         self._saving.failed.connect(self._on_saving_failed)
         self._opening.finished.connect(self._on_opening_finished)
@@ -438,10 +463,9 @@ class RecoveryController(QObject):
         self.keeper = RecoveryKeeper(window.project, window.session.document, RecoveryStore(self._folder), self)
         self.keeper.failed.connect(self._on_keeper_failed)
         self._found: list[recoverable_work.Recoverable] = []
-        self._wanted: recoverable_work.Recoverable | None = None
         self._then: Callable[[], None] | None = None
         self._dialog: RecoveryDialog | None = None
-        self._job = BackgroundJob(_recover, "The unsaved work cannot be restored", self)
+        self._job = Task(recoverable_work.recover, "The unsaved work cannot be restored", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
         self._is_closed = False
@@ -479,13 +503,12 @@ class RecoveryController(QObject):
 
     def _put_off(self) -> None:
         """Leave everything that was found for the next start."""
-        for one in [*self._found, *([self._wanted] if self._wanted is not None else [])]:
-            recoverable_work.keep_for_later(one)
-        self._found, self._wanted = [], None
+        for one in (*self._found, *(self._job.request or ())):
+            one.lock.release()  # the next start finds it again
+        self._found = []
 
     def _on_dialog_restore_wanted(self, number: int) -> None:
-        self._wanted = self._found.pop(number)
-        self._job.begin(self._wanted)
+        self._job.run(self._found.pop(number))
 
     def _on_dialog_refused(self, number: int) -> None:
         recoverable_work.remove(self._found.pop(number))
@@ -495,16 +518,17 @@ class RecoveryController(QObject):
         self._put_off()
         self._ask_or_go_on()
 
-    def _on_job_finished(self, result: object) -> None:
-        recovered = cast("recoverable_work.Recovered", result)
-        wanted, self._wanted = self._wanted, None
-        if wanted is None:
-            return
-        about = recovered.about
+    def _restored(self) -> recoverable_work.Recoverable:
+        (wanted,) = cast("tuple[recoverable_work.Recoverable]", self._job.request)
+        self._job.forget()
+        return wanted
+
+    def _on_job_finished(self, recovered: recoverable_work.Recovered) -> None:
+        wanted, about = self._restored(), recovered.about
         try:
             self._state.restore(recovered.project)
         except StudioError as error:
-            recoverable_work.keep_for_later(wanted)
+            wanted.lock.release()  # the next start finds it again
             self._messages.show_error(error)
             self._ask_or_go_on()
             return
@@ -523,9 +547,7 @@ class RecoveryController(QObject):
             self._messages.show_error(lost)
 
     def _on_job_failed(self, error: StudioError) -> None:
-        wanted, self._wanted = self._wanted, None
-        if wanted is None:
-            return
+        wanted = self._restored()
         aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
             StudioError(
@@ -562,7 +584,3 @@ def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
             )
         )
     return losses
-
-
-def _recover(order: object, _stop: threading.Event, _report: Callable[[object], None]) -> object:
-    return recoverable_work.recover(cast("recoverable_work.Recoverable", order))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog
 
+from wordpiece_studio.session.project_state import Loss
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresText
-from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face

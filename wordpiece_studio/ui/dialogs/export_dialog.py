@@ -22,11 +22,12 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.storage.exports import files_of, is_folder
 from wordpiece_studio.storage.manifest import MANIFEST_FILE
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.dialogs.export_preview import FilePreview
-from wordpiece_studio.ui.dialogs.export_work import KINDS, files_of, is_folder, usage_lines
+from wordpiece_studio.ui.dialogs.export_work import KINDS, usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
@@ -391,8 +392,7 @@ class ExportDialog(ScreenDialog):
             text = _for_other_kind(typed, inspection.names.values(), name) if typed else name
             if text != typed:
                 self.place_edit.setText(text)
-            manifest = inspection.manifests.get(kind)
-            self.preview.manifest.show_manifest(manifest.rows if manifest else [], manifest.json if manifest else "")
+            self.preview.manifest.show_manifest(*inspection.manifests.get(kind, ([], "")))
         self._show_place()
 
     def _show_place(self) -> None:

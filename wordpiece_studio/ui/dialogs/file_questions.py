@@ -13,7 +13,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
 from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
@@ -23,8 +23,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.recovery.journal import About
-    from wordpiece_studio.session.unsaved_work import UnsavedWork
+    from wordpiece_studio.session.project_state import UnsavedWork
+    from wordpiece_studio.session.recovery_store import About
 
 _LONGEST_NAME = 100
 LONGEST_NAMED = 150

@@ -3,6 +3,7 @@ from __future__ import annotations
 import doctest
 import json
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from wordpiece_studio.ui.controllers import export_controller
 from wordpiece_studio.ui.dialogs import export_dialog, export_work
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 _TEXT = "hugs pugs bun unhug"
@@ -301,9 +303,13 @@ def test_a_long_export_is_reported_and_can_be_given_up(
     exporting: Exporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export_controller, "_PATIENCE_MS", 0)
-    monkeypatch.setattr(
-        exporting.controller._exporting._worker, "_work", lambda _order, stop, _report: stop.wait(20) and None
-    )
+
+    def hang(*_request: object, should_stop: Callable[[], bool]) -> tuple[str, ...]:
+        while not should_stop():
+            time.sleep(0.01)
+        return ()
+
+    monkeypatch.setattr(exporting.controller._exporting, "_work", hang)
     exporting.export("folder", tmp_path / "out")
     exporting.wait(lambda: exporting.banner.text == f"Writing {tmp_path / 'out'}…")
     assert not exporting.actions.save_vocabulary.isEnabled()

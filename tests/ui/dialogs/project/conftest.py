@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog
 
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QLockFile
 from PySide6.QtWidgets import QMessageBox
 
-from wordpiece_studio.session.project_saving import Holder, ProjectLock, lock_path
 from wordpiece_studio.storage.project.project_file import open_project
+from wordpiece_studio.ui.controllers.project_controller import ProjectLock, lock_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,7 @@ def test_a_lock_is_for_one_and_leaves_nothing(tmp_path: Path) -> None:
     assert mine.take(path) is None  # again
     holder = other.take(path)
     assert holder is not None
-    assert holder.pid == os.getpid()
+    assert holder[0] == os.getpid()
     mine.release()
     assert other.take(path) is None
     assert other.take(tmp_path / "b.wpstudio") is None
@@ -48,7 +48,7 @@ def test_the_lock_of_a_process_that_is_gone_is_taken_over(tmp_path: Path) -> Non
     assert lock_path(path).exists()
     lock = ProjectLock()
     assert lock.take(path) is None
-    assert ProjectLock().take(path) == Holder(os.getpid(), _host(path))
+    assert ProjectLock().take(path) == (os.getpid(), _host(path))
     lock.release()
 
 

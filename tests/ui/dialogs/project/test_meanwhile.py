@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QMessageBox
 from tests.storage.project.making import course_project, forged
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import project_state
-from wordpiece_studio.session.project_saving import open_work
 from wordpiece_studio.storage.project.contents import ProjectBreakpoint, ProjectView
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.stored_history import StoredHistory
+from wordpiece_studio.ui.controllers.project_controller import opened
 from wordpiece_studio.ui.dialogs.file_questions import title_of
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class SlowSaving:
         self.error: StudioError | None = None
 
     def save(self, path: Path, project: object, **options: object) -> None:
-        if "report" in options:  # else it is what is kept for recovery
+        if "progress" in options:  # else it is what is kept for recovery
             self.begun.set()
             assert self.go_on.wait(10)
             if self.error is not None:
@@ -303,7 +303,7 @@ def test_breakpoints_that_make_no_sense_are_reported_before_anything_is_shown(
 ) -> None:
     forge_breakpoint(tmp_path / "bad.wpstudio", breakpoint_)
     with pytest.raises(StudioError, match=r"bad\.wpstudio is damaged at its breakpoints"):
-        open_work(tmp_path / "bad.wpstudio", threading.Event(), print)
+        opened(tmp_path / "bad.wpstudio")
 
 
 def test_a_project_that_cannot_be_shown_changes_nothing(projects: Projects) -> None:

@@ -15,7 +15,6 @@ from tests.monkey.agreement import outdated
 from tests.storage.project.making import course_project
 from tests.ui.drops import drop
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session import project_saving
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
@@ -27,6 +26,7 @@ from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.stored_history import StoredHistory
 from wordpiece_studio.training.trainer import train
+from wordpiece_studio.ui.controllers.project_controller import opened
 from wordpiece_studio.ui.dialogs.file_questions import title_of, with_suffix
 
 if TYPE_CHECKING:
@@ -452,10 +452,10 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     go_on = threading.Event()
 
     def slow(path: Path, project: object, **options: object) -> None:
-        if "report" not in options:  # what is kept for recovery
+        if "progress" not in options:  # what is kept for recovery
             save_project(path, project, **options)
             return
-        options["report"](40, 100)
+        options["progress"](40, 100)
         assert go_on.wait(10)
         save_project(path, project)
 
@@ -474,14 +474,10 @@ def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeyp
     projects.studio.wait(lambda: not window.isWindowModified())
 
 
-def test_the_work_of_the_threads(projects: Projects) -> None:
+def test_what_was_saved_opens_with_the_same_content(projects: Projects) -> None:
     project = projects.window.project.capture()
-    file = project_saving.ProjectFile(projects.path(), project)
-    reports: list[object] = []
-    assert project_saving.save_work(file, threading.Event(), reports.append) is file
-    assert reports
-    found = project_saving.open_work(file.path, threading.Event(), reports.append)
-    assert content_of(found.project) == content_of(project)
+    save_project(projects.path(), project)
+    assert content_of(opened(projects.path())) == content_of(project)
 
 
 def test_a_live_text_that_is_too_long_is_shown_in_part_and_kept_whole_until_it_is_edited(projects: Projects) -> None:

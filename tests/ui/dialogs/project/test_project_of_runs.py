@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from wordpiece_studio.session.project_state import Loss, unsaved_work
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.unsaved_work import Loss, unsaved_work
 
 if TYPE_CHECKING:
     from pathlib import Path

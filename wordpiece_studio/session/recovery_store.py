@@ -4,48 +4,219 @@ In the user's recovery folder, each running Studio has a folder of its own, with
 
 ``lock``                     held while the Studio runs (`FolderLock`)
 ``base-<n>.wpstudio``        everything but the training; a project file
-``journal-<n>``              the changes since then (`journal`)
+``journal-<n>``              the changes since then, as records, each forced to disk
 ``run-<m>.wpstudio``         all runs, in a project file; the journal says which one is valid
 
 A new base replaces base and journal: its journal is created first, so that a base always has its journal, and the old
 files are removed last. A training is written once for each number of merges; if a file of the user's holds it already,
 that file gets a second name here. Only `close` and `adopt` are called in the window's thread.
+
+A record of the journal consists of its kind (one byte), its length in bytes (four), a checksum of all of it (eight) and
+its bytes. If a kill or a power cut leaves the last record incomplete, reading ends before it. One kind, `About`, says
+what is known about the work without opening it: its name, its time and its extent.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
+import logging
 import os
 import re
 import secrets
 import shutil
+import struct
 import sys
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery.journal import (
-    ABOUT,
-    LIVE_TEXT,
-    SETTINGS,
-    VIEW,
-    JournalWriter,
-    edit_record,
-    to_json,
-)
-from wordpiece_studio.storage.project.layout import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.atomic_write import is_gone
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import decodable, display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from wordpiece_studio.session.recovery.journal import About, Record
     from wordpiece_studio.storage.project.contents import Project
+
+    Record = tuple[bytes, bytes]
+
+
+MAGIC = b"WPSJ\x01\x00"
+EDIT, SETTINGS, VIEW, LIVE_TEXT, ABOUT = b"e", b"s", b"v", b"w", b"a"
+
+_log = logging.getLogger(__name__)
+_Kind = TypeVar("_Kind")
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+_HEAD = struct.Struct("<cI8s")
+_EDIT = struct.Struct("<QQQ")
+
+
+class JournalWriter:
+    """Creates or truncates the journal at `path`, and appends to it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
+        self.size = 0
+        """Bytes written so far."""
+        try:
+            self._write(MAGIC)
+        except OSError:
+            self.close()
+            raise
+
+    def append(self, records: Sequence[Record]) -> None:
+        """Append records; they are on disk when this returns."""
+        self._write(b"".join(map(written_record, records)))
+
+    def close(self) -> None:
+        """Close the file. Failed writes are not retried."""
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        os.stat(self._path)  # fails if someone has deleted the file: what is written to it would be lost
+        self.size += len(data)
+
+
+def written_record(record: Record) -> bytes:
+    """Return a record in the journal's format."""
+    kind, content = record
+    return _HEAD.pack(kind, len(content), _checksum(kind, content)) + content
+
+
+def read_journal(path: Path) -> Iterator[Record]:
+    """Yield the records of a journal, up to the first incomplete one."""
+    try:
+        with path.open("rb") as file:
+            size, done = os.fstat(file.fileno()).st_size, len(MAGIC)
+            if file.read(len(MAGIC)) != MAGIC:
+                raise StudioError("{path} is damaged at its beginning", path=display_name(path))
+            while len(head := file.read(_HEAD.size)) == _HEAD.size:
+                kind, length, checksum = _HEAD.unpack(head)
+                if done + _HEAD.size + length > size:
+                    break
+                content = file.read(length)
+                if len(content) < length or _checksum(kind, content) != checksum:
+                    break
+                yield kind, content
+                done += _HEAD.size + length
+            if done < size:
+                raise StudioError("{path} is damaged from byte {byte:,} onward", path=display_name(path), byte=done)
+    except OSError as error:
+        raise StudioError(
+            "{path} cannot be read: {reason}", path=display_name(path), reason=error.strerror or error
+        ) from error
+
+
+def edit_record(before: str, after: str) -> Record:
+    """Return the record of one edit that turns a text into another."""
+    start = _common(before, after)
+    rest, others = before[start:], after[start:]
+    end = _common(rest, others, from_end=True)
+    inserted = others[: len(others) - end].encode("utf-8", "surrogatepass")
+    return EDIT, _EDIT.pack(start, len(rest) - end, len(after)) + inserted
+
+
+def _common(one: str, other: str, *, from_end: bool = False) -> int:
+    """Return how many characters two texts have in common at the beginning, or at the end."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:  # half of what is left is compared at once, not one character after the other
+        middle = (least + most + 1) // 2
+        places = [(len(text) - middle, len(text) - least) if from_end else (least, middle) for text in (one, other)]
+        (begin, end), (other_begin, other_end) = places
+        if one[begin:end] == other[other_begin:other_end]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def text_after(text: str, content: bytes) -> str | None:
+    """Return `text` after the edit in a record's `content`; None if that is not an edit of this text."""
+    try:
+        position, removed, length = _EDIT.unpack_from(content)
+        inserted = content[_EDIT.size :].decode("utf-8", "surrogatepass")
+    except (struct.error, UnicodeDecodeError):
+        return None
+    if position + removed > len(text) or len(text) - removed + len(inserted) != length:
+        return None
+    return text[:position] + inserted + text[position + removed :]
+
+
+def _checksum(kind: bytes, content: bytes) -> bytes:
+    digest = hashlib.blake2b(kind + len(content).to_bytes(4, "little"), digest_size=8)
+    digest.update(content)
+    return digest.digest()
+
+
+@decodable
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user is told about the work, and which of the files kept belong together.
+
+    Attributes
+    ----------
+    name
+        The name of the corpus or the project.
+    project_path
+        The project file that the work belongs to; empty if it was never saved as one.
+    project_size, project_modified_ns
+        Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
+        or saved; -1 if unknown.
+    project_end
+        The end of that file, a hash of all the rest, in hexadecimal; empty if unknown.
+    time
+        When this was written, in seconds since 1970.
+    edits
+        Number of unsaved changes to the text.
+    merges
+        Number of merges kept; the training may have had more.
+    run
+        The number of the file with the runs; 0 if there is none.
+    is_edited
+        Whether the text has edits that are not in any file.
+    """
+
+    name: str = ""
+    project_path: str = ""
+    project_size: int = -1
+    project_modified_ns: int = -1
+    project_end: str = ""
+    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0
+    edits: _Count = 0
+    merges: _Count = 0
+    run: _Count = 0
+    is_edited: bool = False
+
+
+def to_json(value: msgspec.Struct) -> bytes:
+    """Return a record as JSON, which may contain lone surrogates."""
+    return json.dumps(msgspec.to_builtins(value)).encode("ascii")
+
+
+def from_json(content: bytes, kind: type[_Kind]) -> _Kind | None:
+    """Return the record that `to_json` wrote; None if the content is not a record of this kind."""
+    try:
+        value: Any = json.loads(content, parse_constant=_refuse)
+        return msgspec.convert(value, kind)
+    except (ValueError, RecursionError, msgspec.ValidationError) as error:
+        _log.info("a record of the journal cannot be read: %s", error)
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number that this program writes")
 
 
 LOCK_FILE = "lock"
@@ -56,21 +227,11 @@ class FolderLock:
 
     The system itself holds it, and releases it when the process ends, for whatever reason. Qt's lock file names a
     process instead: where process ids recur, as in a container, a dead process would pass for a living one.
-
-    Parameters
-    ----------
-    folder
-        The folder of the lock file.
     """
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOCK_FILE
         self._descriptor = -1
-
-    @property
-    def is_taken(self) -> bool:
-        """Whether this object holds the lock."""
-        return self._descriptor >= 0
 
     def take(self) -> bool:
         """Take the lock; False if another has it."""
@@ -146,22 +307,18 @@ MOST_COPIED = 1_000_000_000
 _NUMBERED = re.compile(r"(base|journal|run)-(\d{1,9})(\.wpstudio)?")
 _FOLDER = re.compile(r"[0-9a-f]{16}")
 _ALL = 1 << 31
+_NOT_KEPT = "Unsaved work cannot be backed up to {path}: {reason}"
+_RUN_NOT_KEPT = "The merges cannot be backed up to {path}: {reason}"
 
 
 class RecoveryStore:
-    """Writes into a folder within `folder`, created when there is something to write.
-
-    Parameters
-    ----------
-    folder
-        The user's recovery folder.
-    """
+    """Writes into a folder within `folder`, created when there is something to write."""
 
     def __init__(self, folder: Path) -> None:
         self._root = folder
         self._making = threading.Lock()
         self._writing = threading.RLock()  # `adopt` may be called while the thread writes
-        self._own: Path | None = None
+        self.folder: Path | None = None  # of this Studio, once something is kept
         self._lock: FolderLock | None = None
         self._journal: JournalWriter | None = None
         self._written: Project | None = None  # the content of base and journal
@@ -169,15 +326,15 @@ class RecoveryStore:
         self._number = 0
         self._held: set[str] = set()  # files that may still be read from
 
-    @property
-    def folder(self) -> Path | None:
-        """The folder of this Studio; None until something is kept."""
-        return self._own
-
-    def write(self, project: Project, about: About) -> None:
-        """Write to disk what has changed of `project`, except its training."""
+    def write(self, project: Project | None, about: About) -> None:
+        """Write to disk what has changed of `project`, except its training; without one, remove everything kept."""
+        if project is None:
+            with self._writing:
+                self._drop_journal()
+                self._tidy(_ALL, _ALL)  # what cannot be removed does no harm
+            return
         project = replace(project, run=None, others=(), counts=None)
-        with self._writing, _reported(self._not_kept):
+        with self._writing, self._reported(_NOT_KEPT, "Save your project. WordPiece Studio will keep trying."):
             try:
                 journal, before = self._journal, self._written
                 if journal is None or before is None or self._is_long() or not _follows(before, project):
@@ -195,20 +352,14 @@ class RecoveryStore:
         """Keep a project with its training as number `number`; it becomes valid once `about` says so."""
         from wordpiece_studio.storage.project.stored_run import link_copy
 
-        with _reported(self._run_not_kept):
-            path = self._folder() / f"run-{number}{SUFFIX}"
+        with self._reported(_RUN_NOT_KEPT, "Text and settings are backed up. Save the project to keep the merges too."):
+            path = self._made_folder() / f"run-{number}{SUFFIX}"
             if link_copy(project.runs, path):
                 return
             free = shutil.disk_usage(path.parent).free
             if free < LEAST_FREE:
                 raise OSError(f"only {free / 1e6:,.0f} MB are free on the disk")
             _save(path, project, should_stop)
-
-    def wipe(self) -> None:
-        """Remove everything kept; what cannot be removed does no harm."""
-        with self._writing:
-            self._drop_journal()
-            self._tidy(_ALL, _ALL)
 
     def adopt(self, folder: Path, lock: FolderLock, number: int, run: int) -> None:
         """Continue with what another Studio left in `folder`, whose `lock` is held.
@@ -218,11 +369,12 @@ class RecoveryStore:
         """
         with self._writing:
             self.close(keeps=False)
-            self._own, self._lock = folder, lock
+            self.folder, self._lock = folder, lock
             files = numbered_files(folder)
             wanted = {files[key].name for key in (("base", number), ("journal", number), ("run", run)) if key in files}
-            for name in _names(folder) - wanted - {LOCK_FILE}:
-                self._remove(name)
+            with contextlib.suppress(OSError):
+                for name in set(os.listdir(folder)) - wanted - {LOCK_FILE}:
+                    self._remove(name)
             self._number = max([number, *(other for _, other in numbered_files(folder))])  # not all can be removed
             self._held = {f"run-{run}{SUFFIX}"}
 
@@ -230,7 +382,7 @@ class RecoveryStore:
         """Release the folder, and remove it unless the next start is to offer its content (`keeps`)."""
         with self._writing:
             self._drop_journal()
-            own, lock, self._own, self._lock = self._own, self._lock, None, None
+            own, lock, self.folder, self._lock = self.folder, self._lock, None, None
             self._held = set()
         if lock is not None:
             lock.release()
@@ -242,7 +394,7 @@ class RecoveryStore:
 
     def _write_base(self, project: Project, about: About) -> None:
         self._drop_journal()
-        folder = self._folder()
+        folder = self._made_folder()
         self._number += 1
         journal = JournalWriter(folder / f"journal-{self._number}")
         try:
@@ -253,21 +405,21 @@ class RecoveryStore:
             raise
         self._journal, self._copied = journal, 0
 
-    def _folder(self) -> Path:
+    def _made_folder(self) -> Path:
         """Return the folder of this Studio, created and locked if there is none."""
         with self._making:  # two threads may both be first
-            if self._own is not None and not self._own.is_dir():  # someone has cleaned up
+            if self.folder is not None and not self.folder.is_dir():  # someone has cleaned up
                 if self._lock is not None:
                     self._lock.release()
-                self._own = self._lock = None
-            while self._own is None:
+                self.folder = self._lock = None
+            while self.folder is None:
                 self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
                 own = self._root / secrets.token_hex(8)
                 own.mkdir(mode=0o700)
                 lock = FolderLock(own)
                 if lock.take():
-                    self._own, self._lock = own, lock
-            return self._own
+                    self.folder, self._lock = own, lock
+            return self.folder
 
     def _drop_journal(self) -> None:
         """Have the next change begin with a new base."""
@@ -277,45 +429,27 @@ class RecoveryStore:
 
     def _tidy(self, run: int, base: int) -> None:
         """Remove what the base `base` and the training `run` have superseded; a newer training stays."""
-        found = numbered_files(self._own) if self._own is not None else {}
+        found = numbered_files(self.folder) if self.folder is not None else {}
         for (kind, number), path in sorted(found.items()):  # the base first: without it, the rest is ignored
             if number < run if kind == "run" else number != base:
                 self._remove(path.name)
 
     def _remove(self, name: str) -> None:
-        if self._own is not None and name not in self._held:
+        if self.folder is not None and name not in self._held:
             with contextlib.suppress(OSError):
-                (self._own / name).unlink()
+                (self.folder / name).unlink()
 
-    def _not_kept(self, reason: str) -> StudioError:
-        return StudioError(
-            "Unsaved work cannot be backed up to {path}: {reason}",
-            "Save your project. WordPiece Studio will keep trying.",
-            path=display_name(self._own or self._root),
-            reason=reason,
-        )
-
-    def _run_not_kept(self, reason: str) -> StudioError:
-        return StudioError(
-            "The merges cannot be backed up to {path}: {reason}",
-            "Text and settings are backed up. Save the project to keep the merges too.",
-            path=display_name(self._own or self._root),
-            reason=reason,
-        )
+    @contextlib.contextmanager
+    def _reported(self, what: str, advice: str) -> Iterator[None]:
+        """Raise an error that says what it means for every error, which is the reason."""
+        try:
+            yield
+        except (OSError, StudioError) as error:
+            reason = error.what if isinstance(error, StudioError) else error.strerror or str(error)
+            raise StudioError(what, advice, path=display_name(self.folder or self._root), reason=reason) from error
 
 
-@contextlib.contextmanager
-def _reported(explained: Callable[[str], StudioError]) -> Iterator[None]:
-    """Raise the error that says what it means, with the reason, for every error."""
-    try:
-        yield
-    except OSError as error:
-        raise explained(error.strerror or str(error)) from error
-    except StudioError as error:
-        raise explained(error.what) from error
-
-
-def _save(path: Path, project: Project, should_stop: Callable[[], bool] | None = None) -> None:
+def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda: False) -> None:
     from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
 
     save_project(path, project, should_stop=should_stop)
@@ -364,13 +498,6 @@ def is_own_folder(folder: Path) -> bool:
     """Return whether this is a folder that a Studio creates for itself, not a link to one."""
     here = os.path.join(os.path.realpath(folder.parent), folder.name)
     return bool(_FOLDER.fullmatch(folder.name)) and folder.is_dir() and os.path.realpath(folder) == here
-
-
-def _names(folder: Path) -> set[str]:
-    try:
-        return set(os.listdir(folder))
-    except OSError:
-        return set()
 
 
 def remove_folder(folder: Path) -> None:

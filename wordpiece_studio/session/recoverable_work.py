@@ -14,19 +14,22 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.recovery.journal import (
+from wordpiece_studio.session.recovery_store import (
     ABOUT,
     EDIT,
     LIVE_TEXT,
     SETTINGS,
     VIEW,
     About,
+    FolderLock,
     from_json,
+    is_own_folder,
+    numbered_files,
     read_journal,
+    remove_folder,
     text_after,
 )
-from wordpiece_studio.session.recovery.store import FolderLock, is_own_folder, numbered_files, remove_folder
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, is_replaced
+from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import display_name
 
@@ -131,11 +134,6 @@ def remove(recoverable: Recoverable) -> None:
     """Remove the work, at the user's request."""
     recoverable.lock.release()
     remove_folder(recoverable.folder)
-
-
-def keep_for_later(recoverable: Recoverable) -> None:
-    """Leave the work as it is; the next start finds it again."""
-    recoverable.lock.release()
 
 
 def set_aside(recoverable: Recoverable) -> Path:

@@ -14,22 +14,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.project_state import content_of
-from wordpiece_studio.session.recovery.journal import About, is_worth_keeping
+from wordpiece_studio.session.recovery_store import About
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
-from wordpiece_studio.storage.project.container_reading import ProjectStamp, stamp_of
+from wordpiece_studio.storage.project.container import ProjectStamp, stamp_of
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.background_job import Report
     from wordpiece_studio.session.commands import Edit
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.project_state import ProjectContent, ProjectState
-    from wordpiece_studio.session.recovery.recoverable_work import Recoverable, Recovered
-    from wordpiece_studio.session.recovery.store import RecoveryStore
+    from wordpiece_studio.session.recoverable_work import Recoverable, Recovered
+    from wordpiece_studio.session.recovery_store import RecoveryStore
     from wordpiece_studio.storage.project.contents import Project, ProjectRun
     from wordpiece_studio.training.history import MergeHistory
 
@@ -44,6 +42,11 @@ FIRST_RUN_SECONDS = 2.0
 
 class RecoveryKeeper(QObject):
     """Keeps the content of `state` in `store`, starting with the user's first change.
+
+    Attributes
+    ----------
+    is_kept
+        Whether there is work that a start after a crash would offer.
 
     Signals
     -------
@@ -60,31 +63,26 @@ class RecoveryKeeper(QObject):
         self._state = state
         self._store = store
         self._saved: ProjectContent | None = None  # content that is in a file of the user's, or was discarded
-        self._is_kept = self._is_begun = self._is_reported = self._is_closed = False
+        self.is_kept = self._is_begun = self._is_reported = self._is_closed = False
         self._wanted_ms: int | None = None  # how soon the changes are to be written; None: there are none
         self._edit_count = self._failures = 0
         self._written_runs = _written(())  # the runs that are kept, or being written
         self._latest: MergeHistory | None = None  # of the run that was considered last
         self._run_number = 0  # of their file
         self._kept_run = (0, 0)  # number and merges of the file that is kept
-        self._run_due = 0.0
+        self._run_due = self._run_began = 0.0
         self._project_stamp = ProjectStamp()
         self._timer = single_shot(self, self._on_timer_timeout)
         self._run_timer = single_shot(self, self._on_state_changed)
-        self._job = BackgroundJob(self._write, "Unsaved work cannot be kept", self)
+        self._job = Task(store.write, "Unsaved work cannot be kept", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
-        self._run_job = BackgroundJob(self._write_run, "The unsaved run cannot be kept", self)
+        self._run_job = Task(store.write_run, "The unsaved run cannot be kept", self)
         self._run_job.finished.connect(self._on_run_job_finished)
         self._run_job.failed.connect(self._on_run_job_failed)
         document.edited.connect(self._on_document_edited)
         state.saved.connect(self._on_state_saved)
         state.changed.connect(self._on_state_changed)
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether there is work that a start after a crash would offer."""
-        return self._is_kept
 
     @property
     def is_idle(self) -> bool:
@@ -105,7 +103,7 @@ class RecoveryKeeper(QObject):
     def _forget(self, saved: ProjectContent) -> None:
         self._saved = saved
         self._edit_count = 0
-        self._run_job.stop()
+        self._run_job.forget()
         self._written_runs, self._latest, self._kept_run, self._run_due = _written(()), None, (0, 0), 0.0
         if self._is_begun:
             self._wanted_ms = CHANGE_DELAY_MS
@@ -118,12 +116,12 @@ class RecoveryKeeper(QObject):
         self._saved = None
         if self._state.path is not None:
             self._project_stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
-        self._is_kept = self._is_begun = True
+        self.is_kept = self._is_begun = True
         self._edit_count = about.edits
         self._run_number = about.run
         if runs and about.run:
             self._written_runs = _written(runs)
-            self._kept_run = about.run, _merges(runs)
+            self._kept_run = about.run, sum(run.merge_count for run in runs)
         self._on_state_changed()
 
     def close(self) -> None:
@@ -138,7 +136,7 @@ class RecoveryKeeper(QObject):
         self._run_job.close()
         if was_busy:
             self._keep_now()
-        self._store.close(keeps=self._is_kept)
+        self._store.close(keeps=self.is_kept)
 
     # Signals.
 
@@ -174,11 +172,11 @@ class RecoveryKeeper(QObject):
         self._wanted_ms = None
         if self._should_keep(project):
             self._is_begun = True
-            self._job.begin((project, self._about(project)))
+            self._job.run(project, self._about(project))
             self._consider_run(project)
         elif self._is_begun:
             self._is_begun = False
-            self._job.begin(None)
+            self._job.run(None, self._about(project))
 
     def _should_keep(self, project: Project) -> bool:
         if self._state.is_file_another:
@@ -214,37 +212,28 @@ class RecoveryKeeper(QObject):
             return
         self._written_runs = _written(runs)
         self._run_number += 1
-        self._run_job.begin((self._run_number, project))
-
-    # In the threads.
-
-    def _write(self, order: tuple[Project, About] | None, _stop: threading.Event, _report: Report) -> object:
-        if order is None:
-            self._store.wipe()
-        else:
-            self._store.write(*order)
-        return True
-
-    def _write_run(self, order: tuple[int, Project], stop: threading.Event, _report: Report) -> object:
-        began = time.monotonic()
-        self._store.write_run(*order, stop.is_set)
-        return time.monotonic() - began
+        self._run_began = now
+        self._run_job.run(self._run_number, project)
 
     # Outcomes.
 
-    def _on_job_finished(self, _done: object) -> None:
+    def _on_job_finished(self) -> None:
+        self._job.forget()
         self._failures = 0
-        self._is_kept = self._is_begun
-        self._write_next()
+        self.is_kept = self._is_begun
+        if self._wanted_ms is not None:
+            self._schedule(self._wanted_ms)
 
     def _on_job_failed(self, error: StudioError) -> None:
         self._failures += 1
         self._report_failure(error)
         self._on_state_changed()
 
-    def _on_run_job_finished(self, seconds: float) -> None:
+    def _on_run_job_finished(self) -> None:
+        self._run_job.forget()
+        now = time.monotonic()
         self._kept_run = self._run_number, sum(self._written_runs.values())
-        self._run_due = time.monotonic() + max(RUN_SECONDS[0], min(10 * seconds, RUN_SECONDS[1]))
+        self._run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
         self._on_state_changed()  # the journal must record that this run is the valid one
 
     def _on_run_job_failed(self, error: StudioError) -> None:
@@ -252,10 +241,6 @@ class RecoveryKeeper(QObject):
         self._run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)
         self._on_state_changed()
-
-    def _write_next(self) -> None:
-        if self._wanted_ms is not None:
-            self._schedule(self._wanted_ms)
 
     def _report_failure(self, error: StudioError) -> None:
         if not self._is_reported:
@@ -268,9 +253,9 @@ class RecoveryKeeper(QObject):
         try:
             if self._should_keep(project):
                 self._store.write(project, self._about(project))
-                self._is_kept = True
+                self.is_kept = True
             else:
-                self._is_kept = False
+                self.is_kept = False
         except StudioError as error:
             self._report_failure(error)
 
@@ -280,5 +265,13 @@ def _written(runs: Sequence[ProjectRun]) -> weakref.WeakKeyDictionary[MergeHisto
     return weakref.WeakKeyDictionary({run.history: run.merge_count for run in runs})
 
 
-def _merges(runs: Sequence[ProjectRun]) -> int:
-    return sum(run.merge_count for run in runs)
+def is_worth_keeping(project: Project) -> bool:
+    """Return whether it holds any work of the user's: text, a list of files, a requested training, a mark."""
+    corpus, view = project.corpus, project.view
+    return bool(
+        (corpus.text is not None and corpus.is_edited)
+        or corpus.files
+        or any(run.is_wanted and (len(run.history) or run.library_run) for run in project.runs)
+        or view.notes
+        or view.breakpoints
+    )
