@@ -18,7 +18,7 @@ from wordpiece_studio.session.training_messages import Started
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.initial_state import prepare
+from wordpiece_studio.training.segmentation import prepare
 
 _LETTERS = "abcde"
 _WORDS = 20_000

@@ -13,7 +13,7 @@ from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.session.training_messages import RunControl
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.initial_state import PreparationStopped
+from wordpiece_studio.training.segmentation import PreparationStopped
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.notices import Notice
 
 
 _WINDOW_SECONDS = 5.0
@@ -404,7 +404,7 @@ def find_if_memory_allows(
     history: MergeHistory, step: int, limit: int, should_stop: Callable[[], bool]
 ) -> list[Candidate] | None:
     """Return the candidates, or None if there is not enough memory."""
-    from wordpiece_studio.training.candidates import candidates_at, candidates_memory  # late: the window opens first
+    from wordpiece_studio.training.trainer import candidates_at, candidates_memory  # late: the window opens first
 
     free = available_memory()
     if free is not None and _MARGIN * candidates_memory(history) > free:

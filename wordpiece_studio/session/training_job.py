@@ -30,8 +30,8 @@ from wordpiece_studio.session.training_messages import (
     Started,
 )
 from wordpiece_studio.system.arrays import lengths_of
-from wordpiece_studio.training.initial_state import PreparationStopped
-from wordpiece_studio.training.notices import corpus_notices
+from wordpiece_studio.training.forecast import corpus_notices
+from wordpiece_studio.training.segmentation import PreparationStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     )
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate
+    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.notices import Notice
     from wordpiece_studio.training.trainer import Trainer
 
     ShouldStop = Callable[[], bool]

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate
+    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.notices import Notice
 
 BATCHES_IN_FLIGHT = 4
 """The most batches that may wait for the window before the worker waits for it."""
