@@ -94,7 +94,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size
+    from wordpiece_studio.training.segmentation import PreparationStopped, minimum_vocab_size
     from wordpiece_studio.training.trainer import Trainer, TrainingRun, train
 
 __all__ = [
@@ -263,7 +263,7 @@ _HOMES = {
     "training.config": ("TrainingConfig",),
     "training.engine": ("Candidate", "Merge"),
     "training.history": ("MergeHistory",),
-    "training.initial_state": ("PreparationStopped", "minimum_vocab_size"),
+    "training.segmentation": ("PreparationStopped", "minimum_vocab_size"),
     "training.trainer": ("Trainer", "TrainingRun", "train"),
 }
 

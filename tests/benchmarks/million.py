@@ -13,17 +13,16 @@ import random
 import numpy as np
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.shown_run import ShownRun
-from wordpiece_studio.session.training_messages import Started
+from wordpiece_studio.session.run import Run, TrainerState
+from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.initial_state import prepare
+from wordpiece_studio.training.segmentation import prepare
 
 _LETTERS = "abcde"
 _WORDS = 20_000
 _MOST_PLACES = 8
-_RUN = -1  # the number of no real run: what a worker still sends is dropped
 
 
 def million_history(rows: int = 1_000_000, seed: int = 1) -> MergeHistory:
@@ -75,16 +74,15 @@ def _places(history: MergeHistory, counts: np.ndarray, rng: np.random.Generator)
     return starts[places].astype(np.int32)
 
 
-def show_history(model: ShownRun, history: MergeHistory, counts: WordCounts | None = None) -> None:
+def show_history(model: TrainerModel, history: MergeHistory, counts: WordCounts | None = None) -> None:
     """Let `model` show all of a history, at its end, as if it had been trained."""
     config = history.input.config
     counts = counts if counts is not None else WordCounts.from_pairs([("abcde", 1)])
-    model._take_run(Started(_RUN, counts, config, history, sure_size=history.vocabulary_size(len(history))))
-    model._learned = len(history)
-    model._publish()
+    last = len(history)
+    model._show_whole(Run(counts, config, history, history.vocabulary_size(last)), TrainerState.FINISHED, last)
 
 
-class MillionModel(ShownRun):
+class MillionModel(TrainerModel):
     """A model that shows a history and nothing else; in the place of the trainer's for tables and panes."""
 
     def __init__(self, history: MergeHistory) -> None:

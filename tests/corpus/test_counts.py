@@ -10,7 +10,7 @@ from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.text.word_numbers import JoinedWords
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.initial_state import minimum_vocab_size
+from wordpiece_studio.training.segmentation import minimum_vocab_size
 
 HUG = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
 

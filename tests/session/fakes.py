@@ -74,9 +74,6 @@ class FakeTrainer:
     def run(self, n: int, should_stop: Callable[[], bool] | None = None) -> int:
         start = self.current_step
         while self.current_step < start + n and not (should_stop and should_stop()):
-            if self.current_step == self._held_at and should_stop:
-                self._hold(should_stop)
-                break
             if self.current_step == self.config.max_merges:
                 self.stop_reason = "max_merges"
                 break
@@ -86,6 +83,8 @@ class FakeTrainer:
                 time.sleep(self._seconds_per_merge)
             self.current_step += 1
             self.history.count = max(self.history.count, self.current_step)
+            if self.current_step == self._held_at and should_stop:
+                self._hold(should_stop)
         return self.current_step - start
 
     def _hold(self, should_stop: Callable[[], bool]) -> None:

@@ -12,7 +12,7 @@ from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import PartsReader, WordCounts, parts_of
 from wordpiece_studio.session.chosen_settings import SuggestedSettings, suggested_settings
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.initial_state import minimum_vocab_size
+from wordpiece_studio.training.segmentation import minimum_vocab_size
 from wordpiece_studio.training.trainer import train
 
 COURSE = (

@@ -96,3 +96,10 @@ def test_what_does_not_fit_is_reported(qtbot: QtBot, model: TrainerModel, run: w
         model.resume()
     assert "not learned from these words" in str(told.args[0])
     assert model.merge_count == len(run.history)
+
+
+def test_no_time_is_estimated_for_a_size_out_of_reach(model: TrainerModel, run: wps.TrainingRun) -> None:
+    for sure, is_sure in ((500, True), (499, False)):
+        model.open_run(Run(run.counts, wps.TrainingConfig(vocab_size=500), run.history, sure))
+        assert model.progress.is_target_sure is is_sure
+        assert model.progress.seconds_left is None

@@ -42,7 +42,7 @@ def undo_stack(qapp: object) -> Iterator[QUndoStack]:
 def runs(model: TrainerModel, undo_stack: QUndoStack) -> Iterator[Runs]:
     runs = Runs(model, undo_stack)
     yield runs
-    runs.close_job()
+    runs.places.close()
 
 
 def trained(qtbot: QtBot, model: TrainerModel, objective: str, origin: RunOrigin = USERS) -> Run:

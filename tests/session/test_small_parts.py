@@ -10,10 +10,9 @@ import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.session import kernel_warmup
-from wordpiece_studio.session.background_job import MAX_BATCH, SLICE_SECONDS, Pacer
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
-from wordpiece_studio.session.shown_run import TrainingPace
-from wordpiece_studio.session.training_job import sure_size
+from wordpiece_studio.session.trainer_model import TrainingPace
+from wordpiece_studio.session.training_job import MAX_BATCH, SLICE_SECONDS, Pacer, sure_size
 from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.config import TrainingConfig
 
@@ -42,23 +41,19 @@ def test_slices_shrink_when_it_gets_slow_and_have_bounds() -> None:
 
 
 def test_time_left_is_that_of_the_nearest_limit() -> None:
-    meter = TrainingPace(0.05)
+    meter = TrainingPace()
     meter.note(100, 1.0)
     meter.note(200, 2.0)
-    assert meter.progress(200, 300, 5, TrainingConfig(vocab_size=500, max_merges=250)).seconds_left == pytest.approx(
-        0.5
-    )
-    assert meter.progress(200, 300, 5, TrainingConfig(max_seconds=2.1)).seconds_left == pytest.approx(0.1)
-    assert meter.progress(200, 300, 5, TrainingConfig()).seconds_left is None
-    assert meter.progress(0, 0, 0, None).seconds_left is None
+    assert meter.seconds_left(200, 300, TrainingConfig(vocab_size=500, max_merges=250)) == pytest.approx(0.5)
+    assert meter.seconds_left(200, 300, TrainingConfig(max_seconds=2.1)) == pytest.approx(0.1)
+    assert meter.seconds_left(200, 300, TrainingConfig()) is None
 
 
 def test_time_left_goes_by_the_recent_pace() -> None:
-    meter = TrainingPace(0.05)
+    meter = TrainingPace()
     for second in range(1, 20):
         meter.note(min(second, 10) + max(0, second - 10) * 100, float(second))
-    left = meter.progress(910, 910, 0, TrainingConfig(vocab_size=1010)).seconds_left
-    assert left == pytest.approx(1.0, rel=0.2)
+    assert meter.seconds_left(910, 910, TrainingConfig(vocab_size=1010)) == pytest.approx(1.0, rel=0.2)
 
 
 class Kernels:
@@ -222,16 +217,6 @@ def wait_in_child(package: str) -> None:
     import time
 
     time.sleep(60)
-
-
-def test_no_time_is_estimated_for_a_size_out_of_reach() -> None:
-    meter = TrainingPace(1.0)
-    meter.note(100, 1.0)
-    config = TrainingConfig(vocab_size=500)
-    assert meter.progress(100, 200, 5, config, sure_size=500).is_target_sure
-    report = meter.progress(100, 200, 5, config, sure_size=499)
-    assert not report.is_target_sure
-    assert report.seconds_left is None
 
 
 def test_each_frequent_word_becomes_a_token_for_certain() -> None:

@@ -11,9 +11,8 @@ import pytest
 from tests.session.fakes import Recorder
 from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.training_messages import RunControl
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.initial_state import PreparationStopped
+from wordpiece_studio.training.segmentation import PreparationStopped
 from wordpiece_studio.training.trainer import Trainer
 
 if TYPE_CHECKING:
@@ -153,14 +152,3 @@ def test_closing_does_not_wait_for_it(qapp: object, hugs: WordCounts) -> None:
     model.start(hugs, TrainingConfig(max_merges=2))
     assert factory.asked.wait(_PATIENCE)
     model.close()  # were it not stopped, the factory would fail in the end, and that would be logged
-
-
-def test_only_one_side_decides() -> None:
-    for _ in range(300):
-        control, answers = RunControl(), []
-        worker = threading.Thread(target=lambda control=control, to=answers: to.append(control.begin()))
-        worker.start()
-        given_up = control.give_up()
-        worker.join()
-        assert answers == [not given_up]
-        assert control.stop.is_set()

@@ -13,9 +13,8 @@ from tests.session.conftest import random_counts
 from tests.session.fakes import FakeTrainer, Recorder
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
-from wordpiece_studio.session.shown_run import find_if_memory_allows
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.session.training_messages import Batch
+from wordpiece_studio.session.training_job import candidates_beside
 from wordpiece_studio.training import history as merge_history
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Candidate
@@ -37,6 +36,14 @@ IDLE, FAILED = TrainerState.IDLE, TrainerState.FAILED
 
 def reach(qtbot: QtBot, model: TrainerModel, state: TrainerState) -> None:
     qtbot.waitUntil(lambda: model.state is state and not model.is_busy, timeout=20_000)
+
+
+def one_candidate(step: int) -> Candidates:
+    return Candidates(step, (Candidate("a", "##b", str(step), 1, 1, 1, 1.0, False),), available=True)
+
+
+def no_candidates(step: int) -> Candidates:
+    return Candidates(step, (), available=False)
 
 
 def trained(qtbot: QtBot, model: TrainerModel, counts: WordCounts, **config: Any) -> TrainerModel:
@@ -262,14 +269,6 @@ def test_a_new_start_replaces_the_run(qtbot: QtBot, make_model: MakeModel, hugs:
     assert "merged" not in recorder.names()[: recorder.names().index("reset")]
 
 
-def test_a_late_batch_is_dropped(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
-    trained(qtbot, model, hugs, max_merges=3)
-    recorder = Recorder(model)
-    model._thread.worker.batch_ready.emit(Batch(run=0, merges=2, seconds=0.0))
-    qtbot.wait(50)
-    assert not recorder.log
-
-
 def test_a_refused_start_keeps_the_old_run(qtbot: QtBot, model: TrainerModel, hugs: WordCounts) -> None:
     history = trained(qtbot, model, hugs, max_merges=3).history
     recorder = Recorder(model)
@@ -386,12 +385,12 @@ def test_only_the_latest_candidates_are_reported(qtbot: QtBot, model: TrainerMod
     assert [candidates.step for candidates in recorder.candidates] == [5]
 
 
-def held(*, found: list[str]) -> Callable[..., list[Candidate] | None]:
+def held(*, found: list[str]) -> Callable[..., Candidates]:
     """Return a finder of candidates that records the steps requested; it finds none at step 1."""
 
-    def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate] | None:
+    def find(_history: object, step: int, _limit: int) -> Candidates:
         found.append(f"{step} in {threading.current_thread().name}")
-        return None if step == 1 else [Candidate("a", "##b", f"{step}", 1, 1, 1, 1.0, False)]
+        return no_candidates(step) if step == 1 else one_candidate(step)
 
     return find
 
@@ -424,10 +423,10 @@ def test_while_training_the_candidates_are_found_beside_it(qtbot: QtBot, hugs: W
 def test_candidates_found_late_are_not_reported(qtbot: QtBot, hugs: WordCounts) -> None:
     gate, asked = threading.Event(), threading.Event()
 
-    def find(_history: object, step: int, _limit: int, _stop: object) -> list[Candidate]:
+    def find(_history: object, step: int, _limit: int) -> Candidates:
         asked.set()
         gate.wait(5)
-        return [Candidate("a", "##b", str(step), 1, 1, 1, 1.0, False)]
+        return one_candidate(step)
 
     factory = partial(FakeTrainer, seconds_per_merge=0.001)
     model = TrainerModel(trainer_factory=factory, candidates_finder=find)  # type: ignore[arg-type]
@@ -465,13 +464,11 @@ def test_the_candidates_beside_a_training_are_those_of_a_trainer_there(qtbot: Qt
     reach(qtbot, model, FINISHED)
 
 
-def test_without_memory_for_another_engine_there_are_no_candidates(
-    qtbot: QtBot, model: TrainerModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trained(qtbot, model, random_counts(3), max_merges=30)
-    assert find_if_memory_allows(model.history, 3, 5, lambda: False)
-    monkeypatch.setattr("wordpiece_studio.session.shown_run.available_memory", lambda: 1000)
-    assert find_if_memory_allows(model.history, 3, 5, lambda: False) is None
+def test_without_memory_for_another_engine_there_are_no_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = train(random_counts(3), TrainingConfig(max_merges=30)).history
+    assert candidates_beside(history, 3, 5, should_stop=lambda: False).pairs
+    monkeypatch.setattr("wordpiece_studio.session.training_job.available_memory", lambda: 1000)
+    assert candidates_beside(history, 3, 5, should_stop=lambda: False) == no_candidates(3)
 
 
 def test_training_continues_from_the_head_after_candidates(qtbot: QtBot, model: TrainerModel) -> None:

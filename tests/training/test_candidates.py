@@ -14,10 +14,10 @@ import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
-from wordpiece_studio.training.candidates import candidates_at, candidates_memory, input_at
 from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
 from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.trainer import candidates_at, candidates_memory, input_at
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
@@ -96,12 +96,14 @@ def test_words_are_processed_block_by_block(sample_words: Any, monkeypatch: pyte
     monkeypatch.setattr(segmentation, "_BLOCK", 7)
     assert candidates_at(history, 40, 100) == whole
     asked = iter([False, False, True])
-    assert candidates_at(history, 40, 100, lambda: next(asked)) is None
+    with pytest.raises(wps.PreparationStopped):
+        candidates_at(history, 40, 100, lambda: next(asked))
 
 
 def test_it_stops_when_asked(sample_words: Any) -> None:
     history = wps.train(sample_words, wps.TrainingConfig(max_merges=3)).history
-    assert candidates_at(history, 2, 5, lambda: True) is None
+    with pytest.raises(wps.PreparationStopped):
+        candidates_at(history, 2, 5, lambda: True)
     with pytest.raises(StudioError, match="no step 4"):
         candidates_at(history, 4, 5)
 

@@ -15,9 +15,9 @@ import wordpiece_studio as wps
 from wordpiece_studio.training import forecast
 from wordpiece_studio.training.forecast import Forecaster, MemoryForecast
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.initial_state import prepare
 from wordpiece_studio.training.kernels import columns as columns
 from wordpiece_studio.training.numba_engine import CompiledEngine
+from wordpiece_studio.training.segmentation import prepare
 
 if TYPE_CHECKING:
     from wordpiece_studio.training.config import EndOfWord, Objective

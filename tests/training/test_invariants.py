@@ -21,16 +21,16 @@ import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
 from wordpiece_studio.training import kernels, oracle, reference
 from wordpiece_studio.training.engine import Limits
-from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, prepare
 from wordpiece_studio.training.kernels import columns
 from wordpiece_studio.training.kernels import pairs as pair_kernels
-from wordpiece_studio.training.logarithm import ln
 from wordpiece_studio.training.numba_engine import CompiledEngine
+from wordpiece_studio.training.reference import ln
+from wordpiece_studio.training.segmentation import INSIDE, SEPARATOR, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.segmentation import TrainingInput
 
 NO_LIMITS = Limits(None, None)
 ROUNDING = 760 * 2.0**-53  # of values under likelihood, in units of n: see the kernels' page

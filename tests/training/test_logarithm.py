@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import math
 from pathlib import Path
@@ -11,10 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.training import logarithm
 from wordpiece_studio.training.kernels import best_pair, columns, pairs
-from wordpiece_studio.training.logarithm import ln
-from wordpiece_studio.training.reference import likelihood
+from wordpiece_studio.training.reference import likelihood, ln
 
 SHARED = Path(__file__).parents[3] / "shared" / "vectors" / "ln.json"
 CASES = [  # x and ln x; some of them differ from those of a usual mathematics library
@@ -68,10 +65,6 @@ def test_the_bits_are_those_of_the_method() -> None:
     known = json.loads(SHARED.read_text(encoding="utf-8")) if SHARED.exists() else CASES  # more, where available
     for x, expected in [*CASES, *known]:
         assert ln(float.fromhex(x)).hex() == pairs.ln(float.fromhex(x)).hex() == float.fromhex(expected).hex()
-
-
-def test_the_examples_hold() -> None:
-    assert doctest.testmod(logarithm).failed == 0
 
 
 @given(st.floats(2.0**-126, 2.0**126))

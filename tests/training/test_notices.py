@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import wordpiece_studio as wps
 from wordpiece_studio.system import arrays
-from wordpiece_studio.training.notices import corpus_notices
+from wordpiece_studio.training.forecast import corpus_notices
 
 if TYPE_CHECKING:
     import pytest

@@ -16,7 +16,6 @@ import wordpiece_studio as wps
 from tests.training.test_trainer import assert_equals_the_oracle, contents
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import history, segmentation, trainer
-from wordpiece_studio.training import initial_state as preparation
 from wordpiece_studio.training import numba_engine as compiled
 from wordpiece_studio.training.kernels import columns as columns
 
@@ -128,7 +127,7 @@ def test_ranking_candidates_out_of_memory_keeps_the_training(
 
 
 def test_a_trainer_that_cannot_be_made_says_so(sample_words: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer, "prepare", Failing(preparation.prepare, 0))
+    monkeypatch.setattr(trainer, "prepare", Failing(segmentation.prepare, 0))
     with pytest.raises(StudioError, match="not enough memory for this run"):
         wps.Trainer(sample_words)
 
@@ -208,10 +207,10 @@ def test_more_symbols_than_can_be_counted_are_refused(
 
 def test_more_characters_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = wps.WordCounts.from_pairs([("hug", 1), ("hugs", 1)])
-    monkeypatch.setattr(preparation, "MOST_CELLS", 9)
+    monkeypatch.setattr(segmentation, "MOST_CELLS", 9)
     with pytest.raises(StudioError, match="have 10 characters, more than"):
         wps.Trainer(counts)
-    monkeypatch.setattr(preparation, "MOST_CELLS", 10)
+    monkeypatch.setattr(segmentation, "MOST_CELLS", 10)
     wps.Trainer(counts)
 
 

@@ -14,7 +14,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
 from wordpiece_studio.text.word_numbers import JoinedWords
-from wordpiece_studio.training.initial_state import PreparationStopped, minimum_vocab_size, prepare
+from wordpiece_studio.training.segmentation import PreparationStopped, minimum_vocab_size, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,8 +14,7 @@ from tests.ui.test_libraries import trained
 from tests.ui.test_run_strip import train
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.run import Run, Selection
-from wordpiece_studio.session.run_differences import Parting
-from wordpiece_studio.session.runs import step_of_size
+from wordpiece_studio.session.runs import Parting, step_of_size
 from wordpiece_studio.session.words_table import WordColumn
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
 from wordpiece_studio.ui.panes.timeline.timeline_marks import parting_words
@@ -81,7 +80,7 @@ def test_words_that_are_cut_differently(two: Studio) -> None:
     window.corpus_pane.show_face(Face.TEXT)
     window.model.seek(7)
     two.wait(lambda: not window.timeline_pane.is_stale, 30_000)
-    assert not face._search._question  # nothing is compared where nobody sees it
+    assert not face._search.request  # nothing is compared where nobody sees it
     window.corpus_pane.show_face(Face.WORDS)
     wait_for(two, expected(two, 7, 7))
     assert face.share.startswith("A at step 7 and B at step 7 split ")
@@ -128,7 +127,7 @@ def test_where_runs_part(two: Studio) -> None:
 
     pane.hide()
     window.session.runs.show(second)
-    assert not pane._partings._question
+    assert not pane._partings.request
     pane.show()
     two.wait(lambda: link.text().startswith("▼ B and A diverge at step 1 · ▼ B and C diverge at "), 30_000)
     for run in (first, second):
@@ -195,7 +194,7 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
     overlap.close()
     window.model.seek(2)
     two.wait(lambda: not window.timeline_pane.is_stale)
-    assert not window.session.overlaps._question
+    assert not window.session.overlaps.request
     overlap.begin()
     two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)

@@ -95,7 +95,7 @@ from wordpiece_studio.training.config import (
     Tie,
     TrainingConfig,
 )
-from wordpiece_studio.training.notices import corpus_notices
+from wordpiece_studio.training.forecast import corpus_notices
 from wordpiece_studio.training.trainer import Trainer, TrainingRun
 
 if TYPE_CHECKING:

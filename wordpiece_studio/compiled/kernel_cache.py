@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 KernelPackage = Literal["training", "text"]
 KERNEL_PACKAGES: tuple[KernelPackage, ...] = ("training", "text")
-_SHARED = ("compiled/kernel_compiler.py", "compiled/kernels.py", "training/logarithm.py")
+_SHARED = ("compiled/kernel_compiler.py", "compiled/kernels.py", "training/reference.py")
 """What kernels are compiled from outside their packages."""
 
 _TESTED_NUMBA = "0.68.1"

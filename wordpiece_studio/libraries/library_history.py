@@ -14,8 +14,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
 from wordpiece_studio.training.history import COLUMNS
-from wordpiece_studio.training.initial_state import INSIDE, SEPARATOR, Symbol, TrainingInput, check_sizes
-from wordpiece_studio.training.segmentation import MergePlaces
+from wordpiece_studio.training.segmentation import INSIDE, SEPARATOR, MergePlaces, Symbol, TrainingInput, check_sizes
 from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, StoredHistory
 
 if TYPE_CHECKING:

@@ -239,36 +239,6 @@ def as_studio_error(error: Exception, failure: str) -> StudioError:
     )
 
 
-SLICE_SECONDS = 0.016
-"""One frame at 60 Hz: anything shorter is invisible."""
-
-MAX_BATCH = 256
-"""The most merges sent at once."""
-
-_GROWTH = 4.0
-
-
-class Pacer:
-    """Adapts the number of steps in a slice so that a slice lasts about `SLICE_SECONDS`.
-
-    >>> pacer = Pacer()
-    >>> pacer.note(1, 0.004)
-    >>> pacer.size
-    4
-    """
-
-    def __init__(self, largest: int = MAX_BATCH) -> None:
-        self.size = 1
-        self._largest = largest
-
-    def note(self, steps: int, seconds: float) -> None:
-        """Learn from a slice of `steps` steps that took `seconds`."""
-        if steps <= 0:
-            return
-        fitting = steps * SLICE_SECONDS / max(seconds, 1e-6)
-        self.size = max(1, min(self._largest, int(min(fitting, self.size * _GROWTH))))
-
-
 _TURN_SECONDS = 0.001
 _PAUSE_SECONDS = 0.0001
 

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.initial_state import minimum_vocab_size
+from wordpiece_studio.training.segmentation import minimum_vocab_size
 
 if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.tokenizer import Tokenizer
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.engine import Candidate
+    from wordpiece_studio.training.forecast import Notice
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.notices import Notice
 
 
 @dataclass(frozen=True, slots=True)

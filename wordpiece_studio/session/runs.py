@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.evaluation.differences import compare, divergence, overlap
+from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.commands import CloseCommand
+from wordpiece_studio.session.task import Task
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from PySide6.QtGui import QUndoStack
 
-    from wordpiece_studio.session.background_job import Report
+    from wordpiece_studio.evaluation.differences import Divergence, VocabularyOverlap, WordDifferences
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.step_marks import Bookmark, Bookmarks
     from wordpiece_studio.session.trainer_model import TrainerModel
@@ -64,8 +65,8 @@ class Runs(QObject):
         self._undo_stack = undo_stack
         self._all: list[Run] = []
         self._shown: list[Run] = []  # those shown last are last
-        self._job = BackgroundJob(_with_places, "The words that each merge changed cannot be found", self)
-        self._job.finished.connect(self._on_job_finished)
+        self.places = Task(_with_places, "The words that each merge changed cannot be found", self)
+        self.places.finished.connect(self._on_places_finished)
         model.run_reset.connect(self._on_model_run_reset)
 
     @property
@@ -91,10 +92,6 @@ class Runs(QObject):
     def unsaved_library_runs(self) -> int:
         """The number of trainings by other libraries that the user did not save."""
         return sum(run.is_unsaved for run in self._all if run.library_run is not None)
-
-    def close_job(self) -> None:
-        """Wait for the thread that makes places again to end."""
-        self._job.close()
 
     # What the user does.
 
@@ -204,9 +201,9 @@ class Runs(QObject):
         self._shown = [each for each in self._shown if each in self._all and each is not run] + [run]
         self.drop_places()
         if run.history.is_read and not run.history.is_whole:
-            self._job.begin(run.history)
+            self.places.run(run.history)
 
-    def _on_job_finished(self, history: MergeHistory) -> None:
+    def _on_places_finished(self, history: MergeHistory) -> None:
         if history is self._model.history:
             self._model.look_again()
 
@@ -278,7 +275,7 @@ def _makes_room(old: Run, new: Run) -> bool:
     return is_other_corpus or not (old.is_kept or new.is_kept) or old.is_trained_on(new.counts, new.config)
 
 
-def _with_places(history: MergeHistory, _stop: threading.Event, _report: Report) -> MergeHistory:
+def _with_places(history: MergeHistory) -> MergeHistory:
     history.segmentations.prepare()
     return history
 
@@ -397,3 +394,71 @@ def step_of_size(history: MergeHistory, size: int) -> tuple[int, bool]:
     sizes = history.vocabulary_sizes()
     step = int(np.searchsorted(sizes, size, side="right"))
     return step, step == len(sizes) and history.vocabulary_size(step) < size
+
+
+# What is found out of runs and steps that are compared, beside the window. Every tokenizer is that of its users:
+# longest match, by its merges, or by the library that trained it.
+
+
+def words_apart(
+    shown: ComparedStep,
+    other: ComparedStep,
+    *_libraries: object,
+    progress: Callable[[int], object],
+    should_stop: Callable[[], bool],
+) -> WordDifferences | None:
+    """Return the words of the run that is shown which two steps cut differently, and report percents."""
+    turn = Turn()
+
+    def stops() -> bool:
+        turn.give()
+        return should_stop()
+
+    def note(_what: str, done: int, total: int) -> None:
+        progress(100 * done // total)
+
+    first, second = (each.run.new_tokenizer(each.step) for each in (shown, other))
+    counts = shown.run.counts
+    return compare(first, second, counts, progress=note, should_stop=stops).differences
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where the history of another run first differs from that of the run that is shown.
+
+    Attributes
+    ----------
+    shown, other
+        The runs.
+    divergence
+        The first merge in which they differ; None if there is none, or if it is not known.
+    is_known
+        Whether the merges of both are known.
+    """
+
+    shown: Run
+    other: Run
+    divergence: Divergence | None = None
+    is_known: bool = True
+
+    @property
+    def step(self) -> int | None:
+        """The step at which they part; None if they do not, or if it is not known."""
+        return None if self.divergence is None else self.divergence.step
+
+
+def partings(shown: tuple[Run, int], *others: tuple[Run, int]) -> tuple[Parting, ...]:
+    """Return where each of the other runs parts from the first; a run comes with the number of its merges."""
+    return tuple(_parting(shown[0], other) for other, _ in others)
+
+
+def _parting(shown: Run, other: Run) -> Parting:
+    if not (shown.history.has_steps and other.history.has_steps):
+        return Parting(shown, other, is_known=False)
+    return Parting(shown, other, divergence(shown.history, other.history))
+
+
+def overlaps(shown: ComparedStep, *others: ComparedStep) -> tuple[VocabularyOverlap, ...]:
+    """Return what the vocabulary of the step shown has in common with that of each other."""
+    first, *rest = (each.run.new_tokenizer(each.step) for each in (shown, *others))
+    return tuple(overlap(first, other) for other in rest)

@@ -27,9 +27,9 @@ from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
 from wordpiece_studio.session.run import Run, RunOrigin
-from wordpiece_studio.session.run_differences import DifferenceSearch, overlaps
-from wordpiece_studio.session.runs import Comparison, Runs
+from wordpiece_studio.session.runs import Comparison, Runs, overlaps
 from wordpiece_studio.session.step_marks import StepMarks
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
@@ -107,7 +107,7 @@ class Session(QObject):
         self.runs = Runs(self.model, self.document.undo_stack, self)
         self.marks = StepMarks(self.model, self)
         self.comparison = Comparison(self.model, self.runs, self.marks.bookmarks, self)
-        self.overlaps = DifferenceSearch(overlaps, self)
+        self.overlaps = Task(overlaps, "The runs cannot be compared", self, debounce_ms=150)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
         self.library_job = BackgroundJob(trained_by_library, "The library cannot train on this corpus", self)
@@ -139,7 +139,7 @@ class Session(QObject):
         self.references.close()
         self.watch.close()
         self.document.close()
-        self.runs.close_job()
+        self.runs.places.close()
         self.model.close()
 
     # The corpus.

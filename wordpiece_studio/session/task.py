@@ -164,7 +164,8 @@ class Task(QObject):
         self._mailbox = _Mailbox()
         self._mailbox.rung.connect(self._on_mailbox_rung)
         self._report_timer = single_shot(self, self._deliver, _REPORT_MS)
-        self._debounce_timer = single_shot(self, self._begin, debounce_ms)
+        self._debounce_ms = debounce_ms
+        self._debounce_timer = single_shot(self, self._begin)
         self.request: tuple[Any, ...] | None = None
         self.is_running = False
         self.answer: Any = None
@@ -175,15 +176,18 @@ class Task(QObject):
         if application is not None:
             application.aboutToQuit.connect(self.close)
 
-    def ask(self, *request: Any) -> None:
-        """Find the answer to a request after a moment, unless it was the last one, or its answer is still there."""
+    def ask(self, *request: Any, at_once: bool = False) -> None:
+        """Find the answer to a request, unless it was the last one, or its answer is still there.
+
+        Not before a moment has passed without another request, except `at_once`.
+        """
         if _same(request, self.request):
             return
         self._cancel()
         self.request = request
         if not _same(request, self.answered):
             self.is_running = True
-            self._debounce_timer.start()
+            self._debounce_timer.start(0 if at_once else self._debounce_ms)
         self.changed.emit()
 
     def run(self, *request: Any) -> None:

@@ -1,135 +1,344 @@
-"""The observable trainer: the only way for panes to train, and the receiver of the worker's messages.
+"""The observable trainer: the only way for panes to train, and the run, step and selection that all of them show.
 
-It lives in the window's thread and owns the worker thread, in which the engine lives (`training_job.py`). The displayed
-state of a run is in `shown_run.py`; the engine itself moves in time only when candidates are requested, and never while
-it trains (`CandidatesBeside`). It contains no algorithms and no widgets.
+It lives in the window's thread and owns the worker thread, in which the engine lives (`training_job.py`). Moving in
+time only changes a number, the *step*: the history has all data about any step. The engine itself moves in time only
+when candidates are requested, and never while it trains: then a second engine finds them, in a thread of its own, and
+without enough memory for it there are none. It contains no algorithms and no widgets.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+import time
+from collections import deque
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QCoreApplication, QObject, QTimer
+from PySide6.QtCore import QCoreApplication, QMetaMethod, QObject, Signal
 
-from wordpiece_studio.session.run import Candidates, Run, RunOrigin, TrainerState
-from wordpiece_studio.session.shown_run import CandidatesBeside, ShownRun, find_if_memory_allows
-from wordpiece_studio.session.training_job import TrainingThread, default_trainer
-from wordpiece_studio.session.training_messages import (
-    Batch,
-    CandidatesAnswer,
-    ContinueRequest,
-    Failure,
-    Halted,
-    NewLimits,
-    OpenRequest,
-    Replaced,
-    ReplaceRequest,
-    RunControl,
-    Started,
-    StartRequest,
-    StepRequest,
-)
+from wordpiece_studio.session.run import Candidates, Progress, Run, RunOrigin, Selection, TrainerState
+from wordpiece_studio.session.task import Task, TaskThread
+from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.session.training_job import Trainers, candidates_beside, default_trainer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.session.shown_run import CandidatesFinder
-    from wordpiece_studio.session.training_job import TrainerFactory
+    from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.training_job import Halt, TrainerFactory
+    from wordpiece_studio.tokenizer.tokenizer import Tokenizer
+    from wordpiece_studio.tokenizer.vocabulary import Vocabulary
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.forecast import Notice
+    from wordpiece_studio.training.history import MergeHistory
+
+BATCHES_IN_FLIGHT = 4
+"""The most batches that may wait for the window before the worker waits for it."""
+PUBLISH_INTERVAL_MS = 16
+PROGRESS_INTERVAL_SECONDS = 0.05
+_WINDOW_SECONDS = 5.0
+_FAILURE = "The vocabulary cannot be trained"
 
 
-class Replacement:
-    """A run trained to replace the current one: at most one at a time; a new one cancels the previous one."""
+class TrainingPace:
+    """Tracks the time and the recent speed of a run, and when a report is due."""
 
     def __init__(self) -> None:
-        self._request: ReplaceRequest | None = None
-        self._missed: int | None = None  # the chosen step, if no run has gone beyond it since
+        self._next_report = 0.0
+        self._samples: deque[tuple[int, float]] = deque()  # (merges, seconds of training), oldest first
 
-    @property
-    def is_under_way(self) -> bool:
-        """Whether a replacement is being trained."""
-        return self._request is not None
+    def begin_run(self) -> None:
+        """Discard the previous run's data."""
+        self._samples.clear()
+        self._next_report = 0.0
 
-    def begin(self, run: int, counts: WordCounts, config: TrainingConfig) -> ReplaceRequest:
-        """Return the request for the worker."""
-        self.give_up()
-        self._request = ReplaceRequest(run, counts, config, threading.Event())
-        return self._request
+    def note(self, merges: int, seconds: float) -> None:
+        """Record that `merges` merges took `seconds` of training so far."""
+        samples = self._samples
+        samples.append((merges, seconds))
+        while len(samples) > 2 and seconds - samples[0][1] > _WINDOW_SECONDS:
+            samples.popleft()
 
-    def give_up(self) -> None:
-        """Stop the worker; its messages about that run are no longer `taken`."""
-        if self._request is not None:
-            self._request.stop.set()
-            self._request = None
-
-    def taken(self, run: int) -> bool:
-        """Return whether `run` is the replacement under way, and if so, mark it as done."""
-        if self._request is None or self._request.run != run:
+    def take_turn(self) -> bool:
+        """Return whether a report is due; if so, schedule the next one an interval later."""
+        now = time.monotonic()
+        if now < self._next_report:
             return False
-        self._request = None
+        self._next_report = now + PROGRESS_INTERVAL_SECONDS
         return True
 
-    def forget_step(self) -> None:
-        """Record that a different step was chosen."""
-        self._missed = None
+    @property
+    def seconds(self) -> float:
+        """The time that the run was trained."""
+        return self._samples[-1][1] if self._samples else 0.0
 
-    def wanted_step(self, step: int, *, is_head: bool) -> float:
-        """Return the step to show instead of `step`; infinity means the last one."""
-        if self._missed is not None:
-            return self._missed
-        return math.inf if is_head else step
+    def seconds_left(self, merges: int, vocabulary_size: int, config: TrainingConfig) -> float | None:
+        """Return how long it takes until a limit is met, at the recent pace; None if that is not known."""
+        estimates: list[float] = []
+        if config.max_seconds is not None:
+            estimates.append(config.max_seconds - self.seconds)
+        if pace := self._seconds_per_merge():
+            if config.vocab_size is not None:
+                estimates.append((config.vocab_size - vocabulary_size) * pace)
+            if config.max_merges is not None:
+                estimates.append((config.max_merges - merges) * pace)
+        return max(0.0, min(estimates)) if estimates else None
 
-    def step(self, wanted: float, last: int) -> int:
-        """Return the step nearest to `wanted`, and remember it in case a later run reaches further."""
-        self._missed = int(wanted) if last <= wanted < math.inf else None
-        return int(min(wanted, last))
+    def _seconds_per_merge(self) -> float:
+        """Return the recent pace; 0.0 if unknown."""
+        if not self._samples:
+            return 0.0
+        (first_merges, first_seconds), (merges, seconds) = self._samples[0], self._samples[-1]
+        if merges == first_merges:
+            first_merges, first_seconds = 0, 0.0
+        return (seconds - first_seconds) / (merges - first_merges) if merges > first_merges else 0.0
 
 
-PUBLISH_INTERVAL_MS = 16
-
-
-class TrainerModel(ShownRun):
-    """The training that the window shows, with the signals of `ShownRun`.
+class TrainerModel(QObject):
+    """The training, and the run, step and selection that the window shows.
 
     All commands return at once. Commands that make no sense in the present state do nothing.
+
+    Attributes
+    ----------
+    state, run
+        What the trainer is doing; the run shown, None if nothing has been trained yet.
+    merge_count, step
+        Number of merges announced, which is also the last step; the current step, 0 to `merge_count`.
+    selection
+        The selection, shared by all panes.
+
+    Signals
+    -------
+    merged(Merge)
+        Once per merge, in strict order; `merge_count` already includes it.
+    merges_appended(first, last)
+        Once per batch, after its `merged`: indices into `history`, from 0, both inclusive.
+    step_changed(int)
+        The current step, "after k merges". After `merges_appended`, if the step follows the last merge.
+    selection_changed(Selection | None), state_changed(TrainerState)
+        The new value.
+    progress_changed(Progress)
+        At most 20 times a second during training, and once whenever it halts.
+    failed(StudioError)
+        The last command failed; after `state_changed`.
+    run_reset()
+        There is a new history object; `merge_count` and `step` are 0. `selection` is None, except after `replace`.
+        Panes must start over.
+    candidates_changed(Candidates)
+        The answer to the latest `request_candidates`; not emitted if the step has changed since the request.
     """
+
+    merged = Signal(object)
+    merges_appended = Signal(object, object)
+    step_changed = Signal(object)
+    selection_changed = Signal(object)
+    state_changed = Signal(object)
+    progress_changed = Signal(object)
+    failed = Signal(object)
+    run_reset = Signal()
+    candidates_changed = Signal(object)
 
     def __init__(
         self,
         parent: QObject | None = None,
         *,
         trainer_factory: TrainerFactory = default_trainer,
-        candidates_finder: CandidatesFinder = find_if_memory_allows,
+        candidates_finder: Callable[..., Candidates] = candidates_beside,
     ) -> None:
         super().__init__(parent)
-        self._run = self._last_run = 0
-        self._replacement = Replacement()
-        self._control = RunControl()
-        self._intent: Literal["train", "pause", "stop"] = "train"
-        self._steps_pending = 0
-        self._unreleased = 0
-        self._engine_lost = False
-        self._publish_timer = QTimer(self)
-        self._publish_timer.setSingleShot(True)
-        self._publish_timer.setInterval(PUBLISH_INTERVAL_MS)
-        self._publish_timer.timeout.connect(self._on_publish_timer_timeout)
-        self._thread = TrainingThread(trainer_factory, self)
-        worker = self._thread.worker
-        worker.started.connect(self._on_worker_started)
-        worker.abandoned.connect(self._on_worker_abandoned)
-        worker.replaced.connect(self._on_worker_replaced)
-        worker.batch_ready.connect(self._on_worker_batch_ready)
-        worker.halted.connect(self._on_worker_halted)
-        worker.failed.connect(self._on_worker_failed)
-        worker.candidates_ready.connect(self._on_worker_candidates_ready)
-        self._beside = CandidatesBeside(candidates_finder, self)
-        self._beside.found.connect(self.candidates_changed)
         application = QCoreApplication.instance()
-        if application is not None:
+        if application is not None:  # before the tasks, which wait for each other
             application.aboutToQuit.connect(self.close)
+        self.state = TrainerState.IDLE
+        self.run: Run | None = None
+        self.merge_count = 0
+        self.step = 0
+        self.selection: Selection | None = None
+        self._next_origin = RunOrigin()  # of the run that is beginning
+        self._is_held = False
+        self._learned = 0  # learned by the worker, not all of it published yet
+        self._is_closed = False
+        self._merged_method = QMetaMethod.fromSignal(self.merged)
+        self._pace = TrainingPace()
+        self._ended_runs = 0
+        self._gate = threading.Semaphore(0)
+        self._unreleased = 0
+        self._has_begun = False  # the worker is ready
+        self._intent: Literal["train", "pause", "stop"] = "train"
+        self._missed: int | None = None  # the chosen step, if no replacement has gone beyond it since
+        self._candidates_step = 0
+        self._publish_timer = single_shot(self, self._on_publish_timer_timeout, PUBLISH_INTERVAL_MS)
+
+        self._trainers = trainers = Trainers(trainer_factory)
+        thread = TaskThread("training")
+        self._starting = Task(trainers.start, _FAILURE, self, thread=thread)
+        self._continuing = Task(trainers.carry_on, _FAILURE, self, thread=thread)
+        self._training = self._starting  # the one of these two that was asked last
+        self._stepping = Task(trainers.step, _FAILURE, self, thread=thread)
+        self._finding = Task(trainers.candidates, _FAILURE, self, thread=thread)
+        self._replacing = Task(trainers.replace, _FAILURE, self, thread=thread)
+        self._discarding = Task(trainers.discard, _FAILURE, self, thread=thread)
+        self._finding_beside = Task(candidates_finder, "The merge candidates cannot be found", self)
+        for task in (self._starting, self._continuing):
+            task.part_ready.connect(self._on_training_part_ready)
+            task.finished.connect(self._on_training_finished)
+        self._stepping.finished.connect(self._on_training_finished)
+        for task in (self._starting, self._continuing, self._stepping, self._finding):
+            task.failed.connect(self._on_task_failed)
+        self._replacing.finished.connect(self._on_replacing_finished)
+        self._replacing.failed.connect(self.failed)
+        for task in (self._finding, self._finding_beside):
+            task.finished.connect(self.candidates_changed)
+            task.failed.connect(self._report_no_candidates)
+
+    # The run shown.
+
+    @property
+    def history(self) -> MergeHistory | None:
+        """The merges; during training it may be longer than `merge_count`, the number announced."""
+        return None if self.run is None else self.run.history
+
+    @property
+    def is_at_head(self) -> bool:
+        """Whether the current step is the last one; if so, it follows a running training."""
+        return self.step == self.merge_count
+
+    @property
+    def counts(self) -> WordCounts | None:
+        """The word counts that `history` was learned from."""
+        return None if self.run is None else self.run.counts
+
+    @property
+    def config(self) -> TrainingConfig | None:
+        """The settings that `history` was learned with, including limits raised by `train_further`."""
+        return None if self.run is None else self.run.config
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Why the training ended: a stop rule's name, or "user"; None if it has not ended."""
+        return None if self.run is None or self.state is TrainerState.TRAINING else self.run.stop_reason
+
+    @property
+    def origin(self) -> RunOrigin:
+        """Who asked for the run; for the one that is just beginning."""
+        return self._next_origin if self.run is None or self.state is TrainerState.TRAINING else self.run.origin
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What is unusual about the corpus of a run started with `start`."""
+        return () if self.run is None else self.run.notices
+
+    @property
+    def progress(self) -> Progress:
+        """The progress of the training."""
+        run, merges, seconds = self.run, self.merge_count, self._pace.seconds
+        if run is None:
+            return Progress(merges, 0, None, 0, seconds, None)
+        size, target = run.history.vocabulary_size(merges), run.config.vocab_size
+        is_sure = run.sure_size is None or target is None or target <= max(run.sure_size, size)
+        left = self._pace.seconds_left(merges, size, run.config) if is_sure else None
+        return Progress(merges, size, target, run.history.symbols_after(merges), seconds, left, is_sure)
+
+    def vocabulary_at(self, step: int) -> Vocabulary | None:
+        """Return the vocabulary after `step` merges; None if nothing was trained."""
+        return None if self.run is None else self.run.history.vocabulary(self._nearest(step))
+
+    def tokenizer_at(self, step: int) -> Tokenizer | None:
+        """Return the tokenizer after `step` merges, with the pipeline of the counts; None if nothing was trained."""
+        return None if self.run is None else self.run.tokenizer_at(self._nearest(step))
+
+    def note_saved(self) -> None:
+        """Note that all merges are in a file of the user's now."""
+        if self.run is not None:
+            self.run.saved_merges = self.merge_count
+
+    def rename_corpus(self, name: str) -> None:
+        self._next_origin = replace(self.origin, corpus_name=name)
+        if self.run is not None:
+            self.run.origin = self._next_origin
+
+    # Moving in time, and selecting.
+
+    def seek(self, step: int) -> None:
+        """Show the state after `step` merges, or the nearest step available."""
+        self._missed, self._is_held = None, False
+        if self._nearest(step) != self.step:
+            self._drop_candidates()  # an answer for another step would come too late
+            self.step = self._nearest(step)
+            self.step_changed.emit(self.step)
+
+    def look_again(self) -> None:
+        """Emit `step_changed` again, because more is known about the step now."""
+        self.step_changed.emit(self.step)
+
+    def hold(self) -> None:
+        """Stop following the last merge of a running training until `seek` is called."""
+        self._is_held = self.state is TrainerState.TRAINING
+
+    def next_merge(self) -> None:
+        """Show the next step. At the last one, if nothing is training, the worker first learns exactly one more merge.
+
+        `is_busy` is true while it learns; if a stop rule has been met, there is no further merge.
+        """
+        if self.step < self.merge_count:
+            self.seek(self.step + 1)
+        elif self.run is not None and self._can_continue():
+            self._replacing.stop()
+            self._drop_candidates()
+            wanted = self._stepping.request[1] if self._stepping.is_running else self.merge_count  # type: ignore[index]
+            self._stepping.run(self.run, wanted + 1)
+
+    def previous_merge(self) -> None:
+        self.seek(self.step - 1)
+
+    def first(self) -> None:
+        """Show step 0."""
+        self.seek(0)
+
+    def last(self) -> None:
+        """Show the last step, and follow it during training."""
+        self.seek(self.merge_count)
+
+    def set_selection(self, selection: Selection | None) -> None:
+        """Set the selection; it stays None as long as nothing is trained."""
+        if self.run is None:
+            selection = None
+        if selection != self.selection:
+            self.selection = selection
+            self.selection_changed.emit(selection)
+
+    def request_candidates(self, limit: int = 20, step: int | None = None) -> None:
+        """Request the best pairs at `step` (None: the current one); `candidates_changed` answers the latest request.
+
+        The merge that made step k was chosen among the candidates at k - 1.
+
+        While the engine is training, or if it is lost, they are found without it. If there is no run, its words cannot
+        be read, or there is not enough memory for that, the answer says that none are available.
+        """
+        self._drop_candidates()
+        self._candidates_step = wanted = self._nearest(self.step if step is None else step)
+        run = self.run
+        if run is None or not run.history.has_steps or run.history.is_damaged or self._is_closed:
+            self._report_no_candidates()
+        elif self.state is TrainerState.TRAINING or self._trainers.lost is run.history:
+            self._finding_beside.run(run.history, wanted, limit)
+        else:
+            self._finding.run(run, wanted, limit)
 
     # Training.
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the worker is training, or learning the one merge of `next_merge`."""
+        return self.state is TrainerState.TRAINING or self._stepping.is_running
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether a run is being trained to replace this one."""
+        return self._replacing.is_running
 
     def start(
         self, counts: WordCounts, config: TrainingConfig, *, paused: bool = False, origin: RunOrigin | None = None
@@ -138,12 +347,13 @@ class TrainerModel(ShownRun):
 
         `history` stays the old one until `run_reset`, or permanently if the new training cannot begin (`failed`).
         """
-        if self._thread.is_closed:
+        if self._is_closed:
             return
         self._end_run()
         self._next_origin = origin or RunOrigin()
-        self._prepare_training(paused=paused)
-        self._thread.start(StartRequest(self._run, counts, config, self._control))
+        self._prepare_training("pause" if paused else "train")
+        self._training = self._starting
+        self._starting.run(counts, config, self._gate)
 
     def replace(self, counts: WordCounts, config: TrainingConfig, *, origin: RunOrigin | None = None) -> None:
         """Train a new run beside the current one, and replace the current one by it once it is complete.
@@ -155,15 +365,13 @@ class TrainerModel(ShownRun):
         kernels to be compiled, it is abandoned with `progress_changed` alone. Does nothing while a training runs or is
         paused.
         """
-        if self._thread.is_closed or self.is_busy or self._state is TrainerState.PAUSED:
-            return
-        self._last_run += 1
-        self._next_origin = origin or RunOrigin()
-        self._thread.replace(self._replacement.begin(self._last_run, counts, config))
+        if not (self._is_closed or self.is_busy or self.state is TrainerState.PAUSED):
+            self._next_origin = origin or RunOrigin()
+            self._replacing.run(counts, config)
 
     def give_up_replacement(self) -> None:
         """Cancel the run that is being trained to replace this one."""
-        self._replacement.give_up()
+        self._replacing.stop()
 
     def open_run(self, run: Run, step: int = 0) -> None:
         """Show a run that was trained earlier, at a step; cancel a running training.
@@ -171,44 +379,20 @@ class TrainerModel(ShownRun):
         Where its `stop_reason` is None it is paused and can be resumed. Signals: `run_reset`, the merges,
         `step_changed`, `selection_changed`, `state_changed`, `progress_changed`.
         """
-        if self._thread.is_closed:
+        if self._is_closed:
             return
         self._end_run()
-        self._drop_candidates()
-        self._thread.open(OpenRequest(self._run, run.counts, run.config, run.history))
-        had_selection, self._selection = self._selection, None
-        self._state = TrainerState.PAUSED if run.stop_reason is None else TrainerState.FINISHED
-        number = self._run
+        self._discarding.run()
+        had_selection, self.selection = self.selection, None
         self._next_origin = run.origin
-        self._set_run(run)
-        self._learned = len(run.history)
-        self.run_reset.emit()
-        if self._run != number:
-            return  # a listener has started another run
-        self._publish(follows=False)
-        self._step = self._nearest(step)
-        self.step_changed.emit(self._step)
-        if had_selection is not None:
-            self.selection_changed.emit(None)
-        self.state_changed.emit(self._state)
-        self.progress_changed.emit(self.progress)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether the worker is training, or learning the one merge of `next_merge`."""
-        return self._state is TrainerState.TRAINING or self._steps_pending > 0
-
-    @property
-    def is_replacing(self) -> bool:
-        """Whether a run is being trained to replace this one."""
-        return self._replacement.is_under_way
+        state = TrainerState.PAUSED if run.stop_reason is None else TrainerState.FINISHED
+        self._show_whole(run, state, step, had_selection=had_selection is not None)
 
     def forget(self) -> None:
         """Discard the run, canceling a running training, and return to the initial state."""
-        if self._thread.is_closed:
+        if self._is_closed:
             return
         self._end_run()
-        self._drop_candidates()
         self._next_origin = RunOrigin()
         self._take_run(None)
         self._set_state(TrainerState.IDLE)
@@ -216,29 +400,34 @@ class TrainerModel(ShownRun):
     def train_further(self, vocab_size: int | None = None, max_merges: int | None = None) -> None:
         """Continue the current history up to these new limits; None means no limit."""
         if self._can_continue():
-            self._continue(NewLimits(vocab_size, max_merges))
+            self._continue(vocab_size=vocab_size, max_merges=max_merges)
 
     def pause(self) -> None:
         """Pause after the present slice."""
-        if self._state is TrainerState.TRAINING and self._intent == "train":
+        if self.state is TrainerState.TRAINING and self._intent == "train":
             self._intent = "pause"
-            self._control.pause.set()
+            if self._has_begun:
+                self._training.finish()
 
     def resume(self) -> None:
         """Resume after a pause, from the last merge."""
-        if self._state is TrainerState.TRAINING and self._intent == "pause":
-            self._intent = "train"  # if the worker has already paused, its message resumes it
-            self._control.pause.clear()
-        elif self._state is TrainerState.PAUSED and self._can_continue():
+        if self.state is TrainerState.TRAINING and self._intent == "pause":
+            self._intent = "train"  # if the worker is about to halt, it is sent on then
+        elif self.state is TrainerState.PAUSED and self._can_continue():
             self._continue()
 
     def stop(self) -> None:
-        """End the training and keep what was learned."""
-        if self._state is TrainerState.TRAINING:
+        """End the training and keep what was learned; what has not begun yet never does."""
+        if self.state is TrainerState.TRAINING:
             self._intent = "stop"
-            if self._control.give_up():
-                self._abandon_start()
-        elif self._state is TrainerState.PAUSED:
+            if self._has_begun:
+                self._training.finish()
+            else:
+                self._training.stop()
+                self._publish_rest()
+                self._end_with("user")
+                self._set_state(TrainerState.IDLE if self.run is None else TrainerState.FINISHED)
+        elif self.state is TrainerState.PAUSED:
             self._end_with("user")
             self._set_state(TrainerState.FINISHED)
 
@@ -246,208 +435,189 @@ class TrainerModel(ShownRun):
         """Stop everything and wait for the worker thread to end. Nothing is emitted afterwards."""
         self._end_run()
         self._is_closed = True
-        self._beside.close()
-        self._thread.close()
+        for task in (self._discarding, self._finding_beside):  # all but the last one share a thread
+            task.close()
 
-    # Moving in time.
+    # What comes from the worker.
 
-    def seek(self, step: int) -> None:
-        """Show the state after `step` merges, or the nearest step available."""
-        self._replacement.forget_step()
-        if self._nearest(step) != self._step:
-            self._drop_candidates()  # an answer for another step would come too late
-        super().seek(step)
-
-    def next_merge(self) -> None:
-        """Show the next step. At the last one, if nothing is training, the worker first learns exactly one more merge.
-
-        `is_busy` is true while it learns; if a stop rule has been met, there is no further merge.
-        """
-        if self._step < self._published:
-            self.seek(self._step + 1)
-        elif self.history is not None and self._can_continue():
-            self._replacement.give_up()
-            self._steps_pending += 1
-            self._thread.step(StepRequest(self._run, self.history))
-
-    # Candidates.
-
-    def request_candidates(self, limit: int = 20, step: int | None = None) -> None:
-        """Request the best pairs at `step` (None: the current one); `candidates_changed` answers the latest request.
-
-        The merge that made step k was chosen among the candidates at k - 1.
-
-        While the engine is training, or if it is lost, they are found without it. If there is no run, its words cannot
-        be read, or there is not enough memory for that, the answer says that none are available.
-        """
-        self._drop_candidates()
-        wanted = self._step if step is None else max(0, min(step, self._published))
-        history = self.history
-        if history is None or not history.has_steps or history.is_damaged or self._thread.is_closed:
-            self.candidates_changed.emit(Candidates(wanted, (), available=False))
-        elif self._state is TrainerState.TRAINING or self._engine_lost:
-            self._beside.find(history, wanted, limit)
-        else:
-            self._thread.find_candidates(self._run, history, wanted, limit)
-
-    # Signals of the worker, which arrive in the window's thread.
-
-    def _on_worker_started(self, started: Started) -> None:
-        if started.run == self._run:
-            self._take_run(self._run_of(started))
-
-    def _on_worker_replaced(self, replaced: Replaced) -> None:
-        started = replaced.started
-        if not self._replacement.taken(started.run):
-            return  # canceled, or superseded
-        wanted = self._replacement.wanted_step(self._step, is_head=self.is_at_head)
-        self._run = started.run
-        self._state = TrainerState.FINISHED
-        self._drop_candidates()
-        run = self._run_of(started, replaced.stop_reason)
-        run.is_kept = False
-        self._set_run(run)
-        self._learned = len(started.history)
-        self._pace.note(self._learned, replaced.seconds)
-        self.run_reset.emit()
-        if self._run != started.run:
-            return  # a listener has started another run
-        self._publish(follows=False)
-        self._step = self._replacement.step(wanted, self._published)
-        self.step_changed.emit(self._step)
-        self.state_changed.emit(self._state)
-        self.progress_changed.emit(self.progress)
-
-    def _on_worker_abandoned(self, run: int) -> None:
-        if self._replacement.taken(run):
-            self.progress_changed.emit(self.progress)
-
-    def _abandon_start(self) -> None:
-        """Stop at once: the training will not begin, though the worker may take a moment to notice."""
-        self._publish_rest()
-        self._end_with("user")
-        self._set_state(TrainerState.IDLE if self.history is None else TrainerState.FINISHED)
-
-    def _on_worker_batch_ready(self, batch: Batch) -> None:
-        if batch.run != self._run:
-            return  # from a canceled run
-        self._learned = batch.merges
+    def _on_training_part_ready(self, part: Run | tuple[int, float]) -> None:
+        if isinstance(part, Run):
+            self._has_begun = True
+            self._gate.release(1 + BATCHES_IN_FLIGHT)  # for the run itself, and for what it learns
+            if self._intent == "pause":
+                self._training.finish()
+            if part is not self.run:
+                part.origin = self._next_origin
+                self._take_run(part)
+            return
+        self._learned, seconds = part
         self._unreleased += 1
-        self._pace.note(batch.merges, batch.seconds)
+        self._pace.note(self._learned, seconds)
         # Not published here: Qt delivers queued signals until none are left, so a fast worker could keep the window
         # from ever painting. The timer gives it a turn, and the gate keeps the worker from running ahead.
         if not self._publish_timer.isActive():
             self._publish_timer.start()
 
     def _on_publish_timer_timeout(self) -> None:
-        control = self._control
+        gate = self._gate
         self._publish()
         if self._pace.take_turn():
             self.progress_changed.emit(self.progress)
-        if control is self._control:
-            for _ in range(self._unreleased):
-                control.gate.release()
+        if gate is self._gate and self._unreleased:
+            gate.release(self._unreleased)
             self._unreleased = 0
 
-    def _on_worker_halted(self, halted: Halted) -> None:
-        if halted.run != self._run:
-            return
-        self._learned = halted.merges
-        if self._current is not None:
-            self._current.config = halted.config
-        self._pace.note(halted.merges, halted.seconds)
+    def _on_training_finished(self, halt: Halt) -> None:
+        self._learned = halt.merges
+        if self.run is not None:
+            self.run.config = halt.config
+        self._pace.note(halt.merges, halt.seconds)
         self._publish_timer.stop()
+        ended_runs = self._ended_runs
         self._publish()
-        if halted.run == self._run:  # else a listener has started another run
-            self._settle(halted)
+        if self._ended_runs == ended_runs:  # else a listener has started another run
+            self._settle(halt)
 
-    def _on_worker_failed(self, failure: Failure) -> None:
-        if self._replacement.taken(failure.run):
-            self.failed.emit(failure.error)
-        if failure.run != self._run:
+    def _settle(self, halt: Halt) -> None:
+        """Set the state that follows from how the training ended and from the user's latest command."""
+        if self._training.is_running:  # started after a step; it will report its own end
             return
-        self._steps_pending = 0
-        self._engine_lost = self._engine_lost or failure.engine_lost
+        if halt.is_interrupted and self._intent == "train":
+            self._continue()
+            return
+        reason = "user" if halt.is_interrupted and self._intent == "stop" else halt.stop_reason
+        self._end_with(reason)
+        self._set_state(TrainerState.FINISHED if reason is not None else TrainerState.PAUSED)
+        self.progress_changed.emit(self.progress)
+
+    def _on_replacing_finished(self, found: tuple[Run, float] | None) -> None:
+        if found is None:
+            self.progress_changed.emit(self.progress)
+            return
+        run, seconds = found
+        wanted = self._missed if self._missed is not None else math.inf if self.is_at_head else self.step
+        self._drop_candidates()
+        run.origin = self._next_origin
+        last = len(run.history)
+        self._missed = int(wanted) if last <= wanted < math.inf else None
+        self._show_whole(run, TrainerState.FINISHED, int(min(wanted, last)), seconds=seconds)
+
+    def _on_task_failed(self, error: StudioError) -> None:
         self._publish_rest()
         self._set_state(TrainerState.FAILED)
-        self.failed.emit(failure.error)
+        self.failed.emit(error)
 
-    def _on_worker_candidates_ready(self, answer: CandidatesAnswer) -> None:
-        if answer.run == self._run and answer.serial == self._thread.newest_serial:
-            found = answer.pairs
-            self.candidates_changed.emit(Candidates(answer.step, found or (), available=found is not None))
+    def _report_no_candidates(self) -> None:
+        self.candidates_changed.emit(Candidates(self._candidates_step, (), available=False))
 
     # Internal changes.
 
-    def _drop_candidates(self) -> None:
-        """Cancel any request for candidates."""
-        self._thread.drop_candidates()
-        self._beside.drop()
+    def _nearest(self, step: int) -> int:
+        return max(0, min(int(step), self.merge_count))
 
-    def _run_of(self, started: Started, stop_reason: str | None = None) -> Run:
-        return Run(
-            started.counts, started.config, started.history, started.sure_size, started.notices, stop_reason,
-            self._next_origin,
-        )  # fmt: skip
+    def _drop_candidates(self) -> None:
+        self._finding.stop()
+        self._finding_beside.stop()
+
+    def _take_run(self, run: Run | None) -> None:
+        had_step, had_selection, self.selection = self.step, self.selection, None
+        self._set_run(run)
+        self.run_reset.emit()
+        if had_step:
+            self.step_changed.emit(0)
+        if had_selection is not None:
+            self.selection_changed.emit(None)
+
+    def _show_whole(
+        self, run: Run, state: TrainerState, step: int, *, had_selection: bool = False, seconds: float | None = None
+    ) -> None:
+        """Show a run that is complete, or was trained earlier."""
+        self.state = state
+        self._set_run(run)
+        self._learned = len(run.history)
+        if seconds is not None:
+            self._pace.note(self._learned, seconds)
+        ended_runs = self._ended_runs
+        self.run_reset.emit()
+        if self._ended_runs != ended_runs:
+            return  # a listener has started another run
+        self._publish(follows=False)
+        self.step = self._nearest(step)
+        self.step_changed.emit(self.step)
+        if had_selection:
+            self.selection_changed.emit(None)
+        self.state_changed.emit(self.state)
+        self.progress_changed.emit(self.progress)
 
     def _set_run(self, run: Run | None) -> None:
-        super()._set_run(run)
-        self._engine_lost = False
+        """Switch to a run, or to none, with nothing published yet."""
+        if self.run is not None:
+            self.run.step = self.step
+            if not self.run.is_compared:
+                self.run.drop_tokenizers()
+        self.run = run
+        self.merge_count = self._learned = self.step = 0
+        self._pace.begin_run()
+
+    def _set_state(self, state: TrainerState) -> None:
+        if state is not self.state:
+            self.state = state
+            self._is_held = False
+            self.state_changed.emit(state)
 
     def _end_with(self, stop_reason: str | None) -> None:
-        if self._current is not None:
-            self._current.stop_reason = stop_reason
+        if self.run is not None:
+            self.run.stop_reason = stop_reason
 
     def _can_continue(self) -> bool:
-        is_ours = self._current is not None and self._current.library_run is None
-        return is_ours and not self._thread.is_closed and self._state is not TrainerState.TRAINING
+        is_ours = self.run is not None and self.run.library_run is None
+        return is_ours and not self._is_closed and self.state is not TrainerState.TRAINING
 
-    def _prepare_training(self, *, paused: bool = False) -> None:
-        """Prepare to train or to continue, with new flags; the old ones stay with the previous training."""
-        self._control, self._unreleased = RunControl(), 0
-        self._intent = "pause" if paused else "train"
-        if paused:
-            self._control.pause.set()
+    def _prepare_training(self, intent: Literal["train", "pause"] = "train") -> None:
+        """Prepare to train or to continue, with a new gate; the old one stays with the previous training."""
+        self._drop_candidates()
+        self._gate, self._unreleased = threading.Semaphore(0), 0
+        self._has_begun, self._intent = False, intent
         self._publish_timer.stop()
         self._set_state(TrainerState.TRAINING)
 
     def _end_run(self) -> None:
-        """Cancel what runs; its messages are ignored from now on."""
-        self._control.stop.set()
-        self._replacement.give_up()
+        """Cancel what runs; nothing more is heard of it, and nothing of it is kept."""
+        self._ended_runs += 1
+        self._missed = None
         self._publish_timer.stop()
-        self._last_run += 1
-        self._run = self._last_run
-        self._steps_pending = 0
-        self._replacement.forget_step()
-        self._beside.drop()
+        self._drop_candidates()
+        for task in (self._starting, self._continuing, self._stepping, self._replacing, self._finding):
+            task.stop()
+            task.answered = task.answer = None
 
-    def _continue(self, limits: NewLimits | None = None) -> None:
-        if self.history is None or self._current is None:
+    def _continue(self, **limits: int | None) -> None:
+        if self.run is None:
             return
-        self._replacement.give_up()
-        self._next_origin = self._current.origin
+        self._replacing.stop()
+        self._next_origin = self.run.origin
         self._end_with(None)
         self._prepare_training()
-        self._thread.carry_on(ContinueRequest(self._run, self.history, self._control, limits))
+        self._training = self._continuing
+        self._continuing.run(self.run, limits, self._gate)
+
+    def _publish(self, *, follows: bool = True) -> None:
+        """Announce the merges learned since the last call; with `follows`, a step at the end stays at the end."""
+        history, first, end = self.history, self.merge_count, self._learned
+        if history is None or end <= first:
+            return
+        self.merge_count = end
+        if self.isSignalConnected(self._merged_method):
+            for index in range(first, end):
+                self.merged.emit(history[index])
+        if self._is_closed:  # by a listener
+            return
+        self.merges_appended.emit(first, end - 1)
+        if follows and self.step == first and not self._is_held:
+            self.seek(end)
 
     def _publish_rest(self) -> None:
         """Announce everything in the history, to which nothing writes anymore."""
         self._publish_timer.stop()
-        self._learned = len(self.history) if self.history is not None else 0
+        self._learned = 0 if self.history is None else len(self.history)
         self._publish()
-
-    def _settle(self, halted: Halted) -> None:
-        """Set the state that follows from `halted` and from the user's latest command."""
-        if halted.cause == "stepped":
-            self._steps_pending -= 1
-            if self._state is TrainerState.TRAINING:  # started after the step; it will report its own end
-                return
-        elif halted.cause == "paused" and self._intent == "train":
-            self._continue()
-            return
-        stopped = halted.cause == "stopped" or (halted.cause == "paused" and self._intent == "stop")
-        reason = "user" if stopped else halted.stop_reason
-        self._end_with(reason)
-        self._set_state(TrainerState.FINISHED if reason is not None else TrainerState.PAUSED)
-        self.progress_changed.emit(self.progress)

@@ -19,7 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.table_model import LEFT, OrderingCanceled, SortedItems, SortedTableModel, TableColumn
 from wordpiece_studio.session.token_search import text_finder, token_ranks, tokens_found
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.initial_state import prepare
+from wordpiece_studio.training.segmentation import prepare
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

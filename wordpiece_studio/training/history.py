@@ -22,8 +22,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import with_room
 from wordpiece_studio.tokenizer.vocabulary import TokenList, Vocabulary
 from wordpiece_studio.training.engine import Merge, MergeBatch, PairList
-from wordpiece_studio.training.initial_state import TrainingInput, prepare
-from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, places_of_boundaries
+from wordpiece_studio.training.segmentation import GROWTH, MergePlaces, TrainingInput, places_of_boundaries, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,8 +15,8 @@ import numpy as np
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated
 from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
-from wordpiece_studio.training.initial_state import stop_if_asked
-from wordpiece_studio.training.logarithm import ln
+from wordpiece_studio.training.reference import ln
+from wordpiece_studio.training.segmentation import stop_if_asked
 
 load_kernels("training")  # from the user's cache; the import below then finds them
 from wordpiece_studio.training.kernels import best_pair, columns, merging, pairs  # noqa: E402
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.training.config import Objective
-    from wordpiece_studio.training.initial_state import Symbol, TrainingInput
+    from wordpiece_studio.training.segmentation import Symbol, TrainingInput
 
 _OBJECTIVES = {"score": columns.SCORE, "likelihood": columns.LIKELIHOOD, "count": columns.COUNT}
 _STOPS: dict[int, StopReason] = {columns.STOP_SIZE: "vocab_size", columns.STOP_VALUE: "min_value"}

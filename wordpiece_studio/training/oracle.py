@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.segmentation import TrainingInput
 
 OBJECTIVES = {"score": score, "likelihood": likelihood, "count": count}
 BEGINS, CONTINUES = "^", "~"
@@ -180,7 +180,7 @@ class PlainEngine:
         self._steps: list[_Step] = []
         self._current_step = 0
         sizes = [sum(len(symbol) - 1 for symbol in symbols) for symbols, _ in corpus]
-        self._starts = list(itertools.accumulate((size + 1 for size in sizes), initial=1))  # see `initial_state`
+        self._starts = list(itertools.accumulate((size + 1 for size in sizes), initial=1))  # see `segmentation`
 
     @classmethod
     def of(cls, input_: TrainingInput) -> PlainEngine:

@@ -15,10 +15,9 @@ Special tokens, limits to the alphabet, words that contain ``##`` themselves, an
 from __future__ import annotations
 
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-
-from wordpiece_studio.training.logarithm import ln
 
 Pair = tuple[str, str]
 Corpus = list[tuple[list[str], int]]
@@ -105,8 +104,7 @@ def likelihood(n: int, left: int, right: int, total: int) -> float:
     """Return the gain, to first order, in the corpus's unigram log-likelihood if the pair becomes one symbol.
 
     This is the rule in words of Schuster & Nakajima, "Japanese and Korean voice search" (2012). The ratio compares how
-    often the symbols meet with how often they would meet by chance. The logarithm is the natural one, from
-    `logarithm.py`, the same to the last bit on every machine.
+    often the symbols meet with how often they would meet by chance. The logarithm is the natural one, see `ln`.
 
     >>> round(likelihood(5, 20, 5, total=113), 2)
     8.66
@@ -253,3 +251,39 @@ def longest_match(word: str, vocabulary: Iterable[str]) -> list[str]:
         tokens.append(prefix + word[start : fitting[-1]])
         start = fitting[-1]
     return tokens
+
+
+# The logarithm of `likelihood`, the same to the last bit on every machine. Mathematics libraries differ in that bit,
+# and the same one does between processors; where two pairs nearly tie, that would decide which is merged. So this is
+# our own: the method of fdlibm's `__ieee754_log`, in float64, one rounding an operation, in this order. It is called
+# here as plain Python, the kernels compile it, and neither may fuse a product with a sum or reorder anything. The
+# result is off by less than one unit in the last place. Like that of any such method, it need not rise with its
+# argument everywhere: it may fall by a bit where the argument hardly changes.
+
+_SQRT_HALF = 0.7071067811865476
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # together ln 2
+_L1, _L2, _L3 = 6.666666666666735130e-01, 3.999999999940941908e-01, 2.857142874366239149e-01
+_L4, _L5, _L6 = 2.222219843214978396e-01, 1.818357216161805012e-01, 1.531383769920937332e-01
+_L7 = 1.479819860511658591e-01
+
+
+def ln(x: float) -> float:
+    """Return the natural logarithm of a positive number, which must be finite and not subnormal.
+
+    >>> ln(1.0), ln(2.0), ln(0.25)
+    (0.0, 0.6931471805599453, -1.3862943611198906)
+    """
+    # x = m · 2^e with √½ ≤ m < √2, and ln m = 2 artanh s, a series in s².
+    m, e = math.frexp(x)
+    if m < _SQRT_HALF:
+        m *= 2.0
+        e -= 1
+    f = m - 1.0
+    s = f / (2.0 + f)
+    z = s * s
+    w = z * z
+    t1 = w * (_L2 + w * (_L4 + w * _L6))
+    t2 = z * (_L1 + w * (_L3 + w * (_L5 + w * _L7)))
+    r = t2 + t1
+    h = 0.5 * f * f
+    return e * _LN2_HIGH - ((h - (s * (h + r) + e * _LN2_LOW)) - f)

@@ -1,28 +1,379 @@
-"""How every word is segmented after any number of merges, and the places of the merges with the words they lie in.
+"""Words in cells: their symbols before the first merge, and how they are segmented after any number of merges.
 
-What was merged is in `history`.
+All words are laid out in one array of *cells*, one cell per character, with a separator before, between and after them.
+So the order of cells is the order of words and of positions in a word, and one number identifies a place. What was
+merged is in `history`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import mul
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import hashes_of, repeated, with_room
-from wordpiece_studio.training.initial_state import SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
 
+SEPARATOR = -1
+INSIDE = -2
+MOST_CELLS = (2**31 - 1) // 3
+"""The engine's arena holds up to three entries per cell, numbered in int32."""
+MOST_SYMBOLS = 2**63 - 1
+"""N is an int64, and no other count is larger."""
+_CODE_POINTS = 0x110000
+_INSIDE_KEY = 2  # see `_symbol_keys`
+
+
+class PreparationStopped(StudioError):
+    """Raised when the caller's `should_stop` returned true before the trainer was ready."""
+
+    def __init__(self) -> None:
+        super().__init__("The training was stopped before it began", "Train again.")
+
+
+class Symbol(NamedTuple):
+    """A unit of a word. `text` has no prefix; `continues` means that it does not begin a word, so its token has one.
+
+    With an empty prefix no symbol continues: a symbol is then its text alone.
+    """
+
+    text: str
+    continues: bool
+
+    def token(self, prefix: str) -> str:
+        """Return the token of the symbol, as the vocabulary writes it."""
+        return prefix + self.text if self.continues else self.text
+
+    def joined(self, right: Symbol) -> Symbol:
+        """Return the symbol that a merge of this one and `right` makes."""
+        return Symbol(self.text + right.text, self.continues)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingInput:
+    """The state before the first merge; it never changes.
+
+    Attributes
+    ----------
+    config
+        The settings.
+    counts
+        The words to train on, as they were counted.
+    cells
+        int32, shape (n_cells,): one cell per character. A symbol (an index into `symbols`) stands at its first and its
+        last cell, INSIDE between them, SEPARATOR before and after every word.
+    word_starts, word_lengths
+        int64, shape (n_words,): the first cell of each word and its number of cells.
+    symbol_counts
+        int64, shape (n_words,): the number of symbols in each word.
+    symbols
+        The initial symbols.
+    vocabulary_tokens
+        Special tokens, then the alphabet, in the order of their ids.
+    symbol_ids
+        int64, shape (n_symbols,): the vocabulary id of each symbol.
+    """
+
+    config: TrainingConfig
+    counts: WordCounts
+    cells: NDArray[np.int32]
+    word_starts: NDArray[np.int64]
+    word_lengths: NDArray[np.int64]
+    symbol_counts: NDArray[np.int64]
+    symbols: list[Symbol]
+    vocabulary_tokens: list[str]
+    symbol_ids: NDArray[np.int64]
+
+    @property
+    def words(self) -> list[str]:
+        return self.counts.words
+
+    @property
+    def weights(self) -> NDArray[np.int64]:
+        """How often each word occurs: int64, shape (n_words,)."""
+        return self.counts.counts
+
+    @property
+    def total_symbols(self) -> int:
+        """N before the first merge."""
+        return int((self.weights * self.symbol_counts).sum())
+
+    def symbols_between(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yield (symbol, its first cell) from cell `start` to cell `end` (exclusive)."""
+        while start < end:
+            symbol = int(self.cells[start])
+            yield symbol, start
+            start += len(self.symbols[symbol].text)
+
+    def token_at(self, start: int, end: int) -> str:
+        """Return the token spelled by the cells from `start` to `end` (exclusive)."""
+        text = "".join(self.symbols[symbol].text for symbol, _ in self.symbols_between(start, end))
+        first = self.symbols[self.cells[start]]
+        return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
+
+
+def prepare(
+    counts: WordCounts, config: TrainingConfig, should_stop: Callable[[], bool] | None = None
+) -> TrainingInput:  # fmt: skip
+    """Split the words into symbols and lay out the initial vocabulary.
+
+    `should_stop` is called between the parts of the work; for millions of words each part takes a fraction of a second.
+    """
+    if not len(counts):
+        raise StudioError("There are no words to train on", "Type or open a text that contains words.")
+    joined = counts.joined
+    settings = config.for_words_of(counts.pre_tokenizer)
+    if joined is not None and settings.alphabet_limit is None and config.end_of_word_suffix is None:
+        input_, present = _laid_out_at_once(counts, joined, settings)
+    else:
+        input_, present = _laid_out(counts, settings, should_stop)
+    stop_if_asked(should_stop)
+    tokens = _initial_vocabulary(input_, present)
+    ids = {token: index for index, token in enumerate(tokens)}
+    prefix = config.continuing_subword_prefix
+    symbol_ids = np.array([ids[symbol.token(prefix)] for symbol in input_.symbols], dtype=np.int64)
+    input_ = dataclasses.replace(input_, config=config, vocabulary_tokens=tokens, symbol_ids=symbol_ids)
+    smallest = len(input_.vocabulary_tokens)
+    if config.vocab_size is not None and config.vocab_size < smallest:
+        raise StudioError(
+            "A vocabulary of {size:,} tokens is too small for this corpus: special tokens and alphabet alone "
+            "are {minimum:,}",
+            "Choose a size of {minimum:,} or more.",
+            size=config.vocab_size,
+            minimum=smallest,
+        )
+    return input_
+
+
+def _laid_out_at_once(counts: WordCounts, joined: bytes, config: TrainingConfig) -> tuple[TrainingInput, set[str]]:
+    """Return what `_laid_out` does, made by kernels, for symbols that are single characters and all kept."""
+    from wordpiece_studio.text.word_table import keys_of, rename
+
+    keys, lengths, occurring = keys_of(joined, len(counts), _INSIDE_KEY * bool(config.continuing_subword_prefix))
+    check_sizes(counts.counts, lengths, "")
+    symbols, table = _initial_symbols(occurring, "")
+    rename(keys, np.append(np.int32(SEPARATOR), table))
+    starts = np.cumsum(lengths + 1) - lengths
+    input_ = TrainingInput(config, counts, keys, starts, lengths, lengths, symbols, [], np.empty(0, dtype=np.int64))
+    return input_, {symbol.text for symbol in symbols}
+
+
+def _laid_out(
+    counts: WordCounts, config: TrainingConfig, should_stop: Callable[[], bool] | None
+) -> tuple[TrainingInput, set[str]]:
+    """Return the words in cells, with an empty vocabulary, and the characters that the alphabet limit keeps."""
+    characters, lengths = counts.characters()
+    check_sizes(counts.counts, lengths, config.end_of_word_suffix or "")
+    stop_if_asked(should_stop)
+    kept = np.ones(int(characters.max()) + 1, dtype=np.bool_)
+    if config.alphabet_limit is not None:
+        kept = _kept_characters(characters, repeated(counts.counts, lengths), config)
+    is_attached = config.end_of_word_suffix is not None and config.end_of_word == "attached"
+    keys = _symbol_keys(characters, lengths, bool(config.continuing_subword_prefix), is_attached)
+    stop_if_asked(should_stop)
+    if not kept.all():
+        keys, lengths, trained = _without_dropped(keys, lengths, kept[characters], config)
+        counts = counts.chosen(trained)
+    input_ = _lay_out(counts, keys, lengths, config)
+    stop_if_asked(should_stop)
+    present = _occurring(characters)
+    return input_, {chr(code) for code in present[kept[present]].tolist()}
+
+
+def stop_if_asked(should_stop: Callable[[], bool] | None) -> None:
+    """Raise `PreparationStopped` if `should_stop` returns true."""
+    if should_stop is not None and should_stop():
+        raise PreparationStopped
+
+
+def minimum_vocab_size(counts: WordCounts, config: TrainingConfig) -> int:
+    """Return the number of special tokens and alphabet symbols: the size of the smallest possible vocabulary."""
+    return len(prepare(counts, dataclasses.replace(config, vocab_size=None)).vocabulary_tokens)
+
+
+def check_sizes(weights: NDArray[np.int64], lengths: NDArray[np.int64], suffix: str) -> None:
+    """Raise if there would be more cells or symbols than their integer types can count."""
+    cells = int(lengths.sum()) + len(lengths) * (1 + len(suffix)) + 1
+    if cells > MOST_CELLS:
+        raise StudioError(
+            "The distinct words of this corpus have {count:,} characters, more than can be trained on",
+            "Leave out the rarest words or a part of the text.",
+            count=cells,
+        )
+    most = lengths + bool(suffix)
+    total: float = float((weights.astype(np.float64) * most).sum())
+    if total > MOST_SYMBOLS / 2:  # near the limit, count exactly
+        total = sum(map(mul, weights.tolist(), most.tolist()))
+    if total > MOST_SYMBOLS:
+        raise StudioError(
+            "This corpus has more than 2**63 - 1 characters, counting repetitions", "Divide all counts by some number."
+        )
+
+
+def _kept_characters(
+    characters: NDArray[np.int32], weights: NDArray[np.int64], config: TrainingConfig
+) -> NDArray[np.bool_]:
+    """Return which code points are within the alphabet limit: bool, shape (0x110000,).
+
+    As in Hugging Face, the initial alphabet counts first, whether or not it occurs, and a character that is a special
+    token is in the vocabulary anyway.
+    """
+    frequency = np.zeros(_CODE_POINTS, dtype=np.int64)
+    np.add.at(frequency, characters, weights)
+    first_seen = np.full(_CODE_POINTS, -1, dtype=np.int64)
+    first_seen[characters[::-1]] = np.arange(len(characters))[::-1]
+    frequency[[ord(character) for character in config.initial_characters]] = np.iinfo(np.int64).max
+    present = np.flatnonzero(frequency)
+    order = np.lexsort((first_seen[present], -frequency[present]))
+    kept = np.ones(_CODE_POINTS, dtype=np.bool_)
+    kept[present[order[config.alphabet_limit :]]] = False
+    kept[[ord(token) for token in config.reserved_tokens if len(token) == 1]] = True
+    return kept
+
+
+def _symbol_keys(
+    characters: NDArray[np.int32], lengths: NDArray[np.int64], continue_words: bool, attach_suffix: bool
+) -> NDArray[np.int32]:
+    """Return a key for each character: code point · 4, + 2 if it continues a word, + 1 if it carries the suffix.
+
+    The first and last characters of a word are determined before any are removed, as in Hugging Face.
+    """
+    ends = np.cumsum(lengths)
+    keys = characters * 4
+    if continue_words:
+        keys += _INSIDE_KEY
+        keys[ends - lengths] -= _INSIDE_KEY
+    if attach_suffix:
+        keys[ends - 1] += 1
+    return keys
+
+
+def _without_dropped(
+    keys: NDArray[np.int32], lengths: NDArray[np.int64], keep: NDArray[np.bool_], config: TrainingConfig
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Remove the characters that are not kept, or all words that contain one.
+
+    Returns the remaining keys, the number of them in each word that has any, and the indices of these words.
+    """
+    starts = np.cumsum(lengths) - lengths
+    if config.alphabet_overflow == "unk":
+        keep = repeated(np.logical_and.reduceat(keep, starts), lengths)
+    per_word = np.add.reduceat(keep.astype(np.int64), starts)
+    trained = np.flatnonzero(per_word)
+    if not len(trained):
+        raise StudioError(
+            "No word is left to train on: each contains a character beyond the alphabet limit of {limit:,}",
+            "Raise the limit, or let such characters be removed.",
+            limit=config.alphabet_limit,
+        )
+    return keys[keep], per_word[trained], trained
+
+
+def _lay_out(
+    counts: WordCounts, keys: NDArray[np.int32], per_word: NDArray[np.int64], config: TrainingConfig
+) -> TrainingInput:
+    """Write the symbols of all words, `per_word` keys each, into cells; the vocabulary is left empty."""
+    suffix = config.end_of_word_suffix or ""
+    own = bool(suffix) and config.end_of_word == "symbol"
+    symbols, symbol_of_key = _initial_symbols(_occurring(keys), suffix)
+    sizes = per_word
+    if suffix:
+        widths = 1 + (keys & 1) * len(suffix)
+        sizes = np.add.reduceat(widths.astype(np.int64), np.cumsum(per_word) - per_word) + own * len(suffix)
+    starts = np.cumsum(sizes + 1) - sizes
+    cells = np.full(int(sizes.sum()) + len(sizes) + 1, SEPARATOR, dtype=np.int32)
+    if suffix:
+        # A symbol comes after the symbols, the separators and the suffixes (as symbols of their own) before it.
+        between = np.arange(len(sizes), dtype=np.int32) * (1 + own * len(suffix)) + 1
+        places = np.cumsum(widths) - widths + repeated(between, per_word)
+        _write_symbols(cells, places, widths, symbol_of_key[keys])
+    else:
+        is_symbol = np.ones(len(cells), dtype=np.bool_)
+        is_symbol[0] = is_symbol[starts + sizes] = False
+        cells[is_symbol] = symbol_of_key[keys]
+    if own:
+        end = Symbol(suffix, bool(config.continuing_subword_prefix))
+        symbols += [] if end in symbols else [end]
+        last = np.full(len(starts), symbols.index(end), dtype=np.int32)
+        _write_symbols(cells, starts + sizes - len(suffix), np.full(len(starts), len(suffix)), last)
+    return TrainingInput(
+        config=config,
+        counts=counts,
+        cells=cells,
+        word_starts=starts,
+        word_lengths=sizes,
+        symbol_counts=per_word + own,
+        symbols=symbols,
+        vocabulary_tokens=[],
+        symbol_ids=np.empty(0, dtype=np.int64),
+    )
+
+
+def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the distinct numbers in ascending order; they must be neither negative nor large."""
+    occurs = np.zeros(int(numbers.max()) + 1, dtype=np.bool_)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs)
+
+
+def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
+    """Return the symbols of the keys that occur, and a table from keys to symbols."""
+    table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
+    table[occurring] = np.arange(len(occurring))
+    return [
+        Symbol(chr(key // 4) + (suffix if key & 1 else ""), bool(key & _INSIDE_KEY)) for key in occurring.tolist()
+    ], table
+
+
+def _write_symbols(
+    cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
+) -> None:
+    """Write symbols that start at `places` and are `widths` cells wide."""
+    cells[places] = symbols
+    widest = int(widths.max(initial=1))
+    if widest > 1:
+        wide = widths > 1
+        for offset in range(1, widest - 1):
+            cells[places[wide] + offset] = INSIDE
+        cells[places + widths - 1] = symbols
+
+
+def _initial_vocabulary(input_: TrainingInput, characters: set[str]) -> list[str]:
+    """Return special tokens and alphabet in id order; `characters` are those that the alphabet limit keeps."""
+    config = input_.config
+    prefix = config.continuing_subword_prefix
+    tokens = [symbol.token(prefix) for symbol in input_.symbols]
+    if config.alphabet == "seen":
+        alphabet: Iterable[str] = sorted({*tokens, *config.initial_alphabet})
+    else:
+        extra = {symbol: len(symbol) > 1 for symbol in config.initial_alphabet}  # whether it has the prefix
+        bare = characters | {symbol for symbol, continues in extra.items() if not continues}
+        given = [token for token in config.continuing_order or () if token in set(tokens)]
+        starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()
+        seen = dict.fromkeys(
+            symbol
+            for index in sorted(range(len(input_.words)), key=input_.words.__getitem__)
+            for symbol, _ in input_.symbols_between(starts[index], starts[index] + lengths[index])
+        )
+        rest = [symbol for symbol, continues in extra.items() if continues]
+        alphabet = [*sorted(bare), *given, *(tokens[symbol] for symbol in seen), *rest]
+    return list(dict.fromkeys((*config.reserved_tokens, *alphabet)))
+
+
+# After merges.
 
 NEVER = np.iinfo(np.int32).max
 """The step of a boundary that is still there."""

@@ -19,8 +19,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated, slices
 from wordpiece_studio.tokenizer.vocabulary import TokenList
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
-from wordpiece_studio.training.initial_state import MOST_SYMBOLS, prepare
-from wordpiece_studio.training.segmentation import NEVER, MergePlaces, initial_boundaries
+from wordpiece_studio.training.segmentation import MOST_SYMBOLS, NEVER, MergePlaces, initial_boundaries, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.segmentation import TrainingInput
 
 
 @dataclass(frozen=True, slots=True)

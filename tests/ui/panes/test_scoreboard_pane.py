@@ -12,8 +12,8 @@ from PySide6.QtCore import Qt
 from tests.sampling import some_pairs
 from tests.ui.panes.conftest import Bench
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.session.background_job import Pacer
 from wordpiece_studio.session.run import Selection, TrainerState
+from wordpiece_studio.session.training_job import Pacer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.formula import ratio_of, ratio_over_neighbours
 from wordpiece_studio.training.trainer import Trainer

@@ -5,7 +5,7 @@ update only what a merge changes, and choose the best pair from a shortlist. Thi
 to the last bit; `columns` then says what the arrays hold. The kernels can be called once `load_kernels` has loaded
 them. They release the GIL, allocate nothing, and return after bounded work.
 
-**Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.training.initial_state` lays it out. A symbol of length L
+**Cells.** `cells` holds the corpus as :mod:`~wordpiece_studio.training.segmentation` lays it out. A symbol of length L
 that starts at cell q is written at its first and its last cell; the cells between hold INSIDE. So the next symbol
 starts at q + L, the previous one ends at q - 1, and the order of words and of positions in them is the order of cells.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from wordpiece_studio.training.initial_state import INSIDE
 from wordpiece_studio.training.kernels.best_pair import after_merge, choose
 from wordpiece_studio.training.kernels.columns import *
 from wordpiece_studio.training.kernels.pairs import add_row, find, push
+from wordpiece_studio.training.segmentation import INSIDE
 
 
 @kernel(NONE(STATE, INT, INT, INT))

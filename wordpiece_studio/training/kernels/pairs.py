@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from wordpiece_studio.training import logarithm
+from wordpiece_studio.training import reference
 from wordpiece_studio.training.kernels.columns import *
 
-ln = kernel(FLOAT(FLOAT))(logarithm.ln)
+ln = kernel(FLOAT(FLOAT))(reference.ln)
 
 
 @kernel(FLOAT(INT, INT, INT, INT, INT))

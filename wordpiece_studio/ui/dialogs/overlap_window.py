@@ -113,7 +113,7 @@ class OverlapWindow(ScreenDialog):
         layout.addWidget(self._table, 1)
         layout.addWidget(self._note)
         self._timer = single_shot(self, self._show)
-        self._search.changed.connect(self._show_later)
+        self._search.finished.connect(self._show_later)
         session.comparison.changed.connect(self._show_later)
         session.model.step_changed.connect(self._on_model_step_changed)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
@@ -138,8 +138,8 @@ class OverlapWindow(ScreenDialog):
             set_plain_text(self._said, self.tr("No runs are compared. Select “Compare” on the tab of another run."))
         else:
             shown = ComparedStep(run, session.model.step)
-            self._search.ask(shown, *others, rests=session.model.state is TrainerState.TRAINING)
-            if self._search.is_answered:
+            self._search.ask(shown, *others, at_once=session.model.state is not TrainerState.TRAINING)
+            if self._search.answered == self._search.request:
                 self._show_answer(shown, others)
         self._table.setVisible(bool(others))
         self._note.setVisible(bool(others))
@@ -167,4 +167,5 @@ class OverlapWindow(ScreenDialog):
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
-        self._search.forget()
+        self._search.stop()
+        self._search.answer = self._search.answered = None

@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QStyleOptionVie
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.session.run_differences import DifferenceSearch, words_apart
-from wordpiece_studio.session.runs import ComparedStep
+from wordpiece_studio.session.runs import ComparedStep, words_apart
 from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, WordsApart, WordsFilter
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
@@ -224,7 +224,7 @@ class WordsFace(Pane):
         self._said = ""  # about the words that are cut differently
         self._other: tuple[Run, int | None] | None = None  # what must cut the words differently, if anything
         self._shown_before: Run | None = None
-        self._search = DifferenceSearch(words_apart, self)
+        self._search = Task(words_apart, "The runs cannot be compared", self, debounce_ms=150)
         explain("word", self)
         self.table = RunWordsModel(session.model, self)
         self.view = RunWordsView(self.table, theme, self)
@@ -285,7 +285,9 @@ class WordsFace(Pane):
         self._only.toggled.connect(self._on_only_toggled)
         self._set_button.clicked.connect(self._set_count)
         self._choice.activated.connect(self._on_choice_activated)
-        self._search.changed.connect(self._on_search_changed)
+        self._search.finished.connect(self._on_search_ended)
+        self._search.failed.connect(self._on_search_ended)
+        self._search.progressed.connect(self._on_search_progressed)
         self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._on_view_item_walked_to)
@@ -358,7 +360,8 @@ class WordsFace(Pane):
 
     def forget(self) -> None:
         self.table.forget()
-        self._search.forget()
+        self._search.stop()
+        self._search.answer = self._search.answered = None
 
     # -- words that are cut differently
 
@@ -395,9 +398,9 @@ class WordsFace(Pane):
         assert run is not None  # else nothing is compared
         shown = ComparedStep(run, self._model.step)
         libraries = run.library, other.run.library  # which are loaded a little later than the runs of a project
-        self._search.ask(shown, other, *libraries, rests=len(run.counts) > _FEW_WORDS)
+        self._search.ask(shown, other, *libraries, at_once=len(run.counts) <= _FEW_WORDS)
         found, words = self._search.answer, self.table.words
-        if not self._search.is_answered:
+        if self._search.answered != self._search.request:
             if not isinstance(words, WordsApart):
                 self.table.forget()
         elif not isinstance(words, WordsApart) or words.found is not found:
@@ -423,8 +426,8 @@ class WordsFace(Pane):
     def _show_share(self) -> None:
         """Say how much of the text is cut differently, and how far the search for another step is."""
         text = self._said if self.table.is_apart else ""
-        if text and self._search.percent is not None:
-            text += " " + self.tr("Comparing: {percent}%").format(percent=self._search.percent)
+        if text and self._search.progress is not None:
+            text += " " + self.tr("Comparing: {percent}%").format(percent=self._search.progress)
         set_plain_text(self._share, text)
         self._share.setVisible(bool(text) and not self._is_alike)
 
@@ -456,7 +459,7 @@ class WordsFace(Pane):
         error = self._error or self._search.error
         text = "" if error is None else str(error)
         if not text and self._other is not None and self.table.words is None:
-            percent = self._search.percent
+            percent = self._search.progress
             text = self.tr("Comparing words…")
             if percent is not None:
                 text = self.tr("Comparing words… {percent}%").format(percent=percent)
@@ -571,10 +574,11 @@ class WordsFace(Pane):
     def _on_choice_activated(self, place: int) -> None:
         self._choose(place)
 
-    def _on_search_changed(self) -> None:
-        if self._search.percent is None or self._search.is_answered or self._search.error is not None:
-            self.refresh_later()
-        elif self.is_current:
+    def _on_search_ended(self) -> None:
+        self.refresh_later()
+
+    def _on_search_progressed(self) -> None:
+        if self.is_current:
             self._show_share()
             self._show_emptiness()
 

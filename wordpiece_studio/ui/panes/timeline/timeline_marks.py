@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.breakpoint_watch import Hit
     from wordpiece_studio.session.breakpoints import Breakpoint
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.run_differences import Parting
+    from wordpiece_studio.session.runs import Parting
     from wordpiece_studio.training.engine import Merge
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme

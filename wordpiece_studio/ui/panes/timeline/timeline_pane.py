@@ -14,8 +14,9 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QV
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import TrainerState
-from wordpiece_studio.session.run_differences import DifferenceSearch, partings
+from wordpiece_studio.session.runs import partings
 from wordpiece_studio.session.selection import SelectionStep
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.ui.panes.timeline.timeline_marks import (
     Lane,
     Legend,
@@ -40,8 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.live_changes import LiveChanges
     from wordpiece_studio.session.player import Player
     from wordpiece_studio.session.run import Run
-    from wordpiece_studio.session.run_differences import Parting
-    from wordpiece_studio.session.runs import ComparedStep, Comparison
+    from wordpiece_studio.session.runs import ComparedStep, Comparison, Parting
     from wordpiece_studio.session.step_marks import StepMarks
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.actions import Actions
@@ -238,7 +238,7 @@ class TimelinePane(Pane):
         self.player = player
         self._changes = changes
         self._judging = judging
-        self._partings = DifferenceSearch(partings, self)
+        self._partings = Task(partings, "The runs cannot be compared", self)
         self._goes_to_parting = False  # as soon as it is known
         self._selection_step = SelectionStep()
         self._birth: int | None = None
@@ -366,14 +366,15 @@ class TimelinePane(Pane):
         self.plot.step_chosen.connect(self._on_plot_step_chosen)
         self._stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
-        self._partings.changed.connect(self.refresh_later)
+        self._partings.finished.connect(self._on_partings_finished)
         if self._comparison is not None:
             self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
     def forget(self) -> None:
-        self._partings.forget()
+        self._partings.stop()
+        self._partings.answer = self._partings.answered = None
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
@@ -388,6 +389,9 @@ class TimelinePane(Pane):
         self._show_step()
         self._show_marks()
 
+    def _on_partings_finished(self) -> None:
+        self.refresh_later()
+
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""
         run, others = self._model.run, self._comparison.others if self._comparison is not None else ()
@@ -396,7 +400,7 @@ class TimelinePane(Pane):
             self._partings.stop()
             return
         self._partings.ask(*((each, len(each.history)) for each in (run, *others)))
-        if self._goes_to_parting and self._partings.is_answered:
+        if self._goes_to_parting and self._partings.answered == self._partings.request:
             self._goes_to_parting = False
             steps = sorted(parting.step for parting in self._known_partings if parting.step is not None)
             if steps:
@@ -406,7 +410,8 @@ class TimelinePane(Pane):
     @property
     def _known_partings(self) -> tuple[Parting, ...]:
         """Where the compared runs part from the one shown; nothing while it is not known."""
-        return self._partings.answer if self._partings.answer is not None and self._partings.is_answered else ()
+        task = self._partings
+        return task.answer if task.answer is not None and task.answered == task.request else ()
 
     def _show_lanes(self) -> None:
         """Draw a lane for each compared run or step."""

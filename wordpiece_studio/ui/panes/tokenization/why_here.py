@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.tokenizer.encoding import UnknownReason
     from wordpiece_studio.tokenizer.tokenizer import Trial, WordTrace
     from wordpiece_studio.training.history import MergeHistory
-    from wordpiece_studio.training.initial_state import TrainingInput
+    from wordpiece_studio.training.segmentation import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _MOST_FOUND = 8

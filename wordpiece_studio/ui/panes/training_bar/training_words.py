@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.session.session import Changes, Session
     from wordpiece_studio.session.trainer_model import TrainerModel
-    from wordpiece_studio.training.notices import Notice
+    from wordpiece_studio.training.forecast import Notice
 
 _READY_MS = 4000
 
