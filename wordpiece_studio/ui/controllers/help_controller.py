@@ -13,8 +13,7 @@ from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.timers import later
 from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow
-from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, KeysWindow, command_lines, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
     Palette,
@@ -58,7 +57,7 @@ class HelpController(QObject):
         actions.about.triggered.connect(self._on_about_triggered)
         actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
         actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
-        window.menus.help_page_chosen.connect(self._on_help_page_chosen)
+        window.menus.pages.triggered.connect(lambda action: self._show_page(action.data()))
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
 
     @property
@@ -78,9 +77,6 @@ class HelpController(QObject):
             lines = [*command_lines(self._window.menus.placed()), *pane_lines()]
             self._keys = KeysWindow(lines, self._window.theme, self._window)
         self._keys.begin()
-
-    def _on_help_page_chosen(self, page: Path) -> None:
-        self._show_page(page)
 
     def _on_application_focus_changed(self, _old: object, now: QWidget | None) -> None:
         """Let the key that explains work in dialogs, too: the shortcuts of the window behind do not."""
