@@ -30,7 +30,7 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
 from wordpiece_studio.ui.widgets.token_text import number_text
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
-_OPEN, _YES = QMessageBox.StandardButton.Open.value, QMessageBox.StandardButton.Yes.value
+_OPEN, _YES = QMessageBox.StandardButton.Open, QMessageBox.StandardButton.Yes
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
 
@@ -363,7 +363,7 @@ class CorpusController(QObject):
         path, own = Path(chosen), self._document.path
         if self._document.is_lossy and own is not None and _is_same(path, own):
             box = overwrite_box(self._window, self._session.corpus_name)
-            box.finished.connect(lambda answer: self._save_corpus_to(own) if answer == _YES else None)
+            box.finished.connect(lambda answer: self._save_corpus_to(own) if answer == _YES.value else None)
             box.open()
         else:
             self._save_corpus_to(path)
@@ -562,20 +562,17 @@ class CorpusOnDisk(QObject):
         if len(self.gone) > _MOST_NAMED:
             names += "\n" + and_more(len(self.gone) - _MOST_NAMED)
         title = plural(len(self.gone), "Locate missing file", "Locate missing files")
-        box = plain_box(self._window, QMessageBox.Icon.Question, title, names)
-        buttons = QMessageBox.StandardButton
-        add_button(box, buttons.Open, self.tr("&Look in a folder…"))
+        answers = {_OPEN: self.tr("&Look in a folder…")}
         if len(self.gone) == 1:
-            add_button(box, buttons.Yes, self.tr("&Choose the file…"))
-        add_button(box, buttons.Cancel)
-        box.setDefaultButton(buttons.Open)
+            answers[_YES] = self.tr("&Choose the file…")
+        box = question_box(self._window, title, names, answers, default=_OPEN)
         box.finished.connect(self._look_for_them)
         box.open()
 
     def _look_for_them(self, answer: int) -> None:
-        if answer not in (_OPEN, _YES):
+        if answer not in (_OPEN.value, _YES.value):
             return
-        is_file = answer == _YES
+        is_file = answer == _YES.value
         title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._nearest_folder())
         modes = QFileDialog.FileMode

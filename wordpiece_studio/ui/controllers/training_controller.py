@@ -15,7 +15,7 @@ from wordpiece_studio.session.live_training import LiveTraining
 from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
     FurtherDialog,
@@ -470,9 +470,8 @@ class TrainingNeeds(QObject):
             return
         risk = self.tr("If you train anyway, other programs may slow down, or the system may close WordPiece Studio.")
         figures = self._figures(needed, available)
-        box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
-        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train anyway"))
-        box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
+        answers = {QMessageBox.StandardButton.Yes: self.tr("&Train anyway")}
+        box = question_box(self._window, figures, f"{risk} {_advice()}", answers, picture=QMessageBox.Icon.Warning)
         box.finished.connect(partial(self._take_answer, box, go))
         if self._question is not None:
             self._question.reject()  # it is about a training no longer wanted

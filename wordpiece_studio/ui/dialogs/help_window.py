@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
-from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCursor, QWheelEvent
+from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTextBrowser, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
@@ -23,7 +23,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.formula import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
 from wordpiece_studio.training.trainer import train
-from wordpiece_studio.ui.dialogs.palette import folded
+from wordpiece_studio.ui.dialogs.palette import folded, keys_of
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -171,23 +171,14 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("key_lines", text)
 
 
-_NATIVE = QKeySequence.SequenceFormat.NativeText
 _KEYS_CHARACTERS, _KEYS_LINES = 84, 30
 
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """What keys do.
+    """What keys do."""
 
-    Attributes
-    ----------
-    group
-        The menu, or where the keys are pressed.
-    title, keys, tip
-        What happens, in a few words; the keys; what happens, in a sentence.
-    """
-
-    group: str
+    group: str  # the menu, or where they are pressed
     title: str
     keys: str = ""
     tip: str = ""
@@ -202,8 +193,7 @@ def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
     """Return a line for each command that has a key, menu by menu."""
     lines: list[KeyLine] = []
     for where, action in placed:
-        keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or action.text().partition("\t")[2]
-        if keys:
+        if keys := keys_of(action):
             lines.append(KeyLine(where, plain_title(action.text()), keys, action.statusTip()))
     groups = list(dict.fromkeys(line.group for line in lines))  # a submenu stands in the middle of its menu
     return sorted(lines, key=lambda line: groups.index(line.group))
