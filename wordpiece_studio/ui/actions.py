@@ -68,17 +68,12 @@ class Actions(QObject):
 
     def _make_file_actions(self) -> None:
         add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
-        self.new_corpus = add(tr("&New"), tr("Start over with an empty corpus"), standard.New, icon="new")
-        self.open_file = add(
-            tr("&Open…"), tr("Open a project, or text files as the corpus"), standard.Open, icon="open"
-        )
+        self.new_corpus = add(tr("&New"), tr("Start over with an empty corpus"), standard.New, "new")
+        self.open_file = add(tr("&Open…"), tr("Open a project, or text files as the corpus"), standard.Open, "open")
         self.open_folder = add(tr("Open &folder…"), tr("Open all text files in a folder as the corpus"), "Ctrl+Shift+O")
         self.entries += ["recent", "samples", None]
         self.save_project = add(
-            tr("&Save"),
-            tr("Save the project: corpus, settings, merges and bookmarks in one file"),
-            "Ctrl+S",
-            icon="save",
+            tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save"
         )
         self.save_project_as = add(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
         self._separate()
@@ -125,20 +120,17 @@ class Actions(QObject):
     def _make_training_actions(self) -> None:
         add, tr = self._action, self.tr
         self.train = add(
-            tr("&Train"),
-            tr("Train a vocabulary on the corpus, as a new run"),
-            *("F5", "Ctrl+Return", "Ctrl+Enter"),
-            icon="play",
+            tr("&Train"), tr("Train a vocabulary on the corpus, as a new run"), "F5 Ctrl+Return Ctrl+Enter", "play"
         )
         self.train.setIconVisibleInMenu(False)  # it is drawn for the button's background
         self.train_further = add(
             tr("Train &further…"),
             tr("Raise the vocabulary size and continue; everything learned is kept"),
-            *("Shift+F5", "Ctrl+Shift+Return"),
-            icon="further",
+            "Shift+F5 Ctrl+Shift+Return",
+            "further",
         )
-        self.pause = add(tr("&Pause"), tr("Pause the training; it can be resumed later"), "F6", icon="pause")
-        self.stop = add(tr("St&op and keep"), tr("Stop training and keep the merges learned so far"), "F7", icon="stop")
+        self.pause = add(tr("&Pause"), tr("Pause the training; it can be resumed later"), "F6", "pause")
+        self.stop = add(tr("St&op and keep"), tr("Stop training and keep the merges learned so far"), "F7", "stop")
         self.stop.setIconText(tr("Stop"))  # there is one place for all buttons of the training
         with self._menu(tr("Train with &another library")):
             self._make_library_actions()
@@ -157,15 +149,14 @@ class Actions(QObject):
         self.special_tokens = add(tr("&Special tokens…"), tr("Choose the tokens that come first and are never learned"))
         self.longest_word = add(tr("Maximum word &length…"), tr("Choose the length up to which words are counted"))
         self.train_as_you_type = add(
-            tr("Train as you t&ype"),
-            tr("Train a small corpus after every edit or change of a setting, as a preview"),
+            tr("Train as you t&ype"), tr("Train a small corpus after every edit or change of a setting, as a preview")
         )
         self.train_as_you_type.setCheckable(True)
         self.train_as_you_type.setChecked(True)
 
     def _make_library_actions(self) -> None:
         add, tr = self._action, self.tr
-        self.library_trainers = QActionGroup(self, exclusionPolicy=QActionGroup.ExclusionPolicy.None_)
+        self.library_trainers = QActionGroup(self)
         for trainer, text in (
             ("tokenizers-wordpiece", tr("&WordPiece (tokenizers)")),
             ("tokenizers-bpe", tr("&BPE (tokenizers)")),
@@ -215,7 +206,7 @@ class Actions(QObject):
             tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
         )
         self._separate()
-        self.show_run = QActionGroup(self, exclusionPolicy=QActionGroup.ExclusionPolicy.None_)
+        self.show_run = QActionGroup(self)
         for place in range(_RUN_KEYS):
             text = tr("Run {place}").format(place=place + 1)
             action = add(text, tr("Show the run in this tab"), f"Alt+{place + 1}")
@@ -230,37 +221,31 @@ class Actions(QObject):
         self.next_merge = add(
             tr("&Next merge"),
             tr("Go one merge forward; at the last one, learn one more"),
-            *("Alt+Right", "Right", "F10"),
-            icon="next",
+            "Alt+Right Right F10",
+            "next",
         )
-        self.previous_merge = add(
-            tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left", "Left", "Shift+F10", icon="previous"
-        )
-        self.ten_on = add(
-            tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown", "Shift+Right", icon="ten_on"
-        )
-        self.ten_back = add(tr("&Ten merges back"), tr("Go ten merges back"), "Alt+PgUp", "Shift+Left", icon="ten_back")
+        self.previous_merge = add(tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left Left Shift+F10", "previous")
+        self.ten_on = add(tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown Shift+Right", "ten_on")
+        self.ten_back = add(tr("&Ten merges back"), tr("Go ten merges back"), "Alt+PgUp Shift+Left", "ten_back")
         self.first_merge = add(
-            tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home", "Home", icon="first"
+            tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home Home", "first"
         )
-        self.last_merge = add(
-            tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End", "End", icon="last"
-        )
+        self.last_merge = add(tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End End", "last")
         self.go_to_step = add(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
-        self.play = add(tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", icon="play")
+        self.play = add(tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play")
         self.play.setCheckable(True)
         self._separate()
         self.next_change = add(
             tr("Next &change to the text"),
             tr("Go to the next step that changes how the live text is tokenized"),
-            *("F9", "Ctrl+Right"),
-            icon="next_change",
+            "F9 Ctrl+Right",
+            "next_change",
         )
         self.previous_change = add(
             tr("Previous change to the te&xt"),
             tr("Go to the previous step that changed how the live text is tokenized"),
-            *("Shift+F9", "Ctrl+Left"),
-            icon="previous_change",
+            "Shift+F9 Ctrl+Left",
+            "previous_change",
         )
         self.go_to_parting = add(
             tr("Go to where r&uns diverge"),
@@ -271,27 +256,25 @@ class Actions(QObject):
             tr("&Run to the next breakpoint"),
             tr("Go to the next step that hits a breakpoint; continues training if needed"),
             "Ctrl+F8",
-            icon="run",
+            "run",
         )
         self.run_back = add(
             tr("Run bac&k to the previous breakpoint"),
             tr("Go back to the previous step that hits a breakpoint"),
             "Ctrl+Shift+F8",
-            icon="run_back",
+            "run_back",
         )
-        self.breakpoints = add(
-            tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", icon="breakpoint"
-        )
+        self.breakpoints = add(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
         self._separate()
-        self.keep_step = add(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", icon="keep")
+        self.keep_step = add(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep")
         self.compare_step = add(
             tr("Co&mpare with this step"),
             tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
             "Ctrl+Shift+M",
-            icon="compare",
+            "compare",
         )
         self.bookmarks = add(
-            tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", icon="bookmarks"
+            tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks"
         )
         self._separate()
         self.go_to_birth = add(
@@ -307,27 +290,15 @@ class Actions(QObject):
     def _make_view_actions(self) -> None:
         add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
         self.layouts = QActionGroup(self)
-        self.layout_teach = self._choice(
-            self.layouts,
-            "teach",
-            tr("&Teaching"),
-            tr("Layout for teaching: corpus, merge candidates, history and tokens"),
-            "Ctrl+1",
-        )
-        self.layout_engineer = self._choice(
-            self.layouts,
-            "engineer",
-            tr("&Engineering"),
-            tr("Layout for engineering: history, vocabulary and charts"),
-            "Ctrl+2",
-        )
-        self.layout_demo = self._choice(
-            self.layouts,
-            "demo",
-            tr("Prese&nting"),
-            tr("Layout for presenting: full screen, large text; formula, tokens and timeline"),
-            "Ctrl+3",
-        )
+        for layout, text, tip, key in (
+            ("teach", tr("&Teaching"),
+             tr("Layout for teaching: corpus, merge candidates, history and tokens"), "Ctrl+1"),
+            ("engineer", tr("&Engineering"), tr("Layout for engineering: history, vocabulary and charts"), "Ctrl+2"),
+            ("demo", tr("Prese&nting"),
+             tr("Layout for presenting: full screen, large text; formula, tokens and timeline"), "Ctrl+3"),
+        ):  # fmt: skip
+            self._choice(self.layouts, layout, text, tip, key)
+        self.layout_teach, self.layout_engineer, self.layout_demo = self.layouts.actions()
         self.reset_layout = add(tr("&Reset layout"), tr("Move all panes of this layout back to their default places"))
         self._separate()
         with self._menu(tr("&Panes")):
@@ -336,13 +307,13 @@ class Actions(QObject):
             self.larger_text = add(
                 tr("La&rger text"),
                 tr("Zoom in: a larger font, readable from the back of the room"),
-                *(standard.ZoomIn, "Ctrl+="),
+                QKeySequence(standard.ZoomIn).toString() + " Ctrl+=",
             )
             self.smaller_text = add(tr("S&maller text"), tr("Zoom out: a smaller font"), standard.ZoomOut)
             self.normal_text = add(tr("&Normal text"), tr("Back to the system’s text size"), "Ctrl+0")
             self._separate()
             self.larger_pane = add(
-                tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+=", "Ctrl+Alt++"
+                tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++"
             )
             self.smaller_pane = add(
                 tr("Smaller te&xt in this pane"), tr("Zoom out of the focused pane only"), "Ctrl+Alt+-"
@@ -352,10 +323,13 @@ class Actions(QObject):
             )
         with self._menu(tr("T&heme")):
             self.themes = QActionGroup(self)
-            self.theme_system = self._choice(self.themes, "system", tr("Same as the &system"))
-            self.theme_light = self._choice(self.themes, "light", tr("&Light"))
-            self.theme_dark = self._choice(self.themes, "dark", tr("&Dark"))
-            self.theme_contrast = self._choice(self.themes, "contrast", tr("&High contrast"))
+            for theme, text in (
+                ("system", tr("Same as the &system")),
+                ("light", tr("&Light")),
+                ("dark", tr("&Dark")),
+                ("contrast", tr("&High contrast")),
+            ):
+                self._choice(self.themes, theme, text)
         self._separate()
         self.fill_pane = add(
             tr("Ma&ximize this pane"),
@@ -368,13 +342,11 @@ class Actions(QObject):
     def _make_help_actions(self) -> None:
         add, tr = self._action, self.tr
         self.command_palette = add(
-            tr("Comman&d palette…"),
-            tr("Find any command, step, token, sample or file by name"),
-            *("Ctrl+K", "Ctrl+Shift+P"),
+            tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
         )
         self.explain = add(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
         self.shortcuts = add(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
-        self.last_messages = add(tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", icon="info")
+        self.last_messages = add(tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info")
         self.last_messages.setIconText(tr("Messages"))
         self.entries += [None, "pages", None]
         self.copy_diagnostics = add(
@@ -398,9 +370,11 @@ class Actions(QObject):
     def _separate(self) -> None:
         self.entries.append(None)
 
-    def _action(self, text: str, tip: str, *shortcuts: str | QKeySequence.StandardKey, icon: str = "") -> QAction:
+    def _action(self, text: str, tip: str, keys: str | QKeySequence.StandardKey = "", icon: str = "") -> QAction:
+        """Return a command in the present menu; `keys`: a standard key, or keys between spaces."""
         action = QAction(text, self)
-        action.setShortcuts([QKeySequence(key) for key in shortcuts])
+        sequences = keys.split() if isinstance(keys, str) else [keys]
+        action.setShortcuts([QKeySequence(key) for key in sequences])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
         shown_key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         usual = tip or text.replace("&", "")
@@ -416,8 +390,8 @@ class Actions(QObject):
         shown_key = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
         return self._action(f"{text}\t{shown_key}", tip)
 
-    def _choice(self, group: QActionGroup, value: str, text: str, tip: str = "", *shortcuts: str) -> QAction:
-        action = self._action(text, tip, *shortcuts)
+    def _choice(self, group: QActionGroup, value: str, text: str, tip: str = "", keys: str = "") -> QAction:
+        action = self._action(text, tip, keys)
         action.setCheckable(True)
         action.setData(value)
         group.addAction(action)
