@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.calls import COURSE, COURSE_VOCABULARY, fails, run
-from wordpiece_studio.cli.decode import decoded_parts
+from wordpiece_studio.cli.encode import decoded_parts
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -104,8 +104,8 @@ def test_parts_make_the_whole_text(
     ids = [rng.choice((rng.randrange(5), rng.randrange(len(tokens.vocabulary)))) for _ in range(300)]
     ids += tokens.encode(" ".join(texts * 9)).ids + [0] * 30
     for at_once, behind in ((4, 4), (7, 3), (64, 8)):
-        monkeypatch.setattr("wordpiece_studio.cli.decode._AT_ONCE", at_once)
-        monkeypatch.setattr("wordpiece_studio.cli.decode._BEHIND", behind)
+        monkeypatch.setattr("wordpiece_studio.cli.encode._AT_ONCE", at_once)
+        monkeypatch.setattr("wordpiece_studio.cli.encode._BEHIND", behind)
         parts = list(decoded_parts(tokens.decode, ids))
         assert len(parts) > 5
         assert "".join(parts) == tokens.decode(ids)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu
 
-from wordpiece_studio.ui.menus import plain_title
+from wordpiece_studio.ui.widgets.plain import plain_title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

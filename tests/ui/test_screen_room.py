@@ -14,8 +14,7 @@ from wordpiece_studio.session.recovery_store import About
 from wordpiece_studio.ui import messages
 from wordpiece_studio.ui.dialogs.export_dialog import ExportDialog
 from wordpiece_studio.ui.dialogs.file_questions import RecoveryDialog
-from wordpiece_studio.ui.dialogs.help_window import HelpWindow
-from wordpiece_studio.ui.dialogs.keys_window import KeyLine, KeysWindow
+from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWindow
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog

@@ -36,11 +36,11 @@ _COMMANDS = {
     "count": "count",
     "lint": "lint",
     "encode": "encode",
-    "decode": "decode",
+    "decode": "encode",
     "tokenize": "tokenize",
     "explain": "tokenize",
     "evaluate": "evaluate",
-    "compare": "compare",
+    "compare": "evaluate",
     "verify": "verify",
     "prepare": "prepare",
 }

@@ -9,47 +9,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
+from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
     count_summary,
     detected_encodings,
     loss_warnings,
-    print_line,
+    print_result,
     progress,
     table_of_files,
     warn,
 )
-from wordpiece_studio.cli.options import (
-    FILES,
-    ClusterOption,
-    ColumnOption,
-    CorpusNotes,
-    EncodingOption,
-    ErrorsOption,
-    ForceOption,
-    JsonOption,
-    KindOption,
-    LongestWordOption,
-    MinCountOption,
-    NormalizerOption,
-    PreTokenizerOption,
-    ProcessesOption,
-    RemoveOption,
-    UserTokensOption,
-    WordCountsOption,
-    check_results,
-    counted_words,
-    listed_sources,
-    results,
-    table_warnings,
-    tokens_in,
-    with_removal,
-)
+from wordpiece_studio.cli.options import FILES
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.corpus.word_counts import check_table_place, write_word_counts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import make_counts_manifest, with_side_manifest
-from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
@@ -66,55 +42,51 @@ def count_command(
         str | None, Option("-o", "--output", metavar="FILE", help="The .tsv, .csv or .parquet file to write.")
     ] = None,
     top: Annotated[int, Option(help="Print this many of the most common words.", metavar="N", min=0)] = 0,
-    as_json: JsonOption = False,
-    kind: KindOption = None,
-    word_counts: WordCountsOption = False,
-    column: ColumnOption = None,
-    encoding: EncodingOption = None,
-    errors: ErrorsOption = "strict",
-    normalizer: NormalizerOption = "bert-cased",
-    pre_tokenizer: PreTokenizerOption = "bert",
-    remove: RemoveOption = "",
-    user_tokens: UserTokensOption = None,
-    max_word_length: LongestWordOption = 1000,
-    min_count: MinCountOption = 1,
-    processes: ProcessesOption = None,
-    cluster: ClusterOption = None,
-    force: ForceOption = False,
+    as_json: shared.JsonOption = False,
+    kind: shared.KindOption = None,
+    word_counts: shared.WordCountsOption = False,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    errors: shared.ErrorsOption = "strict",
+    normalizer: shared.NormalizerOption = "bert-cased",
+    pre_tokenizer: shared.PreTokenizerOption = "bert",
+    remove: shared.RemoveOption = "",
+    user_tokens: shared.UserTokensOption = None,
+    max_word_length: shared.LongestWordOption = 1000,
+    min_count: shared.MinCountOption = 1,
+    processes: shared.ProcessesOption = None,
+    cluster: shared.ClusterOption = None,
+    force: shared.ForceOption = False,
 ) -> None:
     """Count the words of texts, print statistics for each file, and write the words as a table."""
     started = time.monotonic()
-    options["user_tokens"] = tokens_in(user_tokens)
-    normalizing = with_removal(resolve_normalizer(normalizer), remove)
-    sources = listed_sources(options)
+    options["user_tokens"] = shared.tokens_in(user_tokens)
+    normalizing = shared.with_removal(resolve_normalizer(normalizer), remove)
+    sources = shared.listed_sources(options)
     if output is not None:
         _check_output(output, () if sources is None else sources.files)
-        check_results([output], force=force)
-    notes = CorpusNotes(None if sources is None else sources.files, options)
+        shared.check_results([output], force=force)
+    notes = shared.CorpusNotes(None if sources is None else sources.files, options)
     with progress(of_bytes=True) as report:
-        counts = counted_words(options, sources, normalizing, report)
+        counts = shared.counted_words(options, sources, normalizing, report)
     files_read = () if sources is None else sources.files
     if not set(options["user_tokens"]) <= set(counts.statistics.user_tokens):
         warn("The words of a table are taken as they are, whatever --user-tokens says.")
-    for warning in (
-        *table_warnings(counts, files_read, options["user_tokens"]),
+    warn(
+        *shared.table_warnings(counts, files_read, options["user_tokens"]),
         *loss_warnings(counts),
         *detected_encodings(counts.statistics, encoding),
-    ):
-        warn(warning)
+    )
     most_common = _most_common(counts, top)
-    lines = [] if as_json else [*table_of_files(counts.statistics.files)]
-    lines += [] if as_json else [f"{number:>12,}  {printable(word)}" for word, number in most_common]
     if output is not None:
         manifest = make_counts_manifest(counts, notes.record(), (Path(output).name,), Path(output).parent)
-        with results(force=force):
+        with shared.results(force=force):
             write_word_counts(output, counts, together=partial(with_side_manifest, manifest))
     seconds = time.monotonic() - started
-    if as_json:
-        lines.append(printable_json(_summary(counts, most_common, output, seconds)))
-    else:
-        lines.append(count_summary(counts, output, seconds))
-    print_line("\n".join(lines))
+    lines = [*table_of_files(counts.statistics.files)]
+    lines += [f"{number:>12,}  {printable(word)}" for word, number in most_common]
+    lines.append(count_summary(counts, output, seconds))
+    print_result(_summary(counts, most_common, output, seconds), "\n".join(lines), as_json=as_json)
 
 
 def _check_output(output: str, sources: Sequence[CorpusFile]) -> None:

@@ -1,51 +1,58 @@
-"""``wordpiece-studio encode``."""
+"""``wordpiece-studio encode`` and ``wordpiece-studio decode``."""
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
+import sys
 import time
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
+from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
+    STDIN,
     encoding_summary,
     guessed_case,
     no_unknown_token,
     print_line,
+    print_result,
     progress,
     reading_warnings,
     warn,
 )
-from wordpiece_studio.cli.options import (
-    FILES,
-    ColumnOption,
-    EncodingOption,
-    ErrorsOption,
-    ForceOption,
-    GivenOption,
-    JsonOption,
-    KindOption,
-    RemoveOption,
-    VocabOption,
-    any_loaded_tokenizer,
-    check_results,
-    listed_sources,
-    opened_stdin,
-    option,
-    results,
-)
+from wordpiece_studio.cli.options import FILES, option
 from wordpiece_studio.cli.parameters import Argument, Option
+from wordpiece_studio.corpus.files import decoded_lines, unreadable
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.manifest import make_ids_manifest, with_side_manifest
+from wordpiece_studio.storage.manifest import (
+    make_ids_manifest,
+    read_manifest,
+    side_manifest,
+    vocabulary_digest,
+    with_side_manifest,
+)
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
-from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.tokenizer.tokenizer import NO_ID
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from numpy.typing import NDArray
+
+    from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import EncodingStatistics
 
+_BETWEEN_IDS = re.compile(r"[\s,\[\]]+")
+_AT_ONCE, _BEHIND = 1 << 16, 64  # ids decoded at once, and behind how many of those before them
+_NO_CHARACTER = "\ufffd"  # what stands for a part of one
+_IDS_ADVICE = "Specify whole numbers, or a .npy file that encode wrote."
 _IDS = "Writing the token IDs"
 
 
@@ -53,8 +60,8 @@ def encode_command(
     options: dict[str, Any],
     files: Annotated[list[str], Argument(help=f"{FILES} Each line is a text.", metavar="FILES")],
     output: Annotated[str, Option("-o", "--output", metavar="FILE", help="The .npy file to write the token IDs to.")],
-    vocab: VocabOption = ".",
-    as_json: JsonOption = False,
+    vocab: shared.VocabOption = ".",
+    as_json: shared.JsonOption = False,
     dtype: Annotated[str, option("int32, or uint16 for at most 65,536 tokens.", _IDS, ("int32", "uint16"))] = "int32",
     offsets: Annotated[
         str | None,
@@ -68,26 +75,26 @@ def encode_command(
             rich_help_panel=_IDS,
         ),
     ] = False,
-    normalizer: GivenOption = None,
-    pre_tokenizer: GivenOption = None,
-    remove: RemoveOption = "",
-    kind: KindOption = None,
-    column: ColumnOption = None,
-    encoding: EncodingOption = None,
-    errors: ErrorsOption = "strict",
-    force: ForceOption = False,
+    normalizer: shared.GivenOption = None,
+    pre_tokenizer: shared.GivenOption = None,
+    remove: shared.RemoveOption = "",
+    kind: shared.KindOption = None,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    errors: shared.ErrorsOption = "strict",
+    force: shared.ForceOption = False,
 ) -> None:
     """Write the token IDs of whole files, line by line, as one array for numpy.load."""
     from wordpiece_studio.tokenizer.corpus_encoding import write_ids  # no other command needs it
 
     started = time.monotonic()
-    tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    tokenizer = shared.any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     outputs = [path for path in (output, offsets) if path is not None]
     _check_outputs(outputs, vocab)
-    check_results(outputs, force=force)
-    sources = listed_sources(options)
-    opened = opened_stdin(options) if sources is None else nullcontext(sources)
-    with opened as source, progress(of_bytes=True) as report, results(force=force):
+    shared.check_results(outputs, force=force)
+    sources = shared.listed_sources(options)
+    opened = shared.opened_stdin(options) if sources is None else nullcontext(sources)
+    with opened as source, progress(of_bytes=True) as report, shared.results(force=force):
         statistics = write_ids(
             tokenizer,
             source,
@@ -98,15 +105,12 @@ def encode_command(
             **{name: options[name] for name in ("dtype", "add_special_tokens")},
         )
     seconds = time.monotonic() - started
-    for warning in (*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus)):
-        warn(warning)
+    warn(*guessed_case(tokenizer, vocab), *reading_warnings(statistics.corpus))
     unknown = tokenizer.unk_token
     if statistics.unknown and unknown is not None and tokenizer.id_of(unknown) is None:
         warn(no_unknown_token(unknown, "written"))
-    if as_json:
-        print_line(printable_json(_summary(statistics, output, seconds)))
-    else:
-        print_line(encoding_summary(statistics, unknown or "unknown", output, seconds))
+    words = encoding_summary(statistics, unknown or "unknown", output, seconds)
+    print_result(_summary(statistics, output, seconds), words, as_json=as_json)
 
 
 def _check_outputs(outputs: Sequence[str], vocab: str) -> None:
@@ -124,3 +128,175 @@ def _summary(statistics: EncodingStatistics, output: str, seconds: float) -> dic
         "bytes": statistics.corpus.bytes,
         "seconds": round(seconds, 3),
     }
+
+
+# ---- decode ----------------------------------------------------------------------------------------------------------
+
+
+def decode_command(
+    ids: Annotated[
+        list[str] | None,
+        Argument(
+            metavar="ID|FILE",
+            help="The token IDs of one text, or a .npy file that encode wrote; - or nothing for stdin, one text per "
+            "line.",
+            show_default=False,
+        ),
+    ] = None,
+    vocab: shared.VocabOption = ".",
+    offsets: Annotated[
+        str | None,
+        Option(
+            help="The .npy file of line offsets that encode --offsets wrote; found automatically next to FILE. "
+            "Without it, FILE is one text.",
+            metavar="FILE",
+        ),
+    ] = None,
+    keep_special_tokens: Annotated[
+        bool, Option("--keep-special-tokens", help="Keep special tokens such as [CLS] and [SEP] in the text.")
+    ] = False,
+    as_json: shared.JsonOption = False,
+) -> None:
+    """Turn token IDs back into text, as far as possible: one line per text."""
+    given = ids or ["-"]
+    is_file = len(given) == 1 and _is_file(given[0])
+    if offsets is not None and not is_file:
+        raise StudioError(
+            "--offsets needs a file of token IDs", "Specify the .npy file that encode wrote, or omit --offsets."
+        )
+    tokenizer = shared.any_loaded_tokenizer(vocab, None, None, "")
+    if is_file:
+        offsets = offsets or _offsets_beside(given[0], tokenizer)
+    texts = _texts_in_file(given[0], offsets) if is_file else _texts_of_words(given)
+    decode = partial(tokenizer.decode, skip_special_tokens=not keep_special_tokens)
+    is_terminal = sys.stdout.isatty()
+    for name, numbers in texts:
+        try:
+            if as_json:
+                plain = np.asarray(numbers).tolist()
+                print_line(printable_json({"ids": plain, "text": decode(plain)}))
+                continue
+            for part in decoded_parts(decode, numbers):
+                print_line(printable(part) if is_terminal else part, end="")
+            print_line("")
+        except StudioError as error:
+            if error.values.get("id") == NO_ID:
+                what = "{id} stands for a word that the vocabulary could not spell, and its text is not known"
+                error = StudioError(what, "Encode with a vocabulary that has an unknown token.", id=NO_ID)
+            raise _placed(error, name) from None
+
+
+def decoded_parts(decode: Callable[[list[int]], str], ids: Sequence[int] | NDArray[np.integer]) -> Iterator[str]:
+    """Yield what `decode` makes of all ids, in parts, so that there may be any number of them.
+
+    Every part is decoded behind the ids before it, on which spaces depend, and ends with a whole character.
+    """
+    before: list[int] = []
+    known = done = more = 0
+    while True:
+        part = ids[done : done + _AT_ONCE + more]
+        some: list[int] = part.tolist() if isinstance(part, np.ndarray) else [*part]
+        text = decode(before + some)
+        is_end = done + len(some) == len(ids)
+        if text.endswith(_NO_CHARACTER) and not is_end:
+            more = 2 * more + 1
+            continue
+        yield text[known:]
+        if is_end:
+            return
+        done, more = done + len(some), 0
+        before = next((last for last in (some[-_BEHIND:], some) if decode(last)), before)  # special tokens have no text
+        known = len(decode(before))
+
+
+def _offsets_beside(path: str, tokenizer: AnyTokenizer) -> str | None:
+    """Return the file of offsets that encode wrote with a file of ids; say so if it is not known where lines end."""
+    try:
+        manifest = read_manifest(side_manifest(path))
+    except StudioError:
+        return None
+    if manifest.kind != "ids":
+        return None
+    name, (ids, *others) = display_name(path), manifest.files or (Path(path).name,)
+    if Path(path).name in others:
+        raise StudioError(
+            "{path} contains the line offsets of {ids}, not token IDs",
+            "Specify the file of token IDs instead.",
+            path=name,
+            ids=display_name(ids),
+        )
+    if manifest.vocabulary_sha256 != vocabulary_digest(tokenizer.tokens):
+        warn(f"{name} was encoded with another vocabulary than this.")
+    found = next((place for other in others if (place := Path(path).with_name(Path(other).name)).exists()), None)
+    if found is None:
+        why = f"{display_name(others[0])} is not next to it" if others else "encode was not given --offsets"
+        warn(f"Where the lines of {name} end is not known, as {why}: all of it is one text.")
+    return None if found is None else str(found)
+
+
+def _is_file(word: str) -> bool:
+    return word != "-" and not word.isdecimal() and (word.lower().endswith(".npy") or Path(word).exists())
+
+
+def _placed(error: StudioError, place: str) -> StudioError:
+    """Return an error that begins with a place, unless that is empty."""
+    if not place:
+        return error
+    return StudioError(f"{{place}}: {error.what_template}", error.advice_template, **{**error.values, "place": place})
+
+
+def _texts_of_words(words: list[str]) -> Iterator[tuple[str, list[int]]]:
+    """Yield the ids of each text, and where it is; the words are one text, or ``-`` for the lines of stdin."""
+    if "-" not in words:
+        yield "", _ids_in(" ".join(words))
+        return
+    if len(words) > 1:
+        raise StudioError("Stdin cannot be combined with IDs", "Use one or the other.")
+    for number, line in enumerate(decoded_lines(shared.stdin(), STDIN), start=1):
+        place = f"{STDIN}, line {number:,}"
+        try:
+            numbers = _ids_in(line)
+        except StudioError as error:
+            raise _placed(error, place) from None
+        yield place, numbers
+
+
+def _ids_in(text: str) -> list[int]:
+    words = [word for word in _BETWEEN_IDS.split(text) if word]
+    wrong = next((word for word in words if not (word.removeprefix("-").isdecimal() and word.isascii())), None)
+    if wrong is not None:
+        raise StudioError("{word!r} is neither a token ID nor a file of token IDs", _IDS_ADVICE, word=wrong[:100])
+    return [int(word) for word in words]
+
+
+def _texts_in_file(path: str, offsets: str | None) -> Iterable[tuple[str, NDArray[np.integer]]]:
+    """Yield the ids of each text in a file, read when they are needed; without offsets there is one text."""
+    name, ids = display_name(path), _integers_in(path)
+    if offsets is None:
+        return [(name, ids)]
+    ends = _integers_in(offsets)
+    parts = (ends[start : start + _AT_ONCE + 1] for start in range(0, len(ends), _AT_ONCE))
+    if not len(ends) or ends[0] != 0 or ends[-1] != len(ids) or any((part[1:] < part[:-1]).any() for part in parts):
+        raise StudioError(
+            "{offsets} does not belong to {path}",
+            "Specify the offsets file that encode wrote with these IDs.",
+            offsets=display_name(offsets),
+            path=name,
+        )
+    return (
+        (f"{name}, text {number:,}", ids[start:end])
+        for number, (start, end) in enumerate(itertools.pairwise(ends), start=1)
+    )
+
+
+def _integers_in(path: str) -> NDArray[np.integer]:
+    """Return the numbers in a file, read when they are needed."""
+    try:
+        numbers = np.load(path, mmap_mode="r", allow_pickle=False)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (ValueError, EOFError):
+        numbers = None
+    if not isinstance(numbers, np.ndarray) or numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
+        raise StudioError("{path} is not a file of token IDs", _IDS_ADVICE, path=display_name(path))
+    return np.asarray(numbers)  # still read when they are needed; slices of it are made faster

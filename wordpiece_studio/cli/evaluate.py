@@ -1,81 +1,80 @@
-"""``wordpiece-studio evaluate``."""
+"""``wordpiece-studio evaluate`` and ``wordpiece-studio compare``."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, number_of, print_line, progress, warn
-from wordpiece_studio.cli.options import (
-    TEXT_FILES,
-    ColumnOption,
-    EncodingOption,
-    ErrorsOption,
-    JsonOption,
-    KindOption,
-    WordCountsOption,
-    listed_sources,
-)
+from wordpiece_studio.cli import options as shared
+from wordpiece_studio.cli.messages import LOST_TEXT, aligned, guessed_case, number_of, print_result, progress, warn
+from wordpiece_studio.cli.options import TEXT_FILES, flag
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.listing import Listing
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.corpus_record import HELD_OUT, noted_files, recorded_files
-from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from wordpiece_studio.evaluation.differences import (
+        Divergence,
+        TokenizerComparison,
+        VocabularyOverlap,
+        WordDifferences,
+    )
     from wordpiece_studio.evaluation.figures import Evaluation
     from wordpiece_studio.storage.corpus_record import CorpusRecord, RecordedFile
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
 
-TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
+_TABLES = (".csv", ".jsonl", ".parquet")
+_TOKENIZER = "a folder that train wrote, a vocab.txt, tokenizer.json, vocab.json or SentencePiece .model"
 
 
 def evaluate_command(
     options: dict[str, Any],
-    tokenizers: Annotated[list[str], Argument(help=f"Each {TOKENIZER}.", metavar="TOKENIZERS")],
+    tokenizers: Annotated[list[str], Argument(help=f"Each {_TOKENIZER}.", metavar="TOKENIZERS")],
     on: Annotated[list[str], Option("--on", help=f"{TEXT_FILES}.", metavar="FILES")],
     each: Annotated[
-        bool, Option("--each", help="Also print the metrics for each of FILES, such as one per language.")
+        bool, flag("--each", "Also print the metrics for each of FILES, such as one per language.")
     ] = False,
     parallel: Annotated[
         bool,
-        Option(
+        flag(
             "--parallel",
-            help="FILES are translations of each other: also print parity, the tokens per token of the first file.",
+            "FILES are translations of each other: also print parity, the tokens per token of the first file.",
         ),
     ] = False,
     held_out: Annotated[
-        bool,
-        Option("--held-out", help="Measure only on what train --held-out holds out of FILES, together as one text."),
+        bool, flag("--held-out", "Measure only on what train --held-out holds out of FILES, together as one text.")
     ] = False,
-    as_json: JsonOption = False,
-    kind: KindOption = None,
-    word_counts: WordCountsOption = False,
-    column: ColumnOption = None,
-    encoding: EncodingOption = None,
-    errors: ErrorsOption = "strict",
+    as_json: shared.JsonOption = False,
+    kind: shared.KindOption = None,
+    word_counts: shared.WordCountsOption = False,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    errors: shared.ErrorsOption = "strict",
 ) -> None:
     """Compare tokenizers on a text: tokens per word, unknown tokens, words kept whole, and more."""
     from wordpiece_studio.evaluation.figures import evaluate  # with it comes the trainer
 
     named = {
         f"{name} (trained on words)" if _is_of_words(path) else name: each
-        for path, (name, each) in zip(tokenizers, loaded(tokenizers).items(), strict=True)
+        for path, (name, each) in zip(tokenizers, _loaded(tokenizers).items(), strict=True)
     }
-    texts: Mapping[str, Listing] = texts_of(options)
+    texts: Mapping[str, Listing] = _texts_of(options)
     if held_out and parallel:
         what = "--held-out and --parallel cannot be combined: what is held out of each file says something else"
         raise StudioError(what, "Omit one of them.")
-    origins = origins_of(tokenizers, texts)
-    for warning in origins.warnings(is_held_out=held_out):
-        warn(warning)
+    corpora = _corpora_of(tokenizers)
+    is_known = any(corpus.files for corpus in corpora.values())  # only then are the files hashed
+    contents = {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()} if is_known else {}
+    warn(*_warnings(corpora, contents, is_held_out=held_out))
     if held_out:
-        texts = origins.divided_alike(is_each=each)
+        texts = _divided_alike(texts, corpora, contents, is_each=each)
     with progress() as report:
         found = evaluate(
             named,
@@ -84,110 +83,100 @@ def evaluate_command(
             is_held_out=held_out,
             progress=lambda what, done, total: report(what.partition(" ")[0], done, total),
         )
-    print_line(printable_json(found.to_dict()) if as_json else _printed(found, each=each or parallel))
+    print_result(found.to_dict(), _printed(found, each=each or parallel), as_json=as_json)
 
 
-def loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
+def _loaded(paths: Sequence[str]) -> dict[str, AnyTokenizer]:
     """Return tokenizers by name; print a warning about each whose case is a guess."""
     from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
 
     named = {name: load_tokenizer(path) for name, path in _by_name(paths).items()}
     for path, tokenizer in zip(paths, named.values(), strict=True):
-        for warning in guessed_case(tokenizer, path):
-            warn(warning)
+        warn(*guessed_case(tokenizer, path))
     return named
 
 
-def texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
+def _texts_of(options: Mapping[str, Any]) -> dict[str, Listing]:
     """Return the texts of ``--on`` by name."""
     listed = {}
     for name, path in _by_name(options["on"]).items():
-        sources = listed_sources({**options, "files": [path]})
+        sources = shared.listed_sources({**options, "files": [path]})
         if sources is None:
             raise StudioError("--on needs a text that can be read twice", "Write it to a file.")
         listed[name] = sources
     return listed
 
 
-@dataclass(frozen=True, slots=True)
-class Origins:
-    """What tokenizers were trained on, as far as their manifests say, beside the texts to measure on.
-
-    Attributes
-    ----------
-    corpora
-        The corpus of each tokenizer, by its path.
-    texts
-        The texts by name.
-    files
-        What is in the files of each text; nothing if no manifest names any.
-    """
-
-    corpora: Mapping[str, CorpusRecord]
-    texts: Mapping[str, Listing]
-    files: Mapping[str, tuple[RecordedFile, ...]]
-
-    def warnings(self, *, is_held_out: bool) -> Iterator[str]:
-        """Yield a sentence about each tokenizer that was trained on what it is measured on."""
-        for path, corpus in self.corpora.items():
-            digests = _digests(corpus.files)
-            known = next((file for each in self.files.values() for file in each if file.sha256 in digests), None)
-            if known is None:
-                continue
-            name, text, is_divided = display_name(path), display_name(known.path), corpus.sha256_missing == HELD_OUT
-            if is_held_out and not is_divided:
-                yield (
-                    f"{name} was trained on all of {text}, also on what is held out of it: specify the tokenizer that "
-                    "train --held-out-model writes."
-                )
-            elif not is_held_out:
-                part = "most" if is_divided else "all"
-                more = "" if is_divided else ", with the tokenizer that train --held-out-model writes"
-                yield (
-                    f"{name} was trained on {part} of {text}, and knows it better than other text. Measure with "
-                    f"--held-out{more}."
-                )
-
-    def divided_alike(self, *, is_each: bool) -> Mapping[str, Listing]:
-        """Return the texts as they are to be divided: the files together, in the order of the training."""
-        given = {name: [file.sha256 for file in files] for name, files in self.files.items()}
-        everything = list(chain.from_iterable(given.values()))
-        together: list[list[str | None]] = []
-        is_alone = False  # whether one was trained on a part of one of the texts
-        for path, corpus in self.corpora.items():
-            read = [file.sha256 for file in corpus.files]
-            if corpus.sha256_missing != HELD_OUT or not _digests(corpus.files).intersection(everything):
-                continue
-            if read in given.values() and len(given) > 1:
-                is_alone = True
-            elif Counter(read) == Counter(everything):
-                together.append(read)
-            else:
-                names = ", ".join(display_name(file.path) for file in corpus.files)
-                raise StudioError(
-                    "{tokenizer}: a part was held out of these files together: {files}",
-                    "Measure on all of them, and on no others.",
-                    tokenizer=display_name(path),
-                    files=names,
-                )
-        if len(self.texts) < 2 and not together:
-            return self.texts
-        if any(read != together[0] for read in together) or (together and is_alone):
-            raise StudioError(
-                "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them",
-                "Measure them one by one.",
+def _warnings(
+    corpora: Mapping[str, CorpusRecord], files: Mapping[str, Sequence[RecordedFile]], *, is_held_out: bool
+) -> Iterator[str]:
+    """Yield a sentence about each tokenizer that was trained on what it is measured on."""
+    for path, corpus in corpora.items():
+        digests = _digests(corpus.files)
+        known = next((file for each in files.values() for file in each if file.sha256 in digests), None)
+        if known is None:
+            continue
+        name, text, is_divided = display_name(path), display_name(known.path), corpus.sha256_missing == HELD_OUT
+        if is_held_out and not is_divided:
+            yield (
+                f"{name} was trained on all of {text}, also on what is held out of it: specify the tokenizer that "
+                "train --held-out-model writes."
             )
-        if together and is_each and len(self.texts) > 1:
-            what = "--held-out and --each cannot be combined: one part of all files together was held out"
-            raise StudioError(what, "Omit --each.")
-        if is_each or is_alone:
-            return self.texts
-        listed = [file for each in self.texts.values() for file in each.files]
-        if together:
-            places = {digest: number for number, digest in enumerate(together[0])}
-            digests = dict(zip(listed, everything, strict=True))
-            listed.sort(key=lambda file: places[digests[file]])
-        return {"": Listing(tuple(listed))}
+        elif not is_held_out:
+            part = "most" if is_divided else "all"
+            more = "" if is_divided else ", with the tokenizer that train --held-out-model writes"
+            yield (
+                f"{name} was trained on {part} of {text}, and knows it better than other text. Measure with "
+                f"--held-out{more}."
+            )
+
+
+def _divided_alike(
+    texts: Mapping[str, Listing],
+    corpora: Mapping[str, CorpusRecord],
+    contents: Mapping[str, Sequence[RecordedFile]],
+    *,
+    is_each: bool,
+) -> Mapping[str, Listing]:
+    """Return the texts as they are to be divided: the files together, in the order of the training."""
+    given = {name: [file.sha256 for file in files] for name, files in contents.items()}
+    everything = list(chain.from_iterable(given.values()))
+    together: list[list[str | None]] = []
+    is_alone = False  # whether one was trained on a part of one of the texts
+    for path, corpus in corpora.items():
+        read = [file.sha256 for file in corpus.files]
+        if corpus.sha256_missing != HELD_OUT or not _digests(corpus.files).intersection(everything):
+            continue
+        if read in given.values() and len(given) > 1:
+            is_alone = True
+        elif Counter(read) == Counter(everything):
+            together.append(read)
+        else:
+            names = ", ".join(display_name(file.path) for file in corpus.files)
+            raise StudioError(
+                "{tokenizer}: a part was held out of these files together: {files}",
+                "Measure on all of them, and on no others.",
+                tokenizer=display_name(path),
+                files=names,
+            )
+    if len(texts) < 2 and not together:
+        return texts
+    if any(read != together[0] for read in together) or (together and is_alone):
+        raise StudioError(
+            "With --held-out, these tokenizers cannot be compared: different parts of FILES were held out for them",
+            "Measure them one by one.",
+        )
+    if together and is_each and len(texts) > 1:
+        what = "--held-out and --each cannot be combined: one part of all files together was held out"
+        raise StudioError(what, "Omit --each.")
+    if is_each or is_alone:
+        return texts
+    listed = [file for each in texts.values() for file in each.files]
+    if together:
+        places = {digest: number for number, digest in enumerate(together[0])}
+        digests = dict(zip(listed, everything, strict=True))
+        listed.sort(key=lambda file: places[digests[file]])
+    return {"": Listing(tuple(listed))}
 
 
 def _digests(files: Iterable[RecordedFile]) -> set[str]:
@@ -204,17 +193,12 @@ def _is_of_words(path: str) -> bool:
     return reads_text(str(training.get("trainer"))) and training.get("trained_on") == "words"
 
 
-def origins_of(paths: Sequence[str], texts: Mapping[str, Listing]) -> Origins:
-    """Return what tokenizers were trained on; the files of the texts are hashed if a manifest names any."""
+def _corpora_of(paths: Sequence[str]) -> dict[str, CorpusRecord]:
+    """Return what tokenizers were trained on, as far as their manifests say."""
     from wordpiece_studio.storage.tokenizer_loading import manifest_of_tokenizer
 
     manifests = {path: manifest_of_tokenizer(Path(path)) for path in paths}
-    corpora = {
-        path: manifest.corpus for path, manifest in manifests.items() if manifest is not None and manifest.corpus
-    }
-    if not any(corpus.files for corpus in corpora.values()):
-        return Origins(corpora, texts, {})
-    return Origins(corpora, texts, {name: recorded_files(noted_files(listed.files)) for name, listed in texts.items()})
+    return {path: manifest.corpus for path, manifest in manifests.items() if manifest is not None and manifest.corpus}
 
 
 def _by_name(paths: Sequence[str]) -> dict[str, str]:
@@ -239,3 +223,98 @@ def _printed(found: Evaluation, *, each: bool) -> str:
     if any(figures.loses_text for figures in (*found.figures, *chain.from_iterable(found.parts.values()))):
         lines.append(f"\n{LOST_TEXT}")
     return "\n".join(lines)
+
+
+# ---- compare ---------------------------------------------------------------------------------------------------------
+
+
+def compare_command(
+    options: dict[str, Any],
+    first: Annotated[
+        str, Argument(help=f"A tokenizer: {_TOKENIZER}; or a table of merges that train wrote.", metavar="A")
+    ],
+    second: Annotated[str, Argument(help="Another tokenizer or table of merges.", metavar="B")],
+    on: Annotated[
+        list[str] | None,
+        Option("--on", help=f"Also compare how the words of a text are split. {TEXT_FILES}.", metavar="FILES"),
+    ] = None,
+    top: Annotated[int, Option(help="Print this many words that are split differently.", metavar="N", min=0)] = 20,
+    as_json: shared.JsonOption = False,
+    kind: shared.KindOption = None,
+    word_counts: shared.WordCountsOption = False,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    errors: shared.ErrorsOption = "strict",
+) -> None:
+    """Show where two tokenizers differ: in their vocabularies, in how they split words, and in their merges."""
+    from wordpiece_studio.evaluation.differences import compare, divergence  # with it comes the trainer
+
+    are_tables = [Path(path).suffix.lower() in _TABLES for path in (first, second)]
+    if any(are_tables):
+        if not all(are_tables) or on:
+            what = "A table of merges can only be compared with another, and without --on"
+            raise StudioError(what, "Specify two tables of merges or two tokenizers.")
+        parting = divergence(_pairs_in(first), _pairs_in(second))
+        print_result({"divergence": _plain(parting)}, _merges_line(parting), as_json=as_json)
+        return
+    one, other = _loaded([first, second]).values()
+    with progress() as report:
+        files = [file for listed in _texts_of({**options, "on": on or []}).values() for file in listed.files]
+        found = compare(one, other, files, progress=report)
+    print_result(_summary(found, top), _compared(found, top), as_json=as_json)
+
+
+def _pairs_in(path: str) -> list[tuple[str, str]]:
+    from wordpiece_studio.storage.merge_table import read_merge_table
+
+    columns = read_merge_table(path)
+    return list(zip(columns["left"], columns["right"], strict=True))
+
+
+def _plain(record: Divergence | VocabularyOverlap | None) -> dict[str, Any] | None:
+    return None if record is None else dataclasses.asdict(record)
+
+
+def _summary(found: TokenizerComparison, top: int) -> dict[str, Any]:
+    words = found.differences
+    return {
+        "overlap": {**dataclasses.asdict(found.overlap), "share": found.overlap.share},
+        "has_merges": found.has_merges,
+        "divergence": _plain(found.divergence),
+        "differences": None
+        if words is None
+        else {
+            "distinct_words": words.distinct_words,
+            "total": words.total,
+            "differing_words": len(words.words),
+            "share": words.share,
+            "words": [dataclasses.asdict(word) for word in words.words[:top]],
+        },
+    }
+
+
+def _compared(found: TokenizerComparison, top: int) -> str:
+    overlap = found.overlap
+    first, second = overlap.sizes
+    lines = [f"{first:,} and {second:,} tokens: {overlap.shared:,} in both, {overlap.share:.1%} of all"]
+    lines += aligned([(f"of the first {depth:,}", f"{share:.1%}") for depth, share in overlap.by_rank])
+    lines += [_merges_line(found.divergence)] if found.has_merges else []
+    return "\n".join(lines + ([] if found.differences is None else _word_lines(found.differences, top)))
+
+
+def _merges_line(parting: Divergence | None) -> str:
+    if parting is None:
+        return "All merges are the same"
+    pairs = ["nothing" if pair is None else printable(" + ".join(pair)) for pair in (parting.first, parting.second)]
+    return f"A and B diverge at step {parting.step:,}: A merges {pairs[0]}, B merges {pairs[1]}"
+
+
+def _word_lines(words: WordDifferences, top: int) -> list[str]:
+    shown = words.words[:top]
+    rows = [
+        (printable(" ".join(each.first)), printable(" ".join(each.second)), printable(each.word), f"{each.count:,}")
+        for each in shown
+    ]
+    number = f"{len(words.words):,} of {words.distinct_words:,} distinct words are split differently"
+    head = f"{number}, {words.share:.2%} of the text"
+    return [head, *(aligned([("A", "B", "word", "count"), *rows], names=3) if rows else [])]

@@ -6,29 +6,15 @@ import shlex
 import time
 from typing import TYPE_CHECKING, Annotated, Any
 
-from wordpiece_studio.cli.messages import STDIN, no_words, number_of, print_line
-from wordpiece_studio.cli.options import (
-    FILES,
-    ColumnOption,
-    EncodingOption,
-    JsonOption,
-    KindOption,
-    NormalizerOption,
-    PreTokenizerOption,
-    RemoveOption,
-    UserTokensOption,
-    WordCountsOption,
-    listed_sources,
-    opened_stdin,
-    tokens_in,
-    with_removal,
-)
+from wordpiece_studio.cli import options as shared
+from wordpiece_studio.cli.messages import STDIN, no_words, number_of, print_result
+from wordpiece_studio.cli.options import FILES
 from wordpiece_studio.cli.parameters import Argument
 from wordpiece_studio.corpus.linter.evidence import LARGEST_SAMPLE
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix
 from wordpiece_studio.corpus.linter.linter import lint
 from wordpiece_studio.corpus.listing import opened
-from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
@@ -44,24 +30,24 @@ _MOST_CHARACTERS = 60
 def lint_command(
     options: dict[str, Any],
     files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
-    as_json: JsonOption = False,
-    kind: KindOption = None,
-    word_counts: WordCountsOption = False,
-    column: ColumnOption = None,
-    encoding: EncodingOption = None,
-    normalizer: NormalizerOption = "bert-cased",
-    pre_tokenizer: PreTokenizerOption = "bert",
-    remove: RemoveOption = "",
-    user_tokens: UserTokensOption = None,
+    as_json: shared.JsonOption = False,
+    kind: shared.KindOption = None,
+    word_counts: shared.WordCountsOption = False,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    normalizer: shared.NormalizerOption = "bert-cased",
+    pre_tokenizer: shared.PreTokenizerOption = "bert",
+    remove: shared.RemoveOption = "",
+    user_tokens: shared.UserTokensOption = None,
 ) -> int:
     """Look for what would spoil a vocabulary, and say which option helps. The exit code is 1 if there are warnings.
 
     A large corpus is examined in parts, evenly chosen.
     """
     started = time.monotonic()
-    normalizing = with_removal(resolve_normalizer(normalizer), remove)
+    normalizing = shared.with_removal(resolve_normalizer(normalizer), remove)
     options["errors"] = "replace"  # what cannot be decoded is a finding
-    sources, own = listed_sources(options), tokens_in(user_tokens)
+    sources, own = shared.listed_sources(options), shared.tokens_in(user_tokens)
     if sources is None:
         text = _beginning_of_stdin(options)
         _check_any(text, options)
@@ -71,15 +57,13 @@ def lint_command(
         found = lint(sources, normalizing, pre_tokenizer, user_tokens=own)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
-    if as_json:
-        data = [_as_data(finding, options) for finding in found]
-        seconds = round(time.monotonic() - started, 3)
-        print_line(printable_json({"findings": data, "warnings": warnings, "files": number, "seconds": seconds}))
-    else:
-        for finding in found:
-            print_line("\n".join(_lines(finding, options)))
-        notes = number_of(len(found) - warnings, "note")
-        print_line(f"{number_of(warnings, 'warning')} and {notes} about {number_of(number, 'file')}")
+    lines = [line for finding in found for line in _lines(finding, options)]
+    notes = number_of(len(found) - warnings, "note")
+    lines.append(f"{number_of(warnings, 'warning')} and {notes} about {number_of(number, 'file')}")
+    data = [_as_data(finding, options) for finding in found]
+    seconds = round(time.monotonic() - started, 3)
+    summary = {"findings": data, "warnings": warnings, "files": number, "seconds": seconds}
+    print_result(summary, "\n".join(lines), as_json=as_json)
     return 1 if warnings else 0
 
 
@@ -97,7 +81,7 @@ def _check_any(text: object, options: Mapping[str, Any]) -> None:
 def _beginning_of_stdin(options: Mapping[str, Any]) -> str:
     texts: list[str] = []
     length = 0
-    with opened_stdin(options) as stream:
+    with shared.opened_stdin(options) as stream:
         for piece in stream.pieces():
             texts.append(piece.text)
             length += len(piece.text)

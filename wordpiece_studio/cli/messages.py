@@ -19,11 +19,11 @@ from wordpiece_studio.corpus.rows import CHARACTERS_ADVICE, NAME_COLUMN_ADVICE, 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.stopping import finished, undo_if_stopped
 from wordpiece_studio.storage.manifest import REPLACE_ADVICE
-from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.system.printable import display_name, printable, printable_json
 from wordpiece_studio.tokenizer.tokenizer import NO_ID, Tokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.progress import Progress, TaskID
 
@@ -93,9 +93,15 @@ def print_line(text: str, end: str = "\n") -> None:
         raise OutputClosed from None  # typer would end the program with an error
 
 
-def warn(text: str) -> None:
-    """Print a line on stderr."""
-    sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+def warn(*texts: str) -> None:
+    """Print lines on stderr."""
+    for text in texts:
+        sys.stderr.write(f"{PROGRAM}: {printable(text)}\n")
+
+
+def print_result(summary: Mapping[str, object], words: str, *, as_json: bool) -> None:
+    """Print the result of a command."""
+    print_line(printable_json(summary) if as_json else words)
 
 
 @contextmanager

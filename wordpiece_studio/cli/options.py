@@ -10,6 +10,7 @@ import shlex
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args
 
@@ -75,6 +76,11 @@ def option(text: str, panel: str, values: Any = (), **more: Any) -> Any:
     return Option(help=text, rich_help_panel=panel, **more)
 
 
+def flag(name: str, text: str, panel: str = "") -> Option:
+    """Return an option without a value."""
+    return Option(name, help=text, **({"rich_help_panel": panel} if panel else {}))
+
+
 def _names_in(text: str) -> list[str]:
     return [name.strip() for name in text.partition(";")[0].split(",") if ":" not in name]
 
@@ -82,7 +88,7 @@ def _names_in(text: str) -> list[str]:
 VocabOption = Annotated[
     str, Option(help="A folder that train wrote, or a vocab.txt or tokenizer.json.", metavar="DIR|FILE")
 ]
-JsonOption = Annotated[bool, Option("--json", help="Print JSON, for programs.")]
+JsonOption = Annotated[bool, flag("--json", "Print JSON, for programs.")]
 GivenOption = Annotated[str | None, option("Use this instead of the one the vocabulary was trained with.", TEXT)]
 RemoveOption = Annotated[str, option("Characters to remove after normalizing.", TEXT, metavar="CHARACTERS")]
 TEXT_FILES = "Files, folders and patterns: text, JSONL, CSV, TSV or Parquet, also compressed"
@@ -91,9 +97,7 @@ KindOption = Annotated[
     str | None,
     option(f"{', '.join(get_args(FileKind))}; if the file extension does not say.", TEXT, FileKind, metavar="KIND"),
 ]
-WordCountsOption = Annotated[
-    bool, Option("--word-counts", help="The files are tables of words and counts.", rich_help_panel=TEXT)
-]
+WordCountsOption = Annotated[bool, flag("--word-counts", "The files are tables of words and counts.", TEXT)]
 ColumnOption = Annotated[
     str | None,
     option("The column or field with the text, or the number of the column.", TEXT, metavar="NAME"),
@@ -133,8 +137,7 @@ def loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | No
     from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer  # large: it reads many formats
 
     _check_default(vocab)
-    tokenizer = load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer)
-    return _with_removal(tokenizer, remove)
+    return _with_removal(load_wordpiece_tokenizer(vocab, normalizer, pre_tokenizer), remove)
 
 
 def any_loaded_tokenizer(vocab: str, normalizer: str | None, pre_tokenizer: str | None, remove: str) -> AnyTokenizer:
@@ -164,9 +167,7 @@ def _with_removal(tokenizer: Tokenizer, remove: str) -> Tokenizer:
 
 ForceOption = Annotated[
     bool,
-    Option(
-        "--force", help="Replace existing files even if WordPiece Studio did not write them or they have changed since."
-    ),
+    flag("--force", "Replace existing files even if WordPiece Studio did not write them or they have changed since."),
 ]
 
 
@@ -284,7 +285,7 @@ def read_held_out(
             special_tokens=config.special_tokens,
             user_tokens=config.user_tokens,
             max_word_length=options["max_word_length"],
-            progress=lambda done: report("Reading held-out text", done.bytes_done, done.bytes_total),
+            progress=partial(report_counting, report, what="Reading held-out text"),
         )
 
 
@@ -297,14 +298,16 @@ def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream]:
         yield opened_stream(stream, _stream_name(name), _stream_kind(options), **reading)
 
 
+def report_counting(report: Report, progress: CountingProgress, what: str = "Counting") -> None:
+    """Show how far counting is."""
+    report(what, progress.bytes_done, progress.bytes_total)
+
+
 def counted_words(
     options: Mapping[str, Any], files: Listing | None, normalizer: Normalizer, report: Report
 ) -> WordCounts:
     """Return the words of files, or of standard input, counted according to the options."""
     counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length", "user_tokens")}
-
-    def report_progress(progress: CountingProgress) -> None:
-        report("Counting", progress.bytes_done, progress.bytes_total)
 
     if files is None:
         (name,) = options["files"]
@@ -317,7 +320,7 @@ def counted_words(
         counts = counts.at_least(options["min_count"])
     else:
         counting |= {name: options[name] for name in ("processes", "cluster", "min_count")}
-        counts = count_words(files, normalizer, **counting, progress=report_progress)
+        counts = count_words(files, normalizer, **counting, progress=partial(report_counting, report))
         if all(file.kind == "word-counts" for file in files.files):
             counts.statistics = replace(counts.statistics, user_tokens=_tokens_behind(files.files))
     if not counts and counts.statistics.rare_words:
@@ -377,20 +380,11 @@ def _kind(options: Mapping[str, Any]) -> FileKind | None:
 
 
 class CorpusNotes:
-    """The state of the corpus files before they are counted.
-
-    Parameters
-    ----------
-    files
-        The files; None for standard input.
-    options
-        The options of the command.
-    """
+    """The state of the corpus files before they are counted; there are none for standard input."""
 
     def __init__(self, files: Sequence[CorpusFile] | None, options: Mapping[str, Any]) -> None:
         self._noted = None if files is None else noted_files(files)
-        self._longest = options["max_word_length"]
-        self._rarest = options["min_count"]
+        self._limits = {name: options[name] for name in ("max_word_length", "min_count")}
         self._hashing: HashingBeside | None = None
 
     def hash_beside(self) -> None:
@@ -402,7 +396,5 @@ class CorpusNotes:
         """Wait for the hashes and return the record for the manifest."""
         self.hash_beside()
         if self._hashing is None:
-            return CorpusRecord(
-                sha256_missing=STREAM, max_word_length=self._longest, min_count=self._rarest
-            )  # fmt: skip
-        return record_of_files(self._hashing.files(), max_word_length=self._longest, min_count=self._rarest)
+            return CorpusRecord(sha256_missing=STREAM, **self._limits)
+        return record_of_files(self._hashing.files(), **self._limits)

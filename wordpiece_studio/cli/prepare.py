@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from wordpiece_studio.cli.messages import number_of, print_line, progress
+from wordpiece_studio.cli.messages import number_of, print_result, progress
 from wordpiece_studio.cli.options import JsonOption  # noqa: TC001  # typer evaluates it
 from wordpiece_studio.compiled.kernel_cache import (
     KERNEL_PACKAGES,
@@ -13,7 +13,7 @@ from wordpiece_studio.compiled.kernel_cache import (
     load_kernels,
     number_of_kernels,
 )
-from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.system.printable import display_name
 
 
 def prepare_command(as_json: JsonOption = False) -> None:
@@ -27,11 +27,9 @@ def prepare_command(as_json: JsonOption = False) -> None:
             load_kernels(package)  # also finds out whether the cache is damaged
     seconds, folder = time.monotonic() - started, cache_folder("text").parent
     kernels = {package: number_of_kernels(package) for package in KERNEL_PACKAGES}
-    if as_json:
-        engines = [{"name": name, "kernels": kernels[name], "compiled": name in compiled} for name in KERNEL_PACKAGES]
-        print_line(printable_json({"engines": engines, "folder": str(folder), "seconds": round(seconds, 3)}))
-        return
-    for package in compiled:
-        print_line(f"Compiled the {package} engine: {number_of(kernels[package], 'kernel')}.")
+    lines = [f"Compiled the {package} engine: {number_of(kernels[package], 'kernel')}." for package in compiled]
     done = f"in {seconds:.1f} s" if compiled else "before"
-    print_line(f"Everything was compiled {done}, and is kept in {display_name(folder)}")
+    lines.append(f"Everything was compiled {done}, and is kept in {display_name(folder)}")
+    engines = [{"name": name, "kernels": kernels[name], "compiled": name in compiled} for name in KERNEL_PACKAGES]
+    summary = {"engines": engines, "folder": str(folder), "seconds": round(seconds, 3)}
+    print_result(summary, "\n".join(lines), as_json=as_json)

@@ -6,16 +6,8 @@ import dataclasses
 import threading
 from typing import TYPE_CHECKING, Annotated
 
+from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import STDIN, guessed_case, ladder, no_unknown_token, print_line, warn
-from wordpiece_studio.cli.options import (
-    GivenOption,
-    JsonOption,
-    RemoveOption,
-    VocabOption,
-    any_loaded_tokenizer,
-    loaded_tokenizer,
-    stdin,
-)
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.corpus.files import decoded_lines
 from wordpiece_studio.errors import StudioError
@@ -34,19 +26,20 @@ _MOST_CHARACTERS = 1 << 18
 
 def tokenize_command(
     text: Annotated[str, Argument(help="The text; - or nothing for stdin, line by line.", metavar="TEXT")] = "-",
-    vocab: VocabOption = ".",
-    normalizer: GivenOption = None,
-    pre_tokenizer: GivenOption = None,
-    remove: RemoveOption = "",
+    vocab: shared.VocabOption = ".",
+    normalizer: shared.GivenOption = None,
+    pre_tokenizer: shared.GivenOption = None,
+    remove: shared.RemoveOption = "",
     ids: Annotated[bool, Option("--ids", help="Print token IDs instead of tokens.")] = False,
-    as_json: JsonOption = False,
+    as_json: shared.JsonOption = False,
 ) -> None:
     """Tokenize text: one line of tokens per line."""
-    tokenizer = any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
-    for warning in guessed_case(tokenizer, vocab):
-        warn(warning)
+    tokenizer = shared.any_loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    warn(*guessed_case(tokenizer, vocab))
     is_warned = not (ids or as_json)
-    for line, encoding in _encoded(tokenizer, decoded_lines(stdin(), STDIN) if text == "-" else text.split("\n")):
+    for line, encoding in _encoded(
+        tokenizer, decoded_lines(shared.stdin(), STDIN) if text == "-" else text.split("\n")
+    ):
         if not is_warned and isinstance(tokenizer, Tokenizer) and NO_ID in encoding.ids:
             is_warned = True
             warn(no_unknown_token(tokenizer.vocabulary.unk_token))
@@ -75,19 +68,18 @@ def _encoded(tokenizer: AnyTokenizer, lines: Iterable[str]) -> Iterator[tuple[st
 
 def explain_command(
     word: Annotated[str, Argument(help="The word; a text is explained word by word.", metavar="WORD")],
-    vocab: VocabOption = ".",
-    normalizer: GivenOption = None,
-    pre_tokenizer: GivenOption = None,
-    remove: RemoveOption = "",
-    as_json: JsonOption = False,
+    vocab: shared.VocabOption = ".",
+    normalizer: shared.GivenOption = None,
+    pre_tokenizer: shared.GivenOption = None,
+    remove: shared.RemoveOption = "",
+    as_json: shared.JsonOption = False,
 ) -> None:
     """Show which pieces longest match tries for a word, and if the word is unknown, why."""
-    tokenizer = loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
+    tokenizer = shared.loaded_tokenizer(vocab, normalizer, pre_tokenizer, remove)
     words = tokenizer.pipeline.words(word)
     if not words:
         raise StudioError("There is no word in {text!r}", "Specify a word.", text=word)
-    for warning in guessed_case(tokenizer, vocab):
-        warn(warning)
+    warn(*guessed_case(tokenizer, vocab))
     for trace in map(tokenizer.explain, words):
         print_line(printable_json(dataclasses.asdict(trace)) if as_json else ladder(trace, tokenizer.max_word_length))
 

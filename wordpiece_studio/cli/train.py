@@ -10,53 +10,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
+from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
     detected_encodings,
     held_out_words,
     loss_warnings,
     missing_floor,
-    print_line,
+    print_result,
     progress,
     summary_words,
     warn,
 )
-from wordpiece_studio.cli.options import (
-    ALPHABET,
-    CHOICE,
-    FILES,
-    JUDGING,
-    ROLES,
-    STOP,
-    ClusterOption,
-    ColumnOption,
-    CorpusNotes,
-    EncodingOption,
-    ErrorsOption,
-    ForceOption,
-    HistoryOption,
-    JsonOption,
-    KindOption,
-    LongestWordOption,
-    MinCountOption,
-    NormalizerOption,
-    PreTokenizerOption,
-    ProcessesOption,
-    RemoveOption,
-    UserTokensOption,
-    WordCountsOption,
-    check_results,
-    counted_words,
-    held_out_source,
-    is_stream,
-    listed_sources,
-    option,
-    read_held_out,
-    results,
-    table_warnings,
-    tokens_in,
-    warn_of_known_text,
-    with_removal,
-)
+from wordpiece_studio.cli.options import ALPHABET, CHOICE, FILES, JUDGING, ROLES, STOP, flag, option
 from wordpiece_studio.cli.parameters import Argument, Option
 from wordpiece_studio.cli.train_by import check_by, check_replayed, read_by, trained_by, write_by
 from wordpiece_studio.compiled.kernel_cache import load_kernels
@@ -81,7 +46,6 @@ from wordpiece_studio.storage.merge_table import check_merge_table_place, write_
 from wordpiece_studio.storage.tokenizer_directory import Only, check_saving, checked_only, save_directory, written_names
 from wordpiece_studio.storage.vocab_txt import JSON_ALONE_ADVICE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import check_folder
-from wordpiece_studio.system.printable import printable_json
 from wordpiece_studio.text.huggingface_steps import VOCABULARY_ALONE_ADVICE
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -126,24 +90,20 @@ BY = "Training with another library"
 ByOption = Annotated[
     str | None, option("Train with another library: " + ", ".join(get_args(LibraryTrainer)) + ".", BY, LibraryTrainer)
 ]
-TwiceOption = Annotated[bool, Option("--twice", help="Train twice and print the differences.", rich_help_panel=BY)]
 ReplayOption = Annotated[
     bool,
-    Option(
+    flag(
         "--replay",
-        help="Then train again in WordPiece Studio with the library's tie-breaking order, for the same vocabulary "
-        "with its merges.",
-        rich_help_panel=BY,
+        "Then train again in WordPiece Studio with the library's tie-breaking order, for the same vocabulary with its "
+        "merges.",
+        BY,
     ),
 ]
 CoverageOption = Annotated[
     float | None,
     option("SentencePiece: include this share of all characters in the alphabet.", BY, show_default="0.9995"),
 ]
-FallbackOption = Annotated[
-    bool,
-    Option("--byte-fallback", help="SentencePiece: unknown characters become bytes.", rich_help_panel=BY),
-]
+FallbackOption = Annotated[bool, flag("--byte-fallback", "SentencePiece: unknown characters become bytes.", BY)]
 OnlyOption = Annotated[
     str | None,
     Option(
@@ -170,22 +130,22 @@ def train_command(
     options: dict[str, Any],
     files: Annotated[list[str], Argument(help=FILES, metavar="FILES")],
     output: Annotated[str, Option("-o", "--output", metavar="DIR", help="The folder to write to.")],
-    as_json: JsonOption = False,
-    normalizer: NormalizerOption = "bert-cased",
-    pre_tokenizer: PreTokenizerOption = "bert",
-    remove: RemoveOption = "",
-    kind: KindOption = None,
-    word_counts: WordCountsOption = False,
-    column: ColumnOption = None,
-    encoding: EncodingOption = None,
-    errors: ErrorsOption = "strict",
-    user_tokens: UserTokensOption = None,
-    max_word_length: LongestWordOption = 1000,
-    min_count: MinCountOption = 1,
-    processes: ProcessesOption = None,
-    cluster: ClusterOption = None,
+    as_json: shared.JsonOption = False,
+    normalizer: shared.NormalizerOption = "bert-cased",
+    pre_tokenizer: shared.PreTokenizerOption = "bert",
+    remove: shared.RemoveOption = "",
+    kind: shared.KindOption = None,
+    word_counts: shared.WordCountsOption = False,
+    column: shared.ColumnOption = None,
+    encoding: shared.EncodingOption = None,
+    errors: shared.ErrorsOption = "strict",
+    user_tokens: shared.UserTokensOption = None,
+    max_word_length: shared.LongestWordOption = 1000,
+    min_count: shared.MinCountOption = 1,
+    processes: shared.ProcessesOption = None,
+    cluster: shared.ClusterOption = None,
     by: ByOption = None,
-    twice: TwiceOption = False,
+    twice: Annotated[bool, flag("--twice", "Train twice and print the differences.", BY)] = False,
     replay: ReplayOption = False,
     character_coverage: CoverageOption = None,
     byte_fallback: FallbackOption = False,
@@ -218,14 +178,14 @@ def train_command(
     held_out: HeldOutOption = False,
     held_out_file: HeldOutFileOption = None,
     held_out_model: HeldOutModelOption = None,
-    history: HistoryOption = None,
+    history: shared.HistoryOption = None,
     only: OnlyOption = None,
     bpe: BpeOption = False,
     with_counts: WithCountsOption = False,
-    force: ForceOption = False,
+    force: shared.ForceOption = False,
 ) -> None:
     """Learn a vocabulary from texts and write it to a folder."""
-    _train(options | {"user_tokens": tokens_in(user_tokens)})
+    _train(options | {"user_tokens": shared.tokens_in(user_tokens)})
 
 
 def _train(options: Mapping[str, Any]) -> None:
@@ -237,7 +197,7 @@ def _train(options: Mapping[str, Any]) -> None:
     bpe = None
     if options["bpe"]:
         bpe = config.replaying(()) if options["replay"] else config  # a replay learns by count
-    normalizing = with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
+    normalizing = shared.with_removal(resolve_normalizer(options["normalizer"]), options["remove"])
     if options["by"] is not None and not options["replay"]:
         noticed = dataclasses.replace(config, objective="count")  # which needs no prefix, and most of them have none
         return write_by(options, config, *_counted(options, normalizing, noticed), started)
@@ -254,13 +214,16 @@ def _train(options: Mapping[str, Any]) -> None:
     if library_run is not None:
         check_replayed(library_run, trainer)
     origin = Origin(merges=trainer.current_step, corpus=notes.record())
-    warn_of_known_text(options, origin.corpus)
+    shared.warn_of_known_text(options, origin.corpus)
     figures = _held_out_figures(options, trainer)
-    with results(force=options["force"]):
+    with shared.results(force=options["force"]):
         _write(options, trainer, origin, chosen)
         _write_judged(options, figures, origin, chosen)
-    tell = _summary if options["as_json"] else _said
-    print_line(tell(trainer, options["output"], time.monotonic() - started, figures))
+    seconds = time.monotonic() - started
+    lines = [summary_words(trainer, options["output"], seconds)]
+    lines += [] if figures is None else [held_out_words(figures)]
+    summary = _summary(trainer, options["output"], seconds, figures)
+    print_result(summary, "\n".join(lines), as_json=options["as_json"])
 
 
 def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
@@ -270,21 +233,20 @@ def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: st
 
 def _counted(
     options: Mapping[str, Any], normalizer: Normalizer, config: TrainingConfig
-) -> tuple[WordCounts, CorpusNotes]:
+) -> tuple[WordCounts, shared.CorpusNotes]:
     """Return the words of the texts, while the files are being hashed; print warnings about them."""
-    sources = listed_sources(options)
+    sources = shared.listed_sources(options)
     files = None if sources is None else sources.files
-    notes = CorpusNotes(files, options)
+    notes = shared.CorpusNotes(files, options)
     with progress(of_bytes=True) as report:
         if sum(FileOnDisk(file.path).size for file in files or ()) > _BIG:
             # Counting rarely holds the interpreter lock.
             threading.Thread(target=_load_engine, daemon=True).start()
-        counts = counted_words(options, sources, normalizer, report)
+        counts = shared.counted_words(options, sources, normalizer, report)
     notes.hash_beside()
-    tables = table_warnings(counts, files or (), config.user_tokens)
+    tables = shared.table_warnings(counts, files or (), config.user_tokens)
     read = (*tables, *loss_warnings(counts), *detected_encodings(counts.statistics, options["encoding"]))
-    for warning in (*read, *map(str, corpus_notices(counts, config)), *missing_floor(config)):
-        warn(warning)
+    warn(*read, *map(str, corpus_notices(counts, config)), *missing_floor(config))
     return counts, notes
 
 
@@ -348,29 +310,24 @@ def _check_results(
     options: Mapping[str, Any], beginning: Tokenizer, only: Only | None, bpe: TrainingConfig | None
 ) -> None:
     """Report what could not be written in the end before the words are counted."""
-    output, model, force = (options[name] for name in ("output", "held_out_model", "force"))
-    with_counts = options["with_counts"]
-    written = sorted(written_names(only)) if bpe is None else bpe_names(beginning)
-    _check_places(output, options["history"], written, with_counts=with_counts, force=force)
+    output, model = options["output"], options["held_out_model"]
+    written = [MANIFEST_FILE, *(sorted(written_names(only)) if bpe is None else bpe_names(beginning))]
+    written += [COUNTS_FILE] if options["with_counts"] else []
+    _check_places(output, written, options["history"], force=options["force"])
     _check_saving(beginning, output, only, bpe)
     if model is not None:
-        _check_places(model, None, sorted(written_names(only)), with_counts=False, force=force)
+        _check_places(model, [MANIFEST_FILE, *sorted(written_names(only))], None, force=options["force"])
         _check_saving(beginning, model, only, None)
 
 
-def _check_places(output: str, history: str | None, written: Iterable[str], *, with_counts: bool, force: bool) -> None:
+def _check_places(output: str, written: Iterable[str], history: str | None, *, force: bool) -> None:
     """Check that the files to be written, as far as known in advance, can probably be written and replaced."""
     check_folder(output)
-    names = [
-        MANIFEST_FILE,
-        *written,
-        *([COUNTS_FILE] if with_counts else []),
-    ]
-    places = [Path(output) / name for name in names]
+    places = [Path(output) / name for name in written]
     if history is not None:
         check_merge_table_place(history)
         places.append(Path(history))
-    check_results(places, force=force)
+    shared.check_results(places, force=force)
 
 
 def _check_saving(tokenizer: Tokenizer, output: str, only: Only | None, bpe: TrainingConfig | None) -> None:
@@ -390,14 +347,9 @@ def _load_engine() -> None:
         load_kernels("training")
 
 
-def _said(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> str:
-    lines = [summary_words(trainer, output, seconds), *([] if figures is None else [held_out_words(figures)])]
-    return "\n".join(lines)
-
-
-def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> str:
+def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigures | None) -> dict[str, Any]:
     counts = trainer.counts
-    summary = {
+    summary: dict[str, Any] = {
         "output": output,
         "tokens": len(trainer.vocabulary),
         "merges": len(trainer.history),
@@ -412,17 +364,15 @@ def _summary(trainer: Trainer, output: str, seconds: float, figures: HeldOutFigu
     }
     if figures is not None:
         summary["held_out"] = {"words": figures.words, "tokens_per_word": figures.tokens_per_word}
-    return printable_json(summary)
+    return summary
 
 
-WithCountsOption = Annotated[
-    bool, Option("--with-counts", help="Also write the words and their counts to DIR, for verify.")
-]
+WithCountsOption = Annotated[bool, flag("--with-counts", "Also write the words and their counts to DIR, for verify.")]
 BpeOption = Annotated[
     bool,
-    Option(
+    flag(
         "--bpe",
-        help="Write byte pair encoding, with vocab.json and merges.txt, instead; for --objective count "
+        "Write byte pair encoding, with vocab.json and merges.txt, instead; for --objective count "
         "--continuing-subword-prefix ''.",
     ),
 ]
@@ -447,11 +397,11 @@ def _check_bpe(output: str, config: TrainingConfig, only: str | None, tokenizer:
 
 HeldOutOption = Annotated[
     bool,
-    Option(
+    flag(
         "--held-out",
-        help="Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies "
-        "trained on the rest.",
-        rich_help_panel=JUDGING,
+        "Hold out a tenth of the corpus and print its tokens per word for each objective, with vocabularies trained on "
+        "the rest.",
+        JUDGING,
     ),
 ]
 HeldOutFileOption = Annotated[
@@ -475,10 +425,10 @@ def _check_held_out(options: Mapping[str, Any]) -> None:
         raise StudioError("--output and --held-out-model are the same folder", "Choose another for one of them.")
     if options["bpe"] and (options["held_out"] or file is not None):
         raise StudioError("--bpe cannot be evaluated on held-out text", "Omit --bpe: the merges are the same.")
-    if options["held_out"] and is_stream(options["files"]):
+    if options["held_out"] and shared.is_stream(options["files"]):
         raise StudioError("--held-out needs a text that can be read twice", "Write it to a file.")
     if file is not None:
-        held_out_source(options)
+        shared.held_out_source(options)
 
 
 def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFigures | None:
@@ -487,9 +437,9 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
     run = None
     if options["held_out_file"] is not None:
         run = TrainingRun(counts, config, trainer.history, trainer.stop_reason)
-        text = read_held_out(held_out_text, held_out_source(options), options, counts, config)
-    elif options["held_out"] and (sources := listed_sources(options)) is not None:
-        corpus = read_held_out(divided_corpus, sources, options, counts, config)
+        text = shared.read_held_out(held_out_text, shared.held_out_source(options), options, counts, config)
+    elif options["held_out"] and (sources := shared.listed_sources(options)) is not None:
+        corpus = shared.read_held_out(divided_corpus, sources, options, counts, config)
         counts, text = corpus.rest.at_least(options["min_count"]), corpus.held_out
     else:
         return None

@@ -6,16 +6,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wordpiece_studio.cli.messages import judged_words, print_line, progress, warn
-from wordpiece_studio.cli.options import (
-    check_results,
-    held_out_source,
-    is_stream,
-    listed_sources,
-    read_held_out,
-    results,
-    warn_of_known_text,
-)
+from wordpiece_studio.cli import options as shared
+from wordpiece_studio.cli.messages import judged_words, print_result, progress, warn
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.evaluation.figures import evaluate
 from wordpiece_studio.evaluation.held_out import divided_corpus
@@ -41,7 +33,7 @@ from wordpiece_studio.storage.tokenizer_directory import (
     why_not_in_transformers,
 )
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
-from wordpiece_studio.system.printable import display_name, printable_json
+from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
@@ -88,7 +80,7 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
         check_replayable(by)
         return
     is_sentencepiece = reads_text(by)
-    if is_sentencepiece and is_stream(options["files"]):
+    if is_sentencepiece and shared.is_stream(options["files"]):
         raise StudioError("--by {by} needs a text that can be read twice", "Write it to a file.", by=by)
     unfit = _OF_WORDS | _OURS if is_sentencepiece else _OURS
     wrong = next((name for name, usual in unfit.items() if options[name] != usual), None)
@@ -104,7 +96,7 @@ def check_by(options: Mapping[str, Any], config: TrainingConfig) -> None:
 def _check_place(folder: str, by: LibraryTrainer, written: Sequence[str], *, force: bool) -> None:
     check_folder(folder)
     output = Path(folder)
-    check_results([output / name for name in written], force=force)
+    shared.check_results([output / name for name in written], force=force)
     others = (MANIFEST_FILE, *TOKENIZER_FILES, *BPE_FILES, MODEL_FILE) if TOKENIZER_FILE in written else ()
     for other in others:
         if other not in written and (output / other).exists():
@@ -132,18 +124,16 @@ def write_by(
     if reason is not None:
         warn(f"{reason}. Only {run.file_name} is written.")
     record = notes.record()
-    warn_of_known_text(options, record)
+    shared.warn_of_known_text(options, record)
     judged = _judged(options, config, run, counts)
-    with results(force=options["force"]):
+    with shared.results(force=options["force"]):
         _write(options["output"], run, counts, record)
         if options["held_out_model"] is not None and judged is not None:
             _write(options["held_out_model"], judged.run, judged.counts, record_of_rest(record))
     seconds, output = time.monotonic() - started, options["output"]
     figures = None if judged is None else judged.figures
-    if options["as_json"]:
-        print_line(_summary(run, counts, output, seconds, figures))
-    else:
-        print_line(_said(run, output, seconds, figures))
+    summary, words = _summary(run, counts, output, seconds, figures), _said(run, output, seconds, figures)
+    print_result(summary, words, as_json=options["as_json"])
 
 
 def _write(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecord) -> None:
@@ -164,13 +154,15 @@ class _Judged(NamedTuple):
 def _judged(options: Mapping[str, Any], config: TrainingConfig, run: LibraryRun, counts: WordCounts) -> _Judged | None:
     """Judge a training by another text, or one on the rest of the corpus by what is held out; None if neither."""
     is_held_out = options["held_out"]
-    sources = listed_sources(options) if is_held_out else None
+    sources = shared.listed_sources(options) if is_held_out else None
     if sources is not None:
-        counts = read_held_out(divided_corpus, sources, options, counts, config).rest.at_least(options["min_count"])
+        counts = shared.read_held_out(divided_corpus, sources, options, counts, config).rest.at_least(
+            options["min_count"]
+        )
         lines = _lines(options)
         run = trained_by({**options, "twice": False}, config, lines or counts, is_rest=lines is not None)
     elif options["held_out_file"] is not None:
-        sources = held_out_source(options)
+        sources = shared.held_out_source(options)
     else:
         return None
     with progress() as report:
@@ -223,7 +215,7 @@ def check_replayed(run: LibraryRun, trainer: Trainer) -> None:
 
 def _lines(options: Mapping[str, Any]) -> Listing | None:
     """Return the files, if their lines are what the library reads."""
-    sources = listed_sources(options) if reads_text(options["by"]) else None
+    sources = shared.listed_sources(options) if reads_text(options["by"]) else None
     if sources is None or any(file.kind == "word-counts" for file in sources.files):
         return None
     return sources
@@ -255,7 +247,7 @@ def _said(run: LibraryRun, output: str, seconds: float, figures: TokenizerFigure
 
 def _summary(
     run: LibraryRun, counts: WordCounts, output: str, seconds: float, figures: TokenizerFigures | None
-) -> str:  # fmt: skip
+) -> dict[str, Any]:  # fmt: skip
     differing = run.repetition
     summary: dict[str, Any] = {
         "output": output,
@@ -274,4 +266,4 @@ def _summary(
     if figures is not None:
         judged = {run.trainer: figures.tokens_per_word}
         summary["held_out"] = {"words": figures.words, "tokens_per_word": judged}
-    return printable_json(summary)
+    return summary

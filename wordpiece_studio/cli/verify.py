@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from wordpiece_studio.cli.messages import print_line, progress, warn
-from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option
+from wordpiece_studio.cli.messages import print_result, progress, warn
+from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option, report_counting
 from wordpiece_studio.cli.parameters import Argument
-from wordpiece_studio.system.printable import display_name, printable, printable_json
+from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.counts import CountingProgress
     from wordpiece_studio.storage.verification import Verification
 
 _WIDTH = len("unchecked")
@@ -44,54 +44,45 @@ def verify_command(
 
     started = time.monotonic()
     with progress() as report:
-
-        def report_counting(counting: CountingProgress) -> None:
-            report("Counting", counting.bytes_done, counting.bytes_total)
-
         result = verify(
             place,
             sources or (),
             is_counts=word_counts,
             processes=processes,
-            counting=report_counting,
+            counting=partial(report_counting, report),
             training=lambda done, merges: report("Training", done, merges),
         )
     seconds = time.monotonic() - started
-    if as_json:
-        print_line(_summary(result, place, seconds))
-    else:
-        _print(result, place, seconds)
+    if not as_json:
+        warn(*(f"{name} was version {then} then, and is {now} now." for name, then, now in result.versions))
+        warn(*result.notes)
+    print_result(_summary(result, place, seconds), _printed(result, place, seconds), as_json=as_json)
     return 0 if result.agrees else 1
 
 
-def _print(result: Verification, place: str, seconds: float) -> None:
-    for name, then, now in result.versions:
-        warn(f"{name} was version {then} then, and is {now} now.")
-    for note in result.notes:
-        warn(note)
+def _printed(result: Verification, place: str, seconds: float) -> str:
+    lines = []
     for check in result.checks:
         detail = f"  ({check.detail})" if check.detail else ""
-        print_line(printable(f"{check.outcome:<{_WIDTH}}  {check.name}{detail}"))
+        lines.append(printable(f"{check.outcome:<{_WIDTH}}  {check.name}{detail}"))
     differing = sum(check.outcome == "differs" for check in result.checks)
     compared = sum(check.outcome != "unchecked" for check in result.checks)
     outcome = f"all {compared} agree" if result.agrees else f"{differing} of {compared} differ"
     if not compared:
         outcome = "nothing could be compared"
     learned = f"{result.tokens:,} tokens after {result.merges:,} merges, " if result.tokens else ""
-    print_line(f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)")
+    return "\n".join([*lines, f"{display_name(place)}: {outcome} ({learned}from {result.source}, in {seconds:.1f} s)"])
 
 
-def _summary(result: Verification, place: str, seconds: float) -> str:
-    return printable_json(
-        {
-            "place": place,
-            "agrees": result.agrees,
-            "source": result.source,
-            "tokens": result.tokens,
-            "merges": result.merges,
-            "checks": [dataclasses.asdict(check) for check in result.checks],
-            "versions": [{"name": name, "then": then, "now": now} for name, then, now in result.versions],
-            "notes": list(result.notes),
-            "seconds": round(seconds, 3),
-        }
-    )
+def _summary(result: Verification, place: str, seconds: float) -> dict[str, object]:
+    return {
+        "place": place,
+        "agrees": result.agrees,
+        "source": result.source,
+        "tokens": result.tokens,
+        "merges": result.merges,
+        "checks": [dataclasses.asdict(check) for check in result.checks],
+        "versions": [{"name": name, "then": then, "now": now} for name, then, now in result.versions],
+        "notes": list(result.notes),
+        "seconds": round(seconds, 3),
+    }

@@ -1,20 +1,32 @@
-"""Every command of the window: its text, shortcuts, tooltip and icon, each made once and shared by menus and buttons.
+"""Every command of the window, made once in the menu that it is in, with its keys, tip and icon; and the menu bar.
 
 What the commands do is connected elsewhere; nothing here depends on the model.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtWidgets import QMenu, QMenuBar
 
+from wordpiece_studio.session.plural import plural
+from wordpiece_studio.ui.dialogs.help_window import help_pages
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
+from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, set_plain_tooltip
+from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from wordpiece_studio.ui.panes.corpus.samples import SampleCorpus
     from wordpiece_studio.ui.widgets.theme import Theme
+
+    MenuEntry = QAction | QMenu | str | None | tuple[str, list["MenuEntry"]]
+    """In a menu: a command, a menu, what is inserted by name, a line, or a title with the entries of a menu."""
 
 _RUN_KEYS = 8
 """Alt and a digit show a run."""
@@ -28,399 +40,358 @@ class Actions(QObject):
         self._theme = theme
         self._icons: dict[QAction, str] = {}
         self._tips: dict[QAction, str] = {}
-        self._make_file_actions()
-        self._make_edit_actions()
-        self._make_training_actions()
-        self._make_run_actions()
-        self._make_step_actions()
-        self._make_mark_actions()
-        self._make_selection_actions()
-        self._make_view_actions()
-        self._make_layout_actions()
-        self._make_help_actions()
-        self.train.setIconVisibleInMenu(False)  # it is drawn for the button's background
+        self.entries: list[MenuEntry] = []  # of the menu that is being made; in the end, the menus of the bar
+        with self._menu(self.tr("&File")):
+            self._make_file_actions()
+        with self._menu(self.tr("&Edit")):
+            self._make_edit_actions()
+        with self._menu(self.tr("&Training")):
+            self._make_training_actions()
+        with self._menu(self.tr("&Step")):
+            self._make_step_actions()
+        with self._menu(self.tr("&View")):
+            self._make_view_actions()
+        with self._menu(self.tr("&Help")):
+            self._make_help_actions()
         self._draw_icons()
         theme.changed.connect(self._draw_icons)
 
     def all(self) -> list[QAction]:
         """Return every command once."""
-        single = [each for each in vars(self).values() if isinstance(each, QAction)]
-        return list(dict.fromkeys([*single, *self.show_run.actions(), *self.library_trainers.actions()]))
+        return list(self._tips)
 
     def usual_tip(self, action: QAction) -> str:
         """Return the tooltip that a command has while it is available."""
         return self._tips[action]
 
-    # -- files, edits, training
+    # -- files and edits
 
     def _make_file_actions(self) -> None:
-        standard = QKeySequence.StandardKey
-        self.new_corpus = self._action(
-            self.tr("&New"), (standard.New,), self.tr("Start over with an empty corpus"), "new"
+        add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
+        self.new_corpus = add(tr("&New"), tr("Start over with an empty corpus"), standard.New, "new")
+        self.open_file = add(tr("&Open…"), tr("Open a project, or text files as the corpus"), standard.Open, "open")
+        self.open_folder = add(tr("Open &folder…"), tr("Open all text files in a folder as the corpus"), "Ctrl+Shift+O")
+        self.entries += ["recent", "samples", None]
+        self.save_project = add(
+            tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save"
         )
-        self.open_file = self._action(
-            self.tr("&Open…"),
-            (standard.Open,),
-            self.tr("Open a project, or text files as the corpus"),
-            "open",
+        self.save_project_as = add(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
+        self._separate()
+        self.add_files = add(tr("A&dd files…"), tr("Add text files to the corpus"), icon="new")
+        self.add_folder = add(tr("Add fo&lder…"), tr("Add all text files in a folder to the corpus"))
+        self.locate_files = add(tr("Locate &missing files…"), tr("Choose where the missing corpus files are now"))
+        self.save_corpus = add(tr("Save &corpus text as…"), tr("Save the text of the corpus to a text file"))
+        self._separate()
+        self.save_vocabulary = add(
+            tr("Export &vocabulary…"),
+            tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
+            "Ctrl+Shift+E",
         )
-        self.open_folder = self._action(
-            self.tr("Open &folder…"), ("Ctrl+Shift+O",), self.tr("Open all text files in a folder as the corpus")
+        self.export_history = add(
+            tr("&Export merge history…"), tr("Save the merges as CSV, JSONL or Parquet"), "Ctrl+E"
         )
-        self.add_files = self._action(self.tr("A&dd files…"), (), self.tr("Add text files to the corpus"), "new")
-        self.add_folder = self._action(
-            self.tr("Add fo&lder…"), (), self.tr("Add all text files in a folder to the corpus")
-        )
-        self.save_project = self._action(
-            self.tr("&Save"), ("Ctrl+S",), self.tr("Save the project: corpus, settings, merges and bookmarks in one "
-            "file"),
-            "save",
-        )  # fmt: skip
-        self.save_project_as = self._action(
-            self.tr("Save &as…"), ("Ctrl+Shift+S",), self.tr("Save the project under another name")
-        )
-        self.save_vocabulary = self._action(
-            self.tr("Export &vocabulary…"), ("Ctrl+Shift+E",),
-            self.tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
-        )  # fmt: skip
-        self.save_corpus = self._action(
-            self.tr("Save &corpus text as…"), (), self.tr("Save the text of the corpus to a text file")
-        )
-        self.locate_files = self._action(
-            self.tr("Locate &missing files…"), (), self.tr("Choose where the missing corpus files are now")
-        )
-        self.quit = self._action(self.tr("&Quit"), ("Ctrl+Q",), self.tr("Exit WordPiece Studio"))
+        self.save_chart = add(tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"))
+        self._separate()
+        self.quit = add(tr("&Quit"), tr("Exit WordPiece Studio"), "Ctrl+Q")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
     def _make_edit_actions(self) -> None:
-        standard = QKeySequence.StandardKey
-        self.undo = self._action(
-            self.tr("&Undo"),
-            (standard.Undo,),
-            self.tr("Undo the last corpus edit, or bring back the run closed last"),
-        )
-        self.redo = self._action(self.tr("&Redo"), (standard.Redo,), self.tr("Redo what was undone"))
+        add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
+        self.undo = add(tr("&Undo"), tr("Undo the last corpus edit, or bring back the run closed last"), standard.Undo)
+        self.redo = add(tr("&Redo"), tr("Redo what was undone"), standard.Redo)
+        self._separate()
         # Without shortcuts: those belong to the text fields, and a second owner would take them away.
-        self.cut = self._text_action(self.tr("Cu&t"), standard.Cut, self.tr("Cut the selected text"))
-        self.copy = self._text_action(self.tr("&Copy"), standard.Copy, self.tr("Copy the selected text"))
-        self.paste = self._text_action(self.tr("&Paste"), standard.Paste, self.tr("Insert the text on the clipboard"))
-        self.select_all = self._text_action(
-            self.tr("Select &all"), standard.SelectAll, self.tr("Select the whole text")
+        self.cut = self._text_action(tr("Cu&t"), tr("Cut the selected text"), standard.Cut)
+        self.copy = self._text_action(tr("&Copy"), tr("Copy the selected text"), standard.Copy)
+        self.paste = self._text_action(tr("&Paste"), tr("Insert the text on the clipboard"), standard.Paste)
+        self.select_all = self._text_action(tr("Select &all"), tr("Select the whole text"), standard.SelectAll)
+        self._separate()
+        self.find = add(tr("&Find in corpus…"), tr("Find text in the corpus"), standard.Find)
+        self.find_next = add(tr("Find &next"), tr("Go to the next match"), "F3")
+        self.find_previous = add(tr("Find pre&vious"), tr("Go to the previous match"), "Shift+F3")
+        self.find_token = add(tr("Find a to&ken…"), tr("Search the vocabulary"), "Ctrl+Shift+F")
+        self._separate()
+        self.type_live_text = add(
+            tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L"
         )
-        self.find = self._action(self.tr("&Find in corpus…"), (standard.Find,), self.tr("Find text in the corpus"))
-        self.find_next = self._action(self.tr("Find &next"), ("F3",), self.tr("Go to the next match"))
-        self.find_previous = self._action(self.tr("Find pre&vious"), ("Shift+F3",), self.tr("Go to the previous match"))
+
+    # -- training
 
     def _make_training_actions(self) -> None:
-        self.train = self._action(
-            self.tr("&Train"), ("F5", "Ctrl+Return", "Ctrl+Enter"),
-            self.tr("Train a vocabulary on the corpus, as a new run"), "play",
-        )  # fmt: skip
-        self.train_further = self._action(
-            self.tr("Train &further…"), ("Shift+F5", "Ctrl+Shift+Return"),
-            self.tr("Raise the vocabulary size and continue; everything learned is kept"), "further",
-        )  # fmt: skip
-        self.pause = self._action(
-            self.tr("&Pause"), ("F6",), self.tr("Pause the training; it can be resumed later"), "pause"
+        add, tr = self._action, self.tr
+        self.train = add(
+            tr("&Train"), tr("Train a vocabulary on the corpus, as a new run"), "F5 Ctrl+Return Ctrl+Enter", "play"
         )
-        self.stop = self._action(
-            self.tr("St&op and keep"), ("F7",), self.tr("Stop training and keep the merges learned so far"), "stop"
+        self.train.setIconVisibleInMenu(False)  # it is drawn for the button's background
+        self.train_further = add(
+            tr("Train &further…"),
+            tr("Raise the vocabulary size and continue; everything learned is kept"),
+            "Shift+F5 Ctrl+Shift+Return",
+            "further",
         )
-        self.library_trainers = QActionGroup(self)
-        for trainer, text in (
-            ("tokenizers-wordpiece", self.tr("&WordPiece (tokenizers)")),
-            ("tokenizers-bpe", self.tr("&BPE (tokenizers)")),
-            ("tokenizers-unigram", self.tr("&Unigram (tokenizers)")),
-            ("sentencepiece-bpe", self.tr("B&PE (SentencePiece)")),
-            ("sentencepiece-unigram", self.tr("U&nigram (SentencePiece)")),
-        ):
-            action = self._action(
-                text, (), self.tr("Train on the corpus words with this library’s own trainer, as a new run")
-            )
-            action.setData(trainer)
-            self.library_trainers.addAction(action)
-        self.library_trainers.setExclusive(False)
-        self.library_twice = self._action(
-            self.tr("Train &twice and compare"), (),
-            self.tr("Some libraries learn a different vocabulary each time, even from the same words"),
-        )  # fmt: skip
-        self.library_twice.setCheckable(True)
-        self.stop_library = self._action(
-            self.tr("&Stop library training"), (), self.tr("Stop training with another library and discard the result")
-        )
-        self.stop.setIconText(self.tr("Stop"))  # there is one place for all buttons of the training
-        self.objectives = QActionGroup(self)
-        for objective, text, tip in (
-            ("likelihood", self.tr("&Likelihood"), self.tr("Merge the pair that makes the corpus most probable")),
-            ("score", self.tr("&Score"),
-             self.tr("Merge the pair with the highest score, as in the Hugging Face course")),
-            ("count", self.tr("&Count (BPE)"), self.tr("Merge the most frequent pair, as in byte pair encoding (BPE)")),
-        ):  # fmt: skip
-            self._choice(self.objectives, objective, text, tip=tip)
-        self.special_tokens = self._action(
-            self.tr("&Special tokens…"), (), self.tr("Choose the tokens that come first and are never learned")
-        )
-        self.longest_word = self._action(
-            self.tr("Maximum word &length…"), (), self.tr("Choose the length up to which words are counted")
-        )
-        self.train_as_you_type = self._action(
-            self.tr("Train as you t&ype"),
-            (),
-            self.tr("Train a small corpus after every edit or change of a setting, as a preview"),
+        self.pause = add(tr("&Pause"), tr("Pause the training; it can be resumed later"), "F6", "pause")
+        self.stop = add(tr("St&op and keep"), tr("Stop training and keep the merges learned so far"), "F7", "stop")
+        self.stop.setIconText(tr("Stop"))  # there is one place for all buttons of the training
+        with self._menu(tr("Train with &another library")):
+            self._make_library_actions()
+        self._separate()
+        with self._menu(tr("&Runs")):
+            self._make_run_actions()
+        self._separate()
+        with self._menu(tr("Ob&jective")):
+            self.objectives = QActionGroup(self)
+            for objective, text, tip in (
+                ("likelihood", tr("&Likelihood"), tr("Merge the pair that makes the corpus most probable")),
+                ("score", tr("&Score"), tr("Merge the pair with the highest score, as in the Hugging Face course")),
+                ("count", tr("&Count (BPE)"), tr("Merge the most frequent pair, as in byte pair encoding (BPE)")),
+            ):
+                self._choice(self.objectives, objective, text, tip)
+        self.special_tokens = add(tr("&Special tokens…"), tr("Choose the tokens that come first and are never learned"))
+        self.longest_word = add(tr("Maximum word &length…"), tr("Choose the length up to which words are counted"))
+        self.train_as_you_type = add(
+            tr("Train as you t&ype"), tr("Train a small corpus after every edit or change of a setting, as a preview")
         )
         self.train_as_you_type.setCheckable(True)
         self.train_as_you_type.setChecked(True)
 
+    def _make_library_actions(self) -> None:
+        add, tr = self._action, self.tr
+        self.library_trainers = QActionGroup(self)
+        for trainer, text in (
+            ("tokenizers-wordpiece", tr("&WordPiece (tokenizers)")),
+            ("tokenizers-bpe", tr("&BPE (tokenizers)")),
+            ("tokenizers-unigram", tr("&Unigram (tokenizers)")),
+            ("sentencepiece-bpe", tr("B&PE (SentencePiece)")),
+            ("sentencepiece-unigram", tr("U&nigram (SentencePiece)")),
+        ):
+            action = add(text, tr("Train on the corpus words with this library’s own trainer, as a new run"))
+            action.setData(trainer)
+            self.library_trainers.addAction(action)
+        self._separate()
+        self.library_twice = add(
+            tr("Train &twice and compare"),
+            tr("Some libraries learn a different vocabulary each time, even from the same words"),
+        )
+        self.library_twice.setCheckable(True)
+        self.stop_library = add(
+            tr("&Stop library training"), tr("Stop training with another library and discard the result")
+        )
+
     def _make_run_actions(self) -> None:
-        self.next_run = self._action(self.tr("&Next run"), ("Ctrl+Tab",), self.tr("Show the run in the next tab"))
-        self.previous_run = self._action(
-            self.tr("&Previous run"), ("Ctrl+Shift+Tab",), self.tr("Show the run in the previous tab")
-        )
-        self.keep_run = self._action(
-            self.tr("&Keep this run"), (), self.tr("Keep this preview as a run; the next change opens a new preview")
-        )
-        self.rename_run = self._action(self.tr("&Rename this run…"), (), self.tr("Rename the current run"))
-        self.close_run = self._action(
-            self.tr("&Close this run"), ("Ctrl+W",), self.tr("Close the current run; Undo brings it back")
-        )
-        self.compare_run = self._action(
-            self.tr("Co&mpare this run"),
-            (),
-            self.tr("Show how this run tokenizes the live text, next to other runs"),
+        add, tr = self._action, self.tr
+        self.next_run = add(tr("&Next run"), tr("Show the run in the next tab"), "Ctrl+Tab")
+        self.previous_run = add(tr("&Previous run"), tr("Show the run in the previous tab"), "Ctrl+Shift+Tab")
+        self._separate()
+        self.keep_run = add(tr("&Keep this run"), tr("Keep this preview as a run; the next change opens a new preview"))
+        self.compare_run = add(
+            tr("Co&mpare this run"), tr("Show how this run tokenizes the live text, next to other runs")
         )
         self.compare_run.setCheckable(True)
-        self.words_apart = self._action(
-            self.tr("&Words split differently"),
-            ("Ctrl+Shift+W",),
-            self.tr(
-                "List the words that a compared run splits differently; repeat for the next run, then for all words"
-            ),
+        self.rename_run = add(tr("&Rename this run…"), tr("Rename the current run"))
+        self.bring_text_back = add(
+            tr("Re&store this run’s corpus"), tr("Reopen the corpus that this run was trained on")
         )
-        self.vocabulary_overlap = self._action(
-            self.tr("Vocabulary &overlap"),
-            (),
-            self.tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
+        self.close_run = add(tr("&Close this run"), tr("Close the current run; Undo brings it back"), "Ctrl+W")
+        self.figures = add(
+            tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text")
         )
-        self.bring_text_back = self._action(
-            self.tr("Re&store this run’s corpus"), (), self.tr("Reopen the corpus that this run was trained on")
+        self._separate()
+        self.words_apart = add(
+            tr("&Words split differently"),
+            tr("List the words that a compared run splits differently; repeat for the next run, then for all words"),
+            "Ctrl+Shift+W",
         )
-        self.figures = self._action(
-            self.tr("Run metr&ics"),
-            (),
-            self.tr("Evaluate runs and other tokenizers on a text, such as held-out text"),
+        self.vocabulary_overlap = add(
+            tr("Vocabulary &overlap"),
+            tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
         )
+        self._separate()
         self.show_run = QActionGroup(self)
-        self.show_run.setExclusive(False)
         for place in range(_RUN_KEYS):
-            action = self._action(
-                self.tr("Run {place}").format(place=place + 1),
-                (f"Alt+{place + 1}",),
-                self.tr("Show the run in this tab"),
-            )
+            text = tr("Run {place}").format(place=place + 1)
+            action = add(text, tr("Show the run in this tab"), f"Alt+{place + 1}")
             action.setData(place)
             self.show_run.addAction(action)
 
-    # -- steps, marks, what is looked at
+    # -- steps, marks, the selection
 
     def _make_step_actions(self) -> None:
+        add, tr = self._action, self.tr
         # Left and Right belong to the text in a text field; the others work everywhere.
-        self.next_merge = self._action(
-            self.tr("&Next merge"), ("Alt+Right", "Right", "F10"),
-            self.tr("Go one merge forward; at the last one, learn one more"), "next",
-        )  # fmt: skip
-        self.previous_merge = self._action(
-            self.tr("Pre&vious merge"), ("Alt+Left", "Left", "Shift+F10"), self.tr("Go one merge back"), "previous"
+        self.next_merge = add(
+            tr("&Next merge"),
+            tr("Go one merge forward; at the last one, learn one more"),
+            "Alt+Right Right F10",
+            "next",
         )
-        self.first_merge = self._action(
-            self.tr("Go to the b&eginning"), ("Alt+Home", "Home"), self.tr("Step 0, before the first merge"), "first"
+        self.previous_merge = add(tr("Pre&vious merge"), tr("Go one merge back"), "Alt+Left Left Shift+F10", "previous")
+        self.ten_on = add(tr("Ten merges &forward"), tr("Go ten merges forward"), "Alt+PgDown Shift+Right", "ten_on")
+        self.ten_back = add(tr("&Ten merges back"), tr("Go ten merges back"), "Alt+PgUp Shift+Left", "ten_back")
+        self.first_merge = add(
+            tr("Go to the b&eginning"), tr("Step 0, before the first merge"), "Alt+Home Home", "first"
         )
-        self.last_merge = self._action(
-            self.tr("Go to the &last merge"), ("Alt+End", "End"), self.tr("The step after the last merge"), "last"
-        )
-        self.play = self._action(
-            self.tr("Pl&ay the merges"), ("F8",), self.tr("Show the merges one after another"), "play"
-        )
+        self.last_merge = add(tr("Go to the &last merge"), tr("The step after the last merge"), "Alt+End End", "last")
+        self.go_to_step = add(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
+        self.play = add(tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play")
         self.play.setCheckable(True)
-        self.ten_on = self._action(
-            self.tr("Ten merges &forward"), ("Alt+PgDown", "Shift+Right"), self.tr("Go ten merges forward"), "ten_on"
+        self._separate()
+        self.next_change = add(
+            tr("Next &change to the text"),
+            tr("Go to the next step that changes how the live text is tokenized"),
+            "F9 Ctrl+Right",
+            "next_change",
         )
-        self.ten_back = self._action(
-            self.tr("&Ten merges back"), ("Alt+PgUp", "Shift+Left"), self.tr("Go ten merges back"), "ten_back"
+        self.previous_change = add(
+            tr("Previous change to the te&xt"),
+            tr("Go to the previous step that changed how the live text is tokenized"),
+            "Shift+F9 Ctrl+Left",
+            "previous_change",
         )
-        self.next_change = self._action(
-            self.tr("Next &change to the text"), ("F9", "Ctrl+Right"),
-            self.tr("Go to the next step that changes how the live text is tokenized"), "next_change",
-        )  # fmt: skip
-        self.previous_change = self._action(
-            self.tr("Previous change to the te&xt"), ("Shift+F9", "Ctrl+Left"),
-            self.tr("Go to the previous step that changed how the live text is tokenized"), "previous_change",
-        )  # fmt: skip
-        self.go_to_parting = self._action(
-            self.tr("Go to where r&uns diverge"), ("Ctrl+Shift+G",),
-            self.tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
-        )  # fmt: skip
-        self.go_to_step = self._action(self.tr("&Go to step…"), ("Ctrl+G",), self.tr("Type the number of a step"))
-
-    def _make_mark_actions(self) -> None:
-        self.breakpoints = self._action(
-            self.tr("&Breakpoints…"), ("Ctrl+B",), self.tr("Choose where playing and running stop"), "breakpoint"
+        self.go_to_parting = add(
+            tr("Go to where r&uns diverge"),
+            tr("Go to the first step at which a compared run merges a different pair; repeat for the next run"),
+            "Ctrl+Shift+G",
         )
-        self.run_to_breakpoint = self._action(
-            self.tr("&Run to the next breakpoint"), ("Ctrl+F8",),
-            self.tr("Go to the next step that hits a breakpoint; continues training if needed"), "run",
-        )  # fmt: skip
-        self.run_back = self._action(
-            self.tr("Run bac&k to the previous breakpoint"), ("Ctrl+Shift+F8",),
-            self.tr("Go back to the previous step that hits a breakpoint"), "run_back",
-        )  # fmt: skip
-        self.keep_step = self._action(
-            self.tr("Bookmark this &step…"),
-            ("Ctrl+D",),
-            self.tr("Bookmark this step, with a note"),
-            "keep",
+        self.run_to_breakpoint = add(
+            tr("&Run to the next breakpoint"),
+            tr("Go to the next step that hits a breakpoint; continues training if needed"),
+            "Ctrl+F8",
+            "run",
         )
-        self.compare_step = self._action(
-            self.tr("Co&mpare with this step"),
-            ("Ctrl+Shift+M",),
-            self.tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
+        self.run_back = add(
+            tr("Run bac&k to the previous breakpoint"),
+            tr("Go back to the previous step that hits a breakpoint"),
+            "Ctrl+Shift+F8",
+            "run_back",
+        )
+        self.breakpoints = add(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
+        self._separate()
+        self.keep_step = add(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep")
+        self.compare_step = add(
+            tr("Co&mpare with this step"),
+            tr("Keep showing how this step tokenizes the live text, next to the current step; repeat to stop"),
+            "Ctrl+Shift+M",
             "compare",
         )
-        self.bookmarks = self._action(
-            self.tr("B&ookmarks…"),
-            ("Ctrl+Shift+D",),
-            self.tr("Show the bookmarked steps and their notes"),
-            "bookmarks",
+        self.bookmarks = add(
+            tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks"
         )
-
-    def _make_selection_actions(self) -> None:
-        self.go_to_birth = self._action(
-            self.tr("Go to the step t&hat created the token"), ("Ctrl+Shift+B",),
-            self.tr("Go to the step that created the selected token"),
-        )  # fmt: skip
-        self.clear_selection = self._action(
-            self.tr("Clear the select&ion"), ("Esc",), self.tr("Clear the selection in all panes")
+        self._separate()
+        self.go_to_birth = add(
+            tr("Go to the step t&hat created the token"),
+            tr("Go to the step that created the selected token"),
+            "Ctrl+Shift+B",
         )
-        self.find_token = self._action(self.tr("Find a to&ken…"), ("Ctrl+Shift+F",), self.tr("Search the vocabulary"))
-        self.type_live_text = self._action(
-            self.tr("T&ype text to tokenize"), ("Ctrl+L",), self.tr("Go to the text field of the live tokenization")
-        )
-        self.show_step_row = self._action(
-            self.tr("Sho&w this step in the history"), ("Ctrl+J",), self.tr("Scroll to the row of this step")
-        )
-        self.export_history = self._action(
-            self.tr("&Export merge history…"), ("Ctrl+E",), self.tr("Save the merges as CSV, JSONL or Parquet")
-        )
-        self.save_chart = self._action(
-            self.tr("Save c&hart…"), (), self.tr("Save the current chart as a PNG or SVG image")
-        )
+        self.show_step_row = add(tr("Sho&w this step in the history"), tr("Scroll to the row of this step"), "Ctrl+J")
+        self.clear_selection = add(tr("Clear the select&ion"), tr("Clear the selection in all panes"), "Esc")
 
     # -- the window
 
     def _make_view_actions(self) -> None:
-        self.themes = QActionGroup(self)
-        self.theme_system = self._choice(self.themes, "system", self.tr("Same as the &system"))
-        self.theme_light = self._choice(self.themes, "light", self.tr("&Light"))
-        self.theme_dark = self._choice(self.themes, "dark", self.tr("&Dark"))
-        self.theme_contrast = self._choice(self.themes, "contrast", self.tr("&High contrast"))
-        standard = QKeySequence.StandardKey
-        self.larger_text = self._action(
-            self.tr("La&rger text"),
-            (standard.ZoomIn, "Ctrl+="),
-            self.tr("Zoom in: a larger font, readable from the back of the room"),
-        )
-        self.smaller_text = self._action(
-            self.tr("S&maller text"), (standard.ZoomOut,), self.tr("Zoom out: a smaller font")
-        )
-        self.normal_text = self._action(self.tr("&Normal text"), ("Ctrl+0",), self.tr("Back to the system’s text size"))
-        self.larger_pane = self._action(
-            self.tr("Larger text in this &pane"),
-            ("Ctrl+Alt+=", "Ctrl+Alt++"),
-            self.tr("Zoom in on the focused pane only"),
-        )
-        self.smaller_pane = self._action(
-            self.tr("Smaller te&xt in this pane"),
-            ("Ctrl+Alt+-",),
-            self.tr("Zoom out of the focused pane only"),
-        )
-        self.normal_pane = self._action(
-            self.tr("Normal text in &all panes"), ("Ctrl+Alt+0",), self.tr("Show all panes in the window’s text size")
-        )
-
-    def _make_layout_actions(self) -> None:
+        add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
         self.layouts = QActionGroup(self)
-        self.layout_teach = self._choice(
-            self.layouts, "teach", self.tr("&Teaching"), "Ctrl+1",
-            self.tr("Layout for teaching: corpus, merge candidates, history and tokens"),
-        )  # fmt: skip
-        self.layout_engineer = self._choice(
-            self.layouts, "engineer", self.tr("&Engineering"), "Ctrl+2",
-            self.tr("Layout for engineering: history, vocabulary and charts"),
-        )  # fmt: skip
-        self.layout_demo = self._choice(
-            self.layouts, "demo", self.tr("Prese&nting"), "Ctrl+3",
-            self.tr("Layout for presenting: full screen, large text; formula, tokens and timeline"),
-        )  # fmt: skip
-        self.reset_layout = self._action(
-            self.tr("&Reset layout"), (), self.tr("Move all panes of this layout back to their default places")
+        for layout, text, tip, key in (
+            ("teach", tr("&Teaching"),
+             tr("Layout for teaching: corpus, merge candidates, history and tokens"), "Ctrl+1"),
+            ("engineer", tr("&Engineering"), tr("Layout for engineering: history, vocabulary and charts"), "Ctrl+2"),
+            ("demo", tr("Prese&nting"),
+             tr("Layout for presenting: full screen, large text; formula, tokens and timeline"), "Ctrl+3"),
+        ):  # fmt: skip
+            self._choice(self.layouts, layout, text, tip, key)
+        self.layout_teach, self.layout_engineer, self.layout_demo = self.layouts.actions()
+        self.reset_layout = add(tr("&Reset layout"), tr("Move all panes of this layout back to their default places"))
+        self._separate()
+        with self._menu(tr("&Panes")):
+            self.entries.append("panes")
+        with self._menu(tr("Text &size")):
+            self.larger_text = add(
+                tr("La&rger text"),
+                tr("Zoom in: a larger font, readable from the back of the room"),
+                QKeySequence(standard.ZoomIn).toString() + " Ctrl+=",
+            )
+            self.smaller_text = add(tr("S&maller text"), tr("Zoom out: a smaller font"), standard.ZoomOut)
+            self.normal_text = add(tr("&Normal text"), tr("Back to the system’s text size"), "Ctrl+0")
+            self._separate()
+            self.larger_pane = add(
+                tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++"
+            )
+            self.smaller_pane = add(
+                tr("Smaller te&xt in this pane"), tr("Zoom out of the focused pane only"), "Ctrl+Alt+-"
+            )
+            self.normal_pane = add(
+                tr("Normal text in &all panes"), tr("Show all panes in the window’s text size"), "Ctrl+Alt+0"
+            )
+        with self._menu(tr("T&heme")):
+            self.themes = QActionGroup(self)
+            for theme, text in (
+                ("system", tr("Same as the &system")),
+                ("light", tr("&Light")),
+                ("dark", tr("&Dark")),
+                ("contrast", tr("&High contrast")),
+            ):
+                self._choice(self.themes, theme, text)
+        self._separate()
+        self.fill_pane = add(
+            tr("Ma&ximize this pane"),
+            tr("Show only the focused pane; press Esc or use this command again to show the others"),
+            "F12",
         )
-        self.fill_pane = self._action(
-            self.tr("Ma&ximize this pane"),
-            ("F12",),
-            self.tr("Show only the focused pane; press Esc or use this command again to show the others"),
-        )
-        self.full_screen = self._action(self.tr("F&ull screen"), ("F11",), self.tr("Switch full screen on or off"))
+        self.full_screen = add(tr("F&ull screen"), tr("Switch full screen on or off"), "F11")
         self.full_screen.setCheckable(True)
-        self.command_palette = self._action(
-            self.tr("Comman&d palette…"),
-            ("Ctrl+K", "Ctrl+Shift+P"),
-            self.tr("Find any command, step, token, sample or file by name"),
-        )
 
     def _make_help_actions(self) -> None:
-        self.last_messages = self._action(
-            self.tr("Show recent &messages"),
-            ("Ctrl+M",),
-            self.tr("Show recent messages"),
-            "info",
+        add, tr = self._action, self.tr
+        self.command_palette = add(
+            tr("Comman&d palette…"), tr("Find any command, step, token, sample or file by name"), "Ctrl+K Ctrl+Shift+P"
         )
-        self.last_messages.setIconText(self.tr("Messages"))
-        self.shortcuts = self._action(
-            self.tr("&Keyboard shortcuts"), ("Shift+F1",), self.tr("Show all keyboard shortcuts")
+        self.explain = add(tr("&Explain this"), tr("Show help for the item under the pointer or with the focus"), "F1")
+        self.shortcuts = add(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
+        self.last_messages = add(tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info")
+        self.last_messages.setIconText(tr("Messages"))
+        self.entries += [None, "pages", None]
+        self.copy_diagnostics = add(
+            tr("&Copy diagnostics"), tr("Copy versions, settings and the end of the log to the clipboard")
         )
-        self.explain = self._action(
-            self.tr("&Explain this"), ("F1",), self.tr("Show help for the item under the pointer or with the focus")
-        )
-        self.copy_diagnostics = self._action(
-            self.tr("&Copy diagnostics"), (), self.tr("Copy versions, settings and the end of the log to the clipboard")
-        )
-        self.open_log_folder = self._action(self.tr("Open &log folder"), (), self.tr("Show the folder of the log file"))
-        self.about = self._action(self.tr("&About WordPiece Studio"), (), self.tr("Show the version and the license"))
+        self.open_log_folder = add(tr("Open &log folder"), tr("Show the folder of the log file"))
+        self._separate()
+        self.about = add(tr("&About WordPiece Studio"), tr("Show the version and the license"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
 
     # -- making them
 
-    def _action(
-        self, text: str, shortcuts: tuple[str | QKeySequence.StandardKey, ...], tip: str, picture: str = ""
-    ) -> QAction:
+    @contextmanager
+    def _menu(self, title: str) -> Iterator[None]:
+        """Put what is made inside into a menu of its own."""
+        around, self.entries = self.entries, []
+        around.append((title, self.entries))
+        yield
+        self.entries = around
+
+    def _separate(self) -> None:
+        self.entries.append(None)
+
+    def _action(self, text: str, tip: str, keys: str | QKeySequence.StandardKey = "", icon: str = "") -> QAction:
+        """Return a command in the present menu; `keys`: a standard key, or keys between spaces."""
         action = QAction(text, self)
-        keys = [each if isinstance(each, str) else QKeySequence(each) for each in shortcuts]
-        action.setShortcuts([QKeySequence(key) for key in keys])
+        sequences = keys.split() if isinstance(keys, str) else [keys]
+        action.setShortcuts([QKeySequence(key) for key in sequences])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        plain_text = text.replace("&", "")
         shown_key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-        self._tips[action] = f"{tip or plain_text} ({shown_key})" if shown_key else tip or plain_text
+        usual = tip or text.replace("&", "")
+        self._tips[action] = f"{usual} ({shown_key})" if shown_key else usual
         set_plain_tooltip(action, self._tips[action])
         action.setStatusTip(tip)
-        if picture:
-            self._icons[action] = picture
+        if icon:
+            self._icons[action] = icon
+        self.entries.append(action)
         return action
 
-    def _text_action(self, text: str, key: QKeySequence.StandardKey, tip: str) -> QAction:
+    def _text_action(self, text: str, tip: str, key: QKeySequence.StandardKey) -> QAction:
         shown_key = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
-        return self._action(f"{text}\t{shown_key}", (), tip)
+        return self._action(f"{text}\t{shown_key}", tip)
 
-    def _choice(self, group: QActionGroup, value: str, text: str, key: str = "", tip: str = "") -> QAction:
-        action = self._action(text, (key,) if key else (), tip)
+    def _choice(self, group: QActionGroup, value: str, text: str, tip: str = "", keys: str = "") -> QAction:
+        action = self._action(text, tip, keys)
         action.setCheckable(True)
         action.setData(value)
         group.addAction(action)
@@ -446,3 +417,99 @@ class ActionReasons:
             action.setEnabled(not reason)
             usual = self._actions.usual_tip(action)
             set_plain_tooltip(action, f"{usual}\n{reason}" if reason else usual)
+
+
+class Menus(QObject):
+    """Fills `bar`.
+
+    Attributes
+    ----------
+    samples, recent
+        Menus; the data of their entries are the file name of a sample, and the paths that were opened together before.
+    edit
+        The Edit menu.
+    pages
+        The pages of the help; the data of each is its path.
+    """
+
+    def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
+        super().__init__(bar)
+        self._bar = bar
+        self.samples = QMenu(self.tr("Sam&ple corpora"), bar)
+        self.recent = QMenu(self.tr("Open &recent"), bar)
+        self.pages = QActionGroup(self)
+        for page in help_pages():
+            self.pages.addAction(menu_text(page.title)).setData(page.path)
+        inserted: dict[str, Sequence[QAction | QMenu]] = {
+            "recent": [self.recent],
+            "samples": [self.samples],
+            "panes": pane_toggles,
+            "pages": self.pages.actions(),
+        }
+        menus = _filled(bar, actions.entries, inserted)
+        self.edit = menus[1]
+        self.set_recent_files([])
+
+    def set_samples(self, samples: Sequence[SampleCorpus]) -> None:
+        """Offer these samples."""
+        self.samples.clear()
+        for sample in samples:
+            self.samples.addAction(menu_text(sample.title)).setData(sample.name)
+
+    def set_recent_files(self, opened: Sequence[Sequence[str]]) -> None:
+        """Offer what was opened before, the latest first; each entry is the paths that were opened together."""
+        self.recent.clear()
+        for paths in opened:
+            action = self.recent.addAction(menu_text(_name_of(paths)))
+            action.setData(tuple(paths))
+            set_plain_tooltip(action, "\n".join(paths))
+        self.recent.setToolTipsVisible(True)
+        self.recent.setEnabled(bool(opened))
+
+    def refresh(self) -> None:
+        """Update what is otherwise updated only when its menu is opened."""
+        for menu in (self.edit, self.recent):
+            menu.aboutToShow.emit()
+
+    def placed(self) -> list[tuple[str, QAction]]:
+        """Return every command in menu order, with the names of the menus that it is in."""
+        return [each for action in self._bar.actions() for each in _placed(action, "")]
+
+
+def _filled(
+    menu: QMenuBar | QMenu, entries: Sequence[MenuEntry], inserted: Mapping[str, Sequence[QAction | QMenu]]
+) -> list[QMenu]:
+    """Fill a menu, and return the menus made in it."""
+    made = []
+    for entry in entries:
+        if entry is None:
+            menu.addSeparator()
+        elif isinstance(entry, QAction):
+            menu.addAction(entry)
+        elif isinstance(entry, QMenu):
+            menu.addMenu(entry)
+        elif isinstance(entry, str):
+            _filled(menu, inserted[entry], inserted)
+        else:
+            title, inner = entry
+            made.append(menu.addMenu(title))
+            _filled(made[-1], inner, inserted)
+    return made
+
+
+def _name_of(paths: Sequence[str]) -> str:
+    name = Path(paths[0]).name
+    if len(paths) == 1:
+        return name
+    others = len(paths) - 1
+    return plural(others, "{name} and 1 more", "{name} and {count} more").format(name=name, count=number_text(others))
+
+
+def _placed(action: QAction, path: str) -> Iterator[tuple[str, QAction]]:
+    menu = action.menu()
+    if isinstance(menu, QMenu):
+        inner = f"{path} › {plain_title(action.text())}" if path else plain_title(action.text())
+        for each in menu.actions():
+            yield from _placed(each, inner)
+    elif not action.isSeparator():
+        yield path, action

@@ -70,7 +70,6 @@ class MainWindow(Workspace):
         self.project_controller.agreed.connect(self._on_project_agreed)
         steps.first_run_needed.connect(training.learn_first_merge)
         steps.end_reached.connect(training.say_end_reached)
-        steps.breakpoint_disabled.connect(self.banner.show_message)
 
     # -- the start
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt, Signal
@@ -23,6 +24,7 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown
 from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import TracebackType
 
     from PySide6.QtGui import QEnterEvent
@@ -109,15 +111,15 @@ class Messages(QObject):
     def _show(self, picture: QMessageBox.Icon, text: str, details: str) -> QMessageBox:
         box = plain_box(self._window, picture, text, details)
         box.addButton(QMessageBox.StandardButton.Ok)
-        box.finished.connect(self._on_box_finished)
+        box.finished.connect(partial(self._forget_box, box))
         if self._open_box is not None:
             self._open_box.done(0)  # the newest message is the one that matters
         self._open_box = box
         box.open()
         return box
 
-    def _on_box_finished(self, _result: int) -> None:
-        if self.sender() is self._open_box:
+    def _forget_box(self, box: QMessageBox, _result: int) -> None:
+        if box is self._open_box:
             self._open_box = None
 
 
@@ -145,6 +147,24 @@ def add_button(box: QMessageBox, which: QMessageBox.StandardButton, text: str = 
         box.setEscapeButton(which)
     button.setText(text or QCoreApplication.translate("messages", "&Cancel"))
     return button
+
+
+def question_box(
+    parent: QWidget,
+    text: str,
+    details: str,
+    answers: Mapping[QMessageBox.StandardButton, str],
+    *,
+    default: QMessageBox.StandardButton = QMessageBox.StandardButton.Cancel,
+    picture: QMessageBox.Icon = QMessageBox.Icon.Question,
+) -> QMessageBox:
+    """Return a question with these answers, by their buttons, and Cancel."""
+    box = plain_box(parent, picture, text, details)
+    for which, words in answers.items():
+        add_button(box, which, words)
+    add_button(box, QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(default)
+    return box
 
 
 def sentence(what: str) -> str:
@@ -183,14 +203,14 @@ class Banner(QFrame):
         super().__init__(parent)
         self.setObjectName("banner")
         self._theme = theme
-        self._is_over = False  # the message was shown, and is not out of date
+        self.can_come_back = False  # the last message has gone, and still holds
         self._waits = False
         self._label = plain_label("", self, wrap=True)
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
         self._close_button = tool_button("", self.tr("Dismiss this message"), self)
-        self._close_button.clicked.connect(self._put_away)
-        self._timer = single_shot(self, self._on_timer_timeout)
+        self._close_button.clicked.connect(lambda: self._hide(can_come_back=True))
+        self._timer = single_shot(self, self._leave)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 6, 6)
         layout.addWidget(self._label, 1)
@@ -204,11 +224,6 @@ class Banner(QFrame):
     def text(self) -> str:
         """The message shown; empty if there is none."""
         return self._label.text() if not self.isHidden() else ""
-
-    @property
-    def can_come_back(self) -> bool:
-        """Whether its last message has gone, and still holds."""
-        return self._is_over
 
     def show_message(
         self, text: str, kind: BannerKind = "info", action: str = "", *, needs_answer: bool = True
@@ -229,13 +244,17 @@ class Banner(QFrame):
 
     def come_back(self) -> None:
         """Show the last message once more."""
-        self._is_over = False
+        self.can_come_back = False
         self.show()
+        self._wait()
+        self.changed.emit()
+
+    def _wait(self) -> None:
+        """Stay as long as it takes to read the message, or until it is answered."""
         if self._waits:
             self._timer.stop()
         else:
             self._timer.start(reading_time(self._label.text()))
-        self.changed.emit()
 
     def wanted_width(self) -> int:
         """Return the width in pixels that shows the message in one line."""
@@ -244,14 +263,10 @@ class Banner(QFrame):
 
     def clear(self) -> None:
         """Hide the message, which does not hold any more."""
-        self._is_over = False
-        self._hide()
+        self._hide(can_come_back=False)
 
-    def _put_away(self) -> None:
-        self._is_over = True
-        self._hide()
-
-    def _hide(self) -> None:
+    def _hide(self, *, can_come_back: bool) -> None:
+        self.can_come_back = can_come_back
         self._timer.stop()
         self.hide()
         self.changed.emit()
@@ -262,14 +277,14 @@ class Banner(QFrame):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        if not (self._waits or self.isHidden()):
-            self._timer.start(reading_time(self._label.text()))
+        if not self.isHidden():
+            self._wait()
 
-    def _on_timer_timeout(self) -> None:
+    def _leave(self) -> None:
         if self.isVisible():
-            self._put_away()
+            self._hide(can_come_back=True)
         else:
-            self._timer.start(reading_time(self._label.text()))
+            self._wait()
 
     def _draw_icon(self) -> None:
         self._close_button.setIcon(icon("close", self._theme.muted))
@@ -295,7 +310,8 @@ class Notices(QWidget):
         layout.setSpacing(_BETWEEN)
         for banner in self.banners:
             layout.addWidget(banner)
-            banner.changed.connect(self._on_banner_changed)
+            banner.changed.connect(self._place)
+            banner.changed.connect(self.changed)
         self._is_quiet = False
         parent.installEventFilter(self)
         self.hide()
@@ -332,10 +348,6 @@ class Notices(QWidget):
         if event.type() in _PLACING and watched in (self._parent, self._free):
             self._place()
         return super().eventFilter(watched, event)
-
-    def _on_banner_changed(self) -> None:
-        self._place()
-        self.changed.emit()
 
     def _place(self) -> None:
         has_any = any(not banner.isHidden() for banner in self.banners)

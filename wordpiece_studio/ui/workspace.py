@@ -15,8 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
-from wordpiece_studio.ui.actions import Actions
-from wordpiece_studio.ui.menus import Menus
+from wordpiece_studio.ui.actions import Actions, Menus
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks

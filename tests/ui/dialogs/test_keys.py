@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from wordpiece_studio.ui.dialogs.keys_window import KeyLine, KeysModel, command_lines, matching_lines, pane_lines
+from wordpiece_studio.ui.dialogs.help_window import KeyLine, KeysModel, command_lines, matching_lines, pane_lines
 
 if TYPE_CHECKING:
     from pytestqt.modeltest import ModelTester

@@ -144,9 +144,12 @@ def test_refused_it_is_deleted_and_the_sample_comes(start: Callable[..., Studio]
 
 
 def test_nothing_is_done_to_work_that_is_not_visibly_selected(qtbot: QtBot) -> None:
+    from PySide6.QtWidgets import QPushButton
+
     dialog = RecoveryDialog([About(name="a", edits=1), About(name="b", edits=2)])
     qtbot.addWidget(dialog)
-    buttons = dialog._answers
+    buttons = [button for button in dialog.findChildren(QPushButton) if button.text() in ("&Restore", "&Delete")]
+    assert len(buttons) == 2
     assert all(button.isEnabled() for button in buttons)
     place = dialog.list.visualItemRect(dialog.list.currentItem()).center()
     left, held = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier

@@ -30,15 +30,15 @@ from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
 from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from wordpiece_studio.session.corpus_references import ChangedFiles, MovedFiles
+    from wordpiece_studio.session.corpus_references import MovedFiles
     from wordpiece_studio.session.file_rows import FileRow
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
@@ -46,17 +46,12 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
+_OPEN, _YES = QMessageBox.StandardButton.Open, QMessageBox.StandardButton.Yes
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
 
 
 class CorpusController(QObject):
-    """Opens and saves. What is in no file is never replaced without asking.
-
-    Attributes
-    ----------
-    disk
-        Reports files of the corpus that are missing or changed.
-    """
+    """Opens and saves. What is in no file is never replaced without asking."""
 
     sample_loaded = Signal(object)
     """The corpus is now a sample; the step at which it should be shown, an int, or None for the last one."""
@@ -72,11 +67,8 @@ class CorpusController(QObject):
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
         self._sought: OpeningOrder | None = None  # the small text whose encoding is being guessed
-        self._error: StudioError | None = None
+        self._error: StudioError | None = None  # why it cannot be read in the usual one
         self._guess: str | None = None
-        self._path = ""  # of the text that the user is being asked about
-        self._faulty: list[int] = []
-        self._asks_to_add = False  # the dialog is about files to add
         self._suggested_text = window.tokenization_pane.text
         self._awaits_preview = False
         self.disk = CorpusOnDisk(window)
@@ -85,16 +77,16 @@ class CorpusController(QObject):
 
     def _connect_commands(self) -> None:
         window, actions, menus, pane = self._window, self._window.actions_, self._window.menus, self._window.corpus_pane
-        actions.new_corpus.triggered.connect(self._on_new_triggered)
-        actions.open_file.triggered.connect(self._on_open_files_triggered)
-        actions.open_folder.triggered.connect(self._on_open_folder_triggered)
-        actions.add_files.triggered.connect(self._on_add_files_triggered)
-        actions.add_folder.triggered.connect(self._on_add_folder_triggered)
-        actions.save_corpus.triggered.connect(self._on_save_corpus_triggered)
+        actions.new_corpus.triggered.connect(lambda: self._project.when_safe(self._begin_empty, Loss.ALL))
+        actions.open_file.triggered.connect(self._ask_for_files)
+        actions.open_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Open folder"), self.open_paths))
+        actions.add_files.triggered.connect(self._ask_for_more_files)
+        actions.add_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Add folder"), self.add_paths))
+        actions.save_corpus.triggered.connect(self._ask_where_to_save)
         menus.set_samples(samples())
         pane.set_samples_menu(menus.samples)
-        menus.sample_chosen.connect(self.open_sample)
-        menus.recent_file_chosen.connect(self.open_paths)
+        menus.samples.triggered.connect(lambda action: self.open_sample(action.data()))
+        menus.recent.triggered.connect(lambda action: self.open_paths(action.data()))
         menus.recent.aboutToShow.connect(self._show_recent_files)
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
@@ -206,9 +198,6 @@ class CorpusController(QObject):
         self._suggest_text(chosen.sentence)
         self.sample_loaded.emit(chosen.step)
 
-    def _on_new_triggered(self) -> None:
-        self._project.when_safe(self._begin_empty, Loss.ALL)
-
     def _begin_empty(self) -> None:
         self._session.opening.stop()
         self._document.clear()
@@ -300,13 +289,10 @@ class CorpusController(QObject):
         if self._sought is None or self._error is None:
             return
         order, self._sought = self._sought, None
+        path, opening = order.paths[0], self._session.opening
         dialog = EncodingDialog(self._error, order.reading, self._window, guess=self._guess)
-        self._path = order.paths[0]
-        dialog.chosen.connect(self._on_text_reading_chosen)
+        dialog.chosen.connect(lambda reading: opening.open(OpeningOrder((path,), reading)))
         dialog.open()
-
-    def _on_text_reading_chosen(self, reading: Reading) -> None:
-        self._session.opening.open(OpeningOrder((self._path,), reading))
 
     def _on_counting_failed(self, error: StudioError) -> None:
         files = self._document.files
@@ -319,16 +305,9 @@ class CorpusController(QObject):
         dialog = EncodingDialog(
             error, Reading(row.file.encoding, row.file.errors), self._window, guess=guess, files=len(files.rows)
         )
-        self._faulty = faulty
-        dialog.chosen.connect(self._on_file_reading_chosen)
-        dialog.chosen_for_all.connect(self._on_reading_of_all_chosen)
+        dialog.chosen.connect(partial(self._read_as, faulty))
+        dialog.chosen_for_all.connect(lambda reading: self._read_as(range(len(files.rows)), reading))
         dialog.open()
-
-    def _on_file_reading_chosen(self, reading: Reading) -> None:
-        self._read_as(self._faulty, reading)
-
-    def _on_reading_of_all_chosen(self, reading: Reading) -> None:
-        self._read_as(range(len(self._document.files.rows)), reading)
 
     def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
         errors = None if reading.errors == "strict" else reading.errors
@@ -336,28 +315,21 @@ class CorpusController(QObject):
 
     # -- asking for places
 
-    def _on_open_files_triggered(self) -> None:
+    def _ask_for_files(self) -> None:
         texts, projects = self.tr("Text files ({suffixes})"), f"*{SUFFIX}"
         filters = [
             self.tr("Projects and text files ({suffixes})").format(suffixes=f"{projects} {_TEXTS}"),
             texts.format(suffixes=_TEXTS),
             self.tr("WordPiece Studio projects ({suffixes})").format(suffixes=projects),
         ]
-        self._ask_for_places(self.tr("Open project or corpus files"), filters)
+        self._ask_for_places(self.tr("Open project or corpus files"), self.open_paths, filters)
 
-    def _on_add_files_triggered(self) -> None:
+    def _ask_for_more_files(self) -> None:
         filters = [self.tr("Text files ({suffixes})").format(suffixes=_TEXTS)]
-        self._ask_for_places(self.tr("Add files"), filters, adds=True)
+        self._ask_for_places(self.tr("Add files"), self.add_paths, filters)
 
-    def _on_open_folder_triggered(self) -> None:
-        self._ask_for_places(self.tr("Open folder"))
-
-    def _on_add_folder_triggered(self) -> None:
-        self._ask_for_places(self.tr("Add folder"), adds=True)
-
-    def _ask_for_places(self, title: str, filters: Sequence[str] = (), *, adds: bool = False) -> None:
+    def _ask_for_places(self, title: str, take: Callable[[list[str]], None], filters: Sequence[str] = ()) -> None:
         """Ask for files, or for a folder where there are no filters."""
-        self._asks_to_add = adds
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._folder())
         if filters:
             dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
@@ -365,11 +337,8 @@ class CorpusController(QObject):
         else:
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.filesSelected.connect(self._on_places_selected)
+        dialog.filesSelected.connect(take)
         dialog.open()
-
-    def _on_places_selected(self, places: list[str]) -> None:
-        (self.add_paths if self._asks_to_add else self.open_paths)(places)
 
     def _folder(self) -> Path | None:
         if self._document.path is not None:
@@ -379,7 +348,7 @@ class CorpusController(QObject):
 
     # -- saving the text
 
-    def _on_save_corpus_triggered(self) -> None:
+    def _ask_where_to_save(self) -> None:
         path = self._document.path
         name = "corpus.txt" if path is None else str(path)
         if path is not None and self._document.is_lossy:
@@ -387,20 +356,17 @@ class CorpusController(QObject):
         folder = path.parent if path is not None else None
         title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
         dialog = place_dialog(self._window, title, mode, folder, name)
-        dialog.fileSelected.connect(self._on_corpus_file_selected)
+        dialog.fileSelected.connect(self._save_corpus_as)
         dialog.open()
 
-    def _on_corpus_file_selected(self, path: str) -> None:
-        if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
+    def _save_corpus_as(self, chosen: str) -> None:
+        path, own = Path(chosen), self._document.path
+        if self._document.is_lossy and own is not None and _is_same(path, own):
             box = overwrite_box(self._window, self._session.corpus_name)
-            box.finished.connect(self._on_overwrite_box_finished)
+            box.finished.connect(lambda answer: self._save_corpus_to(own) if answer == _YES.value else None)
             box.open()
         else:
-            self._save_corpus_to(Path(path))
-
-    def _on_overwrite_box_finished(self, answer: int) -> None:
-        if answer == QMessageBox.StandardButton.Yes.value and self._document.path is not None:
-            self._save_corpus_to(self._document.path)
+            self._save_corpus_to(path)
 
     def _save_corpus_to(self, path: Path) -> None:
         try:
@@ -430,32 +396,27 @@ class CorpusOnDisk(QObject):
         self._action = window.actions_.locate_files
         self._banner = window.disk_banner
         self._elsewhere = FilesElsewhere(window, self)
-        self._elsewhere.agreed.connect(self._on_agreed)
-        self._gone: tuple[str, ...] = ()
+        self._elsewhere.agreed.connect(self._begin_anew)
+        self.gone: tuple[str, ...] = ()  # the paths of the missing files
         self._changed: tuple[str, ...] = ()
         self._offer: _Offer = ""
         self._action.setEnabled(False)
-        self._action.triggered.connect(self._on_locate_triggered)
+        self._action.triggered.connect(self._ask_where_they_are)
         self._banner.action_requested.connect(self._on_banner_action_requested)
-        references.checked.connect(self._on_references_checked)
+        references.checked.connect(lambda found: self._take_state(found.gone, found.changed))
         references.found.connect(self._on_references_found)
-        document.reset.connect(self._on_document_reset)
-        document.path_changed.connect(self._on_document_path_changed)
+        document.reset.connect(self._begin_anew)
+        document.path_changed.connect(self._note_path)
         counting.state_changed.connect(self._on_counting_state_changed)
-        counting.failed.connect(self._on_counting_failed)
+        counting.failed.connect(lambda: self._offer_to_read())  # it may have been dismissed
         document.files.changed.connect(self._watch_files)
         counting.counts_changed.connect(self._on_counting_counts_changed)
-        watch.changed.connect(self._on_watch_changed)
-        watch.gone.connect(self._on_watch_gone)
-        watch.back.connect(self._on_watch_back)
+        watch.changed.connect(lambda path: self._take_state(self.gone, _with(self._changed, str(path))))
+        watch.gone.connect(lambda path: self._take_state(_with(self.gone, str(path)), self._changed))
+        watch.back.connect(lambda path: self._take_state(_without(self.gone, str(path)), self._changed))
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.applicationStateChanged.connect(watch.check)  # as when one comes back to the window
-
-    @property
-    def gone(self) -> tuple[str, ...]:
-        """The paths of the missing files."""
-        return self._gone
 
     # -- the state of the files
 
@@ -463,7 +424,7 @@ class CorpusOnDisk(QObject):
         """Note that the Studio itself has written a file."""
         self._watch.take(Path(path))
         self._note_read()
-        self._take_state(tuple(one for one in self._gone if one != path), ())
+        self._take_state(_without(self.gone, path), ())
 
     def _paths(self) -> list[str]:
         if self._document.is_files:
@@ -483,18 +444,11 @@ class CorpusOnDisk(QObject):
         elif self._offer == "agree":
             self._forget()
 
-    def _on_counting_failed(self, _error: object) -> None:
-        self._offer_to_read()  # it may have been dismissed
-
-    def _on_agreed(self) -> None:
+    def _begin_anew(self) -> None:
         self._forget()
         self._watch_files()
 
-    def _on_document_reset(self) -> None:
-        self._forget()
-        self._watch_files()
-
-    def _on_document_path_changed(self, _path: object) -> None:
+    def _note_path(self) -> None:
         self._note_read()  # it was read or written just now
         self._watch_files()
 
@@ -506,26 +460,14 @@ class CorpusOnDisk(QObject):
                 self._watch.take(path)
 
     def _forget(self) -> None:
-        self._gone, self._changed, self._offer = (), (), ""
+        self.gone, self._changed, self._offer = (), (), ""
         self._action.setEnabled(False)
         self._banner.clear()
 
-    def _on_watch_changed(self, path: Path) -> None:
-        self._take_state(self._gone, _with(self._changed, str(path)))
-
-    def _on_watch_gone(self, path: Path) -> None:
-        self._take_state(_with(self._gone, str(path)), self._changed)
-
-    def _on_watch_back(self, path: Path) -> None:
-        self._take_state(tuple(one for one in self._gone if one != str(path)), self._changed)
-
-    def _on_references_checked(self, found: ChangedFiles) -> None:
-        self._take_state(found.gone, found.changed)
-
     def _take_state(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         present = set(self._paths())
-        before = (self._gone, self._changed)
-        self._gone = gone = tuple(path for path in gone if path in present)
+        before = (self.gone, self._changed)
+        self.gone = gone = tuple(path for path in gone if path in present)
         self._changed = changed = tuple(path for path in changed if path in present)
         self._action.setEnabled(bool(gone))
         if before == (gone, changed):
@@ -539,7 +481,7 @@ class CorpusOnDisk(QObject):
     def _mark(self) -> None:
         table = self._document.files.table
         table.mark(self._changed, FileState.CHANGED)
-        table.mark(self._gone, FileState.FAULT, {path: _is_gone(path) for path in self._gone})
+        table.mark(self.gone, FileState.FAULT, {path: _is_gone(path) for path in self.gone})
 
     def _on_counting_counts_changed(self, counts: object) -> None:
         if counts is not None and self._document.is_files:
@@ -582,17 +524,16 @@ class CorpusOnDisk(QObject):
         return words.format(number=number_text(len(gone)), path=path)
 
     def _on_banner_action_requested(self) -> None:
-        offer, self._offer = self._offer, ""
-        if offer == "agree":
-            self._offer = "agree"
+        if self._offer == "agree":
             self._elsewhere.ask()
-        elif offer == "locate":
-            self._offer = "locate"
-            self._on_locate_triggered()
-        elif offer == "count":
+        elif self._offer == "locate":
+            self._ask_where_they_are()
+        elif self._offer == "count":
+            self._offer = ""
             self._banner.clear()
             self._counting.count_again()
-        elif offer == "reload":
+        elif self._offer == "reload":
+            self._offer = ""
             self._reload()
 
     def _reload(self) -> None:
@@ -614,47 +555,44 @@ class CorpusOnDisk(QObject):
 
     # -- files that were moved
 
-    def _on_locate_triggered(self) -> None:
-        if not self._gone:
+    def _ask_where_they_are(self) -> None:
+        if not self.gone:
             return
-        names = "\n".join(display_name(path) for path in self._gone[:_MOST_NAMED])
-        if len(self._gone) > _MOST_NAMED:
-            names += "\n" + and_more(len(self._gone) - _MOST_NAMED)
-        title = plural(len(self._gone), "Locate missing file", "Locate missing files")
-        box = plain_box(self._window, QMessageBox.Icon.Question, title, names)
-        buttons = QMessageBox.StandardButton
-        add_button(box, buttons.Open, self.tr("&Look in a folder…"))
-        if len(self._gone) == 1:
-            add_button(box, buttons.Yes, self.tr("&Choose the file…"))
-        add_button(box, buttons.Cancel)
-        box.setDefaultButton(buttons.Open)
-        box.finished.connect(self._on_locate_box_finished)
+        names = "\n".join(display_name(path) for path in self.gone[:_MOST_NAMED])
+        if len(self.gone) > _MOST_NAMED:
+            names += "\n" + and_more(len(self.gone) - _MOST_NAMED)
+        title = plural(len(self.gone), "Locate missing file", "Locate missing files")
+        answers = {_OPEN: self.tr("&Look in a folder…")}
+        if len(self.gone) == 1:
+            answers[_YES] = self.tr("&Choose the file…")
+        box = question_box(self._window, title, names, answers, default=_OPEN)
+        box.finished.connect(self._look_for_them)
         box.open()
 
-    def _on_locate_box_finished(self, answer: int) -> None:
-        if answer not in (QMessageBox.StandardButton.Open.value, QMessageBox.StandardButton.Yes.value):
+    def _look_for_them(self, answer: int) -> None:
+        if answer not in (_OPEN.value, _YES.value):
             return
-        is_file = answer == QMessageBox.StandardButton.Yes.value
+        is_file = answer == _YES.value
         title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
         dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._nearest_folder())
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFile if is_file else modes.Directory)
-        dialog.fileSelected.connect(self._on_file_selected if is_file else self._on_folder_selected)
+        dialog.fileSelected.connect(self._take_place if is_file else self._search_in)
         dialog.open()
 
     def _nearest_folder(self) -> Path | None:
         """Return the nearest folder above the first missing file that still exists."""
-        return next((folder for folder in Path(self._gone[0]).parents if folder.is_dir()), None)
+        return next((folder for folder in Path(self.gone[0]).parents if folder.is_dir()), None)
 
-    def _on_file_selected(self, path: str) -> None:
-        if self._gone:
-            self._take_places({self._gone[0]: os.path.abspath(path)})
+    def _take_place(self, path: str) -> None:
+        if self.gone:
+            self._take_places({self.gone[0]: os.path.abspath(path)})
 
-    def _on_folder_selected(self, folder: str) -> None:
-        self._references.search(os.path.abspath(folder), self._gone)
+    def _search_in(self, folder: str) -> None:
+        self._references.search(os.path.abspath(folder), self.gone)
 
     def _on_references_found(self, moved: MovedFiles) -> None:
-        places = {old: new for old, new in moved.places.items() if old in self._gone}
+        places = {old: new for old, new in moved.places.items() if old in self.gone}
         if places:
             self._take_places(places)
         if moved.missing:
@@ -692,6 +630,10 @@ def _names(paths: Sequence[str]) -> str:
 
 def _with(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
     return paths if path in paths else (*paths, path)
+
+
+def _without(paths: tuple[str, ...], path: str) -> tuple[str, ...]:
+    return tuple(one for one in paths if one != path)
 
 
 def _is_gone(path: str) -> StudioError:

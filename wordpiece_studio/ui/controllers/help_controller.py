@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QUrl
@@ -12,9 +13,8 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.timers import later
-from wordpiece_studio.ui.dialogs.diagnostics import about_box, copy_diagnostics, log_path
-from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow
-from wordpiece_studio.ui.dialogs.keys_window import KeysWindow, command_lines, pane_lines
+from wordpiece_studio.ui.dialogs.diagnostics import about_box, diagnostics, log_path
+from wordpiece_studio.ui.dialogs.help_window import GLOSSARY, HelpWindow, KeysWindow, command_lines, pane_lines
 from wordpiece_studio.ui.dialogs.palette import (
     Entry,
     Palette,
@@ -25,6 +25,7 @@ from wordpiece_studio.ui.dialogs.palette import (
     token_entries,
 )
 from wordpiece_studio.ui.widgets.explained import entry_at
+from wordpiece_studio.ui.widgets.plain import copy_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,45 +43,31 @@ class HelpController(QObject):
         super().__init__(window)
         self._window = window
         self._model = window.model
-        self._keys: KeysWindow | None = None
-        self._palette: Palette | None = None
+        self.keys: KeysWindow | None = None  # once it was opened
+        self.palette: Palette | None = None
         self._commands: list[Entry] = []
         self._vocabulary: Vocabulary | None = None
         self._tokens: list[str] = []
-        self._chosen: Entry | None = None
         actions = window.actions_
-        actions.command_palette.triggered.connect(self._on_command_palette_triggered)
-        actions.explain.triggered.connect(self._on_explain_triggered)
+        actions.command_palette.triggered.connect(self._open_palette)
+        actions.explain.triggered.connect(self._explain)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
-        actions.shortcuts.triggered.connect(self._on_shortcuts_triggered)
-        actions.about.triggered.connect(self._on_about_triggered)
-        actions.copy_diagnostics.triggered.connect(self._on_copy_diagnostics_triggered)
-        actions.open_log_folder.triggered.connect(self._on_open_log_folder_triggered)
-        window.menus.help_page_chosen.connect(self._on_help_page_chosen)
+        actions.shortcuts.triggered.connect(self._show_keys)
+        actions.about.triggered.connect(lambda: about_box(window).open())
+        actions.copy_diagnostics.triggered.connect(self._copy_and_say)
+        actions.open_log_folder.triggered.connect(self._open_log_folder)
+        window.menus.pages.triggered.connect(lambda action: self._show_page(action.data()))
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
-
-    @property
-    def keys(self) -> KeysWindow | None:
-        """The window of keyboard shortcuts, if it was ever opened."""
-        return self._keys
-
-    @property
-    def palette(self) -> Palette | None:
-        """The palette, if it was ever opened."""
-        return self._palette
 
     # -- shortcuts, pages, version, diagnostics
 
-    def _on_shortcuts_triggered(self) -> None:
-        if self._keys is None:
+    def _show_keys(self) -> None:
+        if self.keys is None:
             lines = [*command_lines(self._window.menus.placed()), *pane_lines()]
-            self._keys = KeysWindow(lines, self._window.theme, self._window)
-        self._keys.begin()
-
-    def _on_help_page_chosen(self, page: Path) -> None:
-        self._show_page(page)
+            self.keys = KeysWindow(lines, self._window.theme, self._window)
+        self.keys.begin()
 
     def _on_application_focus_changed(self, _old: object, now: QWidget | None) -> None:
         """Let the key that explains work in dialogs, too: the shortcuts of the window behind do not."""
@@ -95,7 +82,7 @@ class HelpController(QObject):
             above = above.parentWidget()
         return above is not None
 
-    def _on_explain_triggered(self) -> None:
+    def _explain(self) -> None:
         active = QApplication.activeWindow() or self._window
         pointed = QApplication.widgetAt(QCursor.pos())
         if pointed is None or pointed.window() is not active:
@@ -111,10 +98,7 @@ class HelpController(QObject):
             pages = HelpWindow(self._window.theme, owner)
         pages.begin(page, entry)
 
-    def _on_about_triggered(self) -> None:
-        about_box(self._window).open()
-
-    def _on_copy_diagnostics_triggered(self) -> None:
+    def _copy_and_say(self) -> None:
         self._copy_diagnostics()
         self._window.messages.show_information(
             self.tr("The diagnostics are on the clipboard."),
@@ -133,9 +117,9 @@ class HelpController(QObject):
             "merges": model.merge_count,
             "step": model.step,
         }
-        copy_diagnostics(described)
+        copy_text(diagnostics(described))
 
-    def _on_open_log_folder_triggered(self) -> None:
+    def _open_log_folder(self) -> None:
         folder = log_path().parent
         if not folder.is_dir() or not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
             error = StudioError("The log folder cannot be shown", "It is {path}.", path=folder)
@@ -152,12 +136,8 @@ class HelpController(QObject):
         commands = matching_entries(self._commands, text)
         return [*([step] if step is not None else []), *commands, *tokens]
 
-    def _on_command_palette_triggered(self) -> None:
-        palette = self._palette
-        if palette is None:
-            palette = self._palette = Palette(self._window.theme, self._window)
-            palette.text_changed.connect(self._on_palette_text_changed)
-            palette.chosen.connect(self._on_palette_chosen)
+    def _open_palette(self) -> None:
+        palette = self.palette or self._new_palette()
         if palette.isVisible():
             palette.leave()
             return
@@ -168,18 +148,14 @@ class HelpController(QObject):
         self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
         palette.begin()
 
-    def _on_palette_text_changed(self, text: str) -> None:
-        if self._palette is not None:
-            self._palette.show_entries(self._found(text))
+    def _new_palette(self) -> Palette:
+        palette = self.palette = Palette(self._window.theme, self._window)
+        palette.text_changed.connect(lambda text: palette.show_entries(self._found(text)))
+        # Later, when the focus is back where it was.
+        palette.chosen.connect(lambda entry: later(self, 0, partial(self._do, entry)))
+        return palette
 
-    def _on_palette_chosen(self, entry: Entry) -> None:
-        self._chosen = entry
-        later(self, 0, self._do_chosen)  # when the focus is back where it was
-
-    def _do_chosen(self) -> None:
-        entry, self._chosen = self._chosen, None
-        if entry is None:
-            return
+    def _do(self, entry: Entry) -> None:
         docks = self._window.docks
         panes = {panel.toggle_action: panel.objectName() for panel in docks.panels}
         if entry.action in panes:

@@ -19,6 +19,8 @@ from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PySide6.QtGui import QAction
 
     from wordpiece_studio.session.run import Run
@@ -36,21 +38,25 @@ class RunsController(QObject):
         self._session = window.session
         self._runs = window.session.runs
         self._actions = actions = window.actions_
-        actions.next_run.triggered.connect(self._on_next_triggered)
-        actions.previous_run.triggered.connect(self._on_previous_triggered)
-        actions.keep_run.triggered.connect(self._on_keep_triggered)
-        actions.compare_run.triggered.connect(self._on_compare_triggered)
-        actions.rename_run.triggered.connect(self._on_rename_triggered)
-        actions.close_run.triggered.connect(self._on_close_triggered)
-        actions.words_apart.triggered.connect(self._on_words_apart_triggered)
-        actions.go_to_parting.triggered.connect(self._on_go_to_parting_triggered)
-        actions.vocabulary_overlap.triggered.connect(self._on_overlap_triggered)
-        actions.bring_text_back.triggered.connect(self._on_bring_back_triggered)
-        actions.show_run.triggered.connect(self._on_show_triggered)
+        runs, charts = self._runs, window.charts_pane
+        actions.next_run.triggered.connect(lambda: runs.show_next())
+        actions.previous_run.triggered.connect(lambda: runs.show_next(-1))
+        actions.show_run.triggered.connect(self._show)
+        for action, act in (
+            (actions.keep_run, runs.keep),
+            (actions.compare_run, lambda run: runs.set_compared(run, actions.compare_run.isChecked())),
+            (actions.rename_run, self._ask_for_name),
+            (actions.close_run, runs.close),
+            (actions.bring_text_back, self._bring_text_back),
+        ):
+            action.triggered.connect(partial(self._act, act))
+        actions.words_apart.triggered.connect(self._show_words_apart)
+        actions.go_to_parting.triggered.connect(self._go_to_parting)
+        actions.vocabulary_overlap.triggered.connect(self._show_overlap)
+        actions.figures.triggered.connect(self._show_figures)
         window.run_strip.tabs.rename_wanted.connect(self._ask_for_name)
-        actions.figures.triggered.connect(self._on_figures_triggered)
-        window.charts_pane.files_requested.connect(self._on_figures_files_requested)
-        window.charts_pane.tokenizers_requested.connect(self._on_figures_tokenizers_requested)
+        charts.files_requested.connect(self._ask_for_texts)
+        charts.tokenizers_requested.connect(self._ask_for_tokenizers)
         self._runs.chosen.connect(self._on_runs_chosen)
         self.overlap: OverlapWindow | None = None
         """The window about the vocabularies, if it was ever opened."""
@@ -58,57 +64,39 @@ class RunsController(QObject):
         self._comparison.changed.connect(self._enable)
         self._enable()
 
-    def _on_next_triggered(self) -> None:
-        self._runs.show_next()
-
-    def _on_previous_triggered(self) -> None:
-        self._runs.show_next(-1)
-
-    def _on_show_triggered(self, action: QAction) -> None:
+    def _show(self, action: QAction) -> None:
         place = action.data()
         if place < len(self._runs.all):
             self._runs.show(self._runs.all[place])
 
-    def _on_keep_triggered(self) -> None:
+    def _act(self, act: Callable[[Run], None], _is_checked: bool = False) -> None:
+        """Do something to the run that is shown."""
         if self._runs.current is not None:
-            self._runs.keep(self._runs.current)
-
-    def _on_compare_triggered(self, is_wanted: bool) -> None:
-        if self._runs.current is not None:
-            self._runs.set_compared(self._runs.current, is_wanted)
-
-    def _on_close_triggered(self) -> None:
-        if self._runs.current is not None:
-            self._runs.close(self._runs.current)
-
-    def _on_rename_triggered(self) -> None:
-        if self._runs.current is not None:
-            self._ask_for_name(self._runs.current)
+            act(self._runs.current)
 
     def _ask_for_name(self, run: Run) -> None:
         dialog = RenameDialog(run.letter, run.name, self._window)
         dialog.text_chosen.connect(partial(self._runs.rename, run))
         dialog.open()
 
-    def _on_words_apart_triggered(self) -> None:
+    def _show_words_apart(self) -> None:
         self._window.docks.bring("corpus")
         self._window.corpus_pane.show_face(Face.WORDS)
         self._window.corpus_pane.words_face.choose_next()
 
-    def _on_go_to_parting_triggered(self) -> None:
+    def _go_to_parting(self) -> None:
         self._window.docks.bring("timeline")
         self._window.timeline_pane.go_to_parting()
 
-    def _on_overlap_triggered(self) -> None:
+    def _show_overlap(self) -> None:
         if self.overlap is None:
             self.overlap = OverlapWindow(self._session, self._window)
         self.overlap.begin()
 
-    def _on_bring_back_triggered(self) -> None:
+    def _bring_text_back(self, run: Run) -> None:
         """Show the text of the run; where it is an earlier state of the present one, as an edit that can be undone."""
-        run = self._runs.current
-        corpus = None if run is None else run.origin.corpus
-        if run is None or corpus is None:
+        corpus = run.origin.corpus
+        if corpus is None:
             return
         document = self._session.document
         is_earlier = not self._session.changes_since_run().is_other_corpus and not document.is_files
@@ -123,22 +111,20 @@ class RunsController(QObject):
             self._project.when_safe(partial(self._bring_back, run), Loss.CORPUS)
 
     def _bring_back(self, run: Run) -> None:
-        if run.origin.corpus is not None:
-            self._window.project.detach()
-            self._session.bring_back(run)
+        self._window.project.detach()
+        self._session.bring_back(run)
 
     # The figures.
 
-    def _on_figures_triggered(self) -> None:
+    def _show_figures(self) -> None:
         self._window.docks.bring("charts")
         self._window.charts_pane.show_figures()
 
-    def _on_figures_files_requested(self) -> None:
-        self._ask_for_files(self.tr("Choose files to measure, such as one per language")).filesSelected.connect(
-            self._on_files_selected
-        )
+    def _ask_for_texts(self) -> None:
+        dialog = self._ask_for_files(self.tr("Choose files to measure, such as one per language"))
+        dialog.filesSelected.connect(self._measure_on)
 
-    def _on_figures_tokenizers_requested(self) -> None:
+    def _ask_for_tokenizers(self) -> None:
         title = self.tr("Add tokenizers: tokenizer.json, vocab.txt, vocab.json or a SentencePiece .model")
         self._ask_for_files(title).filesSelected.connect(self._session.figures.open)
 
@@ -148,7 +134,7 @@ class RunsController(QObject):
         dialog.open()
         return dialog
 
-    def _on_files_selected(self, paths: list[str]) -> None:
+    def _measure_on(self, paths: list[str]) -> None:
         self._session.figures.measure_on(FiguresText("files", tuple(dict.fromkeys(paths))))
 
     def _on_runs_chosen(self, _run: Run) -> None:

@@ -5,6 +5,7 @@ They act on the model and the player, and each says why it is not available.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -17,30 +18,22 @@ from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, Br
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.breakpoint_watch import Hit
-    from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
 
 
 class StepController(QObject):
-    """Connects the commands to the model, the player and the marks, and says when there is nothing to move to.
-
-    Signals
-    -------
-    first_run_needed()
-        The next merge was asked for, and nothing has been trained yet.
-    end_reached()
-        The next merge was asked for at the last one, and a stop rule forbids another.
-    breakpoint_disabled(str)
-        A breakpoint was switched off; a sentence says why.
-    """
+    """Connects the commands to the model, the player and the marks, and says when there is nothing to move to."""
 
     first_run_needed = Signal()
+    """The next merge was asked for, and nothing has been trained yet."""
     end_reached = Signal()
-    breakpoint_disabled = Signal(object)
+    """The next merge was asked for at the last one, and a stop rule forbids another."""
 
     def __init__(self, window: Workspace) -> None:
         super().__init__(window)
@@ -52,47 +45,36 @@ class StepController(QObject):
         self._actions = window.actions_
         self._pane = window.timeline_pane
         self._reasons = ActionReasons(self._actions)
-        self._editor: BreakpointEditor | None = None
-        self._bookmarks: BookmarksDialog | None = None
-        self._kept_step = 0
+        self.editor: BreakpointEditor | None = None  # once it was opened
+        self.bookmarks: BookmarksDialog | None = None
         self._connect_moves()
         self._connect_marks()
         self._connect_session()
         self._enable()
         self._enable_selection()
 
-    @property
-    def editor(self) -> BreakpointEditor | None:
-        """The breakpoint editor, if it was ever opened."""
-        return self._editor
-
-    @property
-    def bookmarks(self) -> BookmarksDialog | None:
-        """The bookmarks window, if it was ever opened."""
-        return self._bookmarks
-
     def _connect_moves(self) -> None:
-        actions = self._actions
-        actions.next_merge.triggered.connect(self._on_next_triggered)
-        actions.previous_merge.triggered.connect(self._on_previous_triggered)
-        actions.first_merge.triggered.connect(self._on_first_triggered)
-        actions.last_merge.triggered.connect(self._on_last_triggered)
-        actions.ten_on.triggered.connect(self._on_ten_on_triggered)
-        actions.ten_back.triggered.connect(self._on_ten_back_triggered)
-        actions.next_change.triggered.connect(self._on_next_change_triggered)
-        actions.previous_change.triggered.connect(self._on_previous_change_triggered)
-        actions.play.triggered.connect(self._on_play_triggered)
-        actions.go_to_birth.triggered.connect(self._on_go_to_birth_triggered)
-        actions.clear_selection.triggered.connect(self._on_clear_selection_triggered)
+        actions, model, changes = self._actions, self._model, self._changes
+        actions.next_merge.triggered.connect(self._go_on)
+        actions.previous_merge.triggered.connect(lambda: self._move(model.previous_merge))
+        actions.first_merge.triggered.connect(lambda: self._move(model.first))
+        actions.last_merge.triggered.connect(lambda: self._move(model.last))
+        actions.ten_on.triggered.connect(lambda: self._seek(model.step + _MANY))
+        actions.ten_back.triggered.connect(lambda: self._seek(model.step - _MANY))
+        actions.next_change.triggered.connect(lambda: self._seek(changes.next_after(model.step)))
+        actions.previous_change.triggered.connect(lambda: self._seek(changes.previous_before(model.step)))
+        actions.play.triggered.connect(self._play)
+        actions.go_to_birth.triggered.connect(self._go_to_birth)
+        actions.clear_selection.triggered.connect(lambda: model.set_selection(None))
 
     def _connect_marks(self) -> None:
-        actions = self._actions
-        actions.breakpoints.triggered.connect(self._on_breakpoints_triggered)
-        actions.run_to_breakpoint.triggered.connect(self._on_run_triggered)
-        actions.run_back.triggered.connect(self._on_run_back_triggered)
-        actions.keep_step.triggered.connect(self._on_keep_triggered)
-        actions.compare_step.triggered.connect(self._on_compare_triggered)
-        actions.bookmarks.triggered.connect(self._on_bookmarks_triggered)
+        actions, run = self._actions, self._marks.run
+        actions.breakpoints.triggered.connect(self._edit_breakpoints)
+        actions.run_to_breakpoint.triggered.connect(lambda: self._move(run.run))
+        actions.run_back.triggered.connect(lambda: self._move(run.run_back))
+        actions.keep_step.triggered.connect(self._keep_step)
+        actions.compare_step.triggered.connect(self._compare_step)
+        actions.bookmarks.triggered.connect(self._show_bookmarks)
 
     def _connect_session(self) -> None:
         model, player, marks = self._model, self._player, self._marks
@@ -102,10 +84,10 @@ class StepController(QObject):
             changed.connect(self._enable)
         for changed in (model.merges_appended, self._changes.changed):
             changed.connect(self._enable_moves)
-        player.playing_changed.connect(self._on_player_playing_changed)
+        player.playing_changed.connect(self._actions.play.setChecked)
         player.halted.connect(self._on_halted)
         marks.run.halted.connect(self._on_halted)
-        marks.run.ended.connect(self._on_run_ended)
+        marks.run.ended.connect(lambda: self._pane.say_here(self.tr("no more breakpoints are hit")))
         marks.watch.faulted.connect(self._on_watch_faulted)
         model.selection_changed.connect(self._enable_selection)
         model.merges_appended.connect(self._on_model_merges_appended)
@@ -113,7 +95,11 @@ class StepController(QObject):
 
     # -- moving
 
-    def _on_next_triggered(self) -> None:
+    def _move(self, move: Callable[[], None]) -> None:
+        self._player.stop()
+        move()
+
+    def _go_on(self) -> None:
         self._player.stop()
         model = self._model
         if model.history is None:
@@ -124,85 +110,46 @@ class StepController(QObject):
         else:
             model.next_merge()
 
-    def _on_previous_triggered(self) -> None:
-        self._player.stop()
-        self._model.previous_merge()
-
-    def _on_first_triggered(self) -> None:
-        self._player.stop()
-        self._model.first()
-
-    def _on_last_triggered(self) -> None:
-        self._player.stop()
-        self._model.last()
-
-    def _on_ten_on_triggered(self) -> None:
-        self._seek(self._model.step + _MANY)
-
-    def _on_ten_back_triggered(self) -> None:
-        self._seek(self._model.step - _MANY)
-
-    def _on_next_change_triggered(self) -> None:
-        self._seek(self._changes.next_after(self._model.step))
-
-    def _on_previous_change_triggered(self) -> None:
-        self._seek(self._changes.previous_before(self._model.step))
-
     def _seek(self, step: int | None) -> None:
         self._player.stop()
         if step is not None:
             self._model.seek(step)
 
-    def _on_play_triggered(self) -> None:
+    def _play(self) -> None:
         self._player.toggle()
         self._actions.play.setChecked(self._player.is_playing)
 
-    def _on_player_playing_changed(self, is_playing: bool) -> None:
-        self._actions.play.setChecked(is_playing)
-
     # -- breakpoints
 
-    def _on_breakpoints_triggered(self) -> None:
-        if self._editor is None:
-            self._editor = BreakpointEditor(self._marks, self._window)
-        self._editor.begin()
-
-    def _on_run_triggered(self) -> None:
-        self._player.stop()
-        self._marks.run.run()
-
-    def _on_run_back_triggered(self) -> None:
-        self._player.stop()
-        self._marks.run.run_back()
+    def _edit_breakpoints(self) -> None:
+        if self.editor is None:
+            self.editor = BreakpointEditor(self._marks, self._window)
+        self.editor.begin()
 
     def _on_halted(self, hit: Hit) -> None:
         history = self._model.history
         if history is not None:
             self._pane.say_here(hit_words(hit, history))
 
-    def _on_run_ended(self) -> None:
-        self._pane.say_here(self.tr("no more breakpoints are hit"))
-
     def _on_watch_faulted(self, _breakpoint: object, error: StudioError) -> None:
-        self.breakpoint_disabled.emit(self.tr("A breakpoint was switched off. {why}").format(why=error))
+        self._window.banner.show_message(self.tr("A breakpoint was switched off. {why}").format(why=error))
 
     # -- bookmarks
 
-    def _on_keep_triggered(self) -> None:
+    def _keep_step(self) -> None:
         self._player.stop()
-        model = self._model
-        self._kept_step = model.step  # a running training may go on meanwhile
-        dialog = KeepDialog(model.step, merge_words(model.step, model.history), self._window)
-        dialog.text_chosen.connect(self._on_keep_text_chosen)
+        step = self._model.step  # a running training may go on meanwhile
+        dialog = KeepDialog(step, merge_words(step, self._model.history), self._window)
+        dialog.text_chosen.connect(partial(self._keep, step))
         dialog.open()
 
-    def _on_keep_text_chosen(self, text: str) -> None:
-        step = min(self._kept_step, self._model.merge_count)
+    def _keep(self, step: int, text: str) -> None:
+        step = min(step, self._model.merge_count)
         row = self._marks.bookmarks.keep(one_line(text) or merge_words(step, self._model.history), step)
-        if self._bookmarks is not None:
-            self._bookmarks.select_row(row)
+        if self.bookmarks is not None:
+            self.bookmarks.select_row(row)
 
-    def _on_compare_triggered(self) -> None:
+    def _compare_step(self) -> None:
         """Compare with this step, which is bookmarked if it is not yet, or do so no longer."""
         bookmarks, step, history = self._marks.bookmarks, self._model.step, self._model.history
         here = [row for row, note in enumerate(bookmarks.notes) if note.step == step and bookmarks.is_of_run(note)]
@@ -212,14 +159,11 @@ class StepController(QObject):
         if not compared:
             bookmarks.set_compared(here[0] if here else bookmarks.keep(merge_words(step, history), step), True)
 
-    def _on_bookmarks_triggered(self) -> None:
-        if self._bookmarks is None:
-            self._bookmarks = BookmarksDialog(self._marks.bookmarks, self._actions, self._window.theme, self._window)
-            self._bookmarks.note_chosen.connect(self._on_bookmarks_note_chosen)
-        self._bookmarks.begin()
-
-    def _on_bookmarks_note_chosen(self, note: Bookmark) -> None:
-        self._seek(note.step)
+    def _show_bookmarks(self) -> None:
+        if self.bookmarks is None:
+            self.bookmarks = BookmarksDialog(self._marks.bookmarks, self._actions, self._window.theme, self._window)
+            self.bookmarks.note_chosen.connect(lambda note: self._seek(note.step))
+        self.bookmarks.begin()
 
     # -- the selection
 
@@ -231,13 +175,10 @@ class StepController(QObject):
         token_id = id_of_token(selection, history.vocabulary(self._model.merge_count))
         return (history.birth_step(token_id) or None) if token_id is not None else None
 
-    def _on_go_to_birth_triggered(self) -> None:
+    def _go_to_birth(self) -> None:
         step = self._birth_step()
         if step is not None:
             self._model.seek(step)
-
-    def _on_clear_selection_triggered(self) -> None:
-        self._model.set_selection(None)
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         if self._model.selection is not None:

@@ -15,7 +15,7 @@ from wordpiece_studio.session.live_training import LiveTraining
 from wordpiece_studio.session.run import Progress, TrainerState
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.panes.training_bar.training_words import (
     EngineNotice,
     FurtherDialog,
@@ -34,7 +34,7 @@ from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from PySide6.QtGui import QAction, QColor
+    from PySide6.QtGui import QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -80,13 +80,13 @@ class TrainingController(QObject):
     def _connect_commands(self) -> None:
         actions = self._actions
         actions.train_as_you_type.setChecked(self._live.is_on)
-        actions.train.triggered.connect(self._on_train_triggered)
-        actions.train_further.triggered.connect(self._on_further_triggered)
-        actions.pause.triggered.connect(self._on_pause_triggered)
-        actions.stop.triggered.connect(self._on_stop_triggered)
-        actions.objectives.triggered.connect(self._on_objective_triggered)
+        actions.train.triggered.connect(self._train)
+        actions.train_further.triggered.connect(self._ask_how_far)
+        actions.pause.triggered.connect(self._pause_or_resume)
+        actions.stop.triggered.connect(self._stop)
+        actions.objectives.triggered.connect(lambda action: self._settings.choose(objective=action.data()))
         actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
-        actions.train_as_you_type.toggled.connect(self._on_train_as_you_type_toggled)
+        actions.train_as_you_type.toggled.connect(self._train_as_you_type)
         self._banner.action_requested.connect(self._on_banner_action_requested)
         self._window.theme.changed.connect(self._show_state)  # its icons have other colours
 
@@ -94,8 +94,8 @@ class TrainingController(QObject):
         session, model, counting = self._session, self._model, self._counting
         session.corpus_taken.connect(self._on_session_corpus_taken)
         session.warm_up.status_changed.connect(self.engine.take_status)
-        session.warm_up.ready.connect(self._on_warm_up_ready)
-        session.warm_up.failed.connect(self._on_warm_up_failed)
+        session.warm_up.ready.connect(lambda: self._needs.set_pace(session.warm_up.pace))
+        session.warm_up.failed.connect(lambda error: self._banner.show_message(str(error), "warning"))
         self._settings.changed.connect(self._on_settings_changed)
         self._settings.replaced.connect(self._show_objective)
         self.engine.changed.connect(self._on_engine_changed)
@@ -136,19 +136,19 @@ class TrainingController(QObject):
 
     # -- commands
 
-    def _on_train_triggered(self) -> None:
+    def _train(self) -> None:
         if self._model.state is not TrainerState.TRAINING and not self._is_waiting:
             self._next_is_automatic = False
             self._step_wanted = None
             self._wait_for_counts()
 
-    def _on_pause_triggered(self) -> None:
+    def _pause_or_resume(self) -> None:
         if self._model.state is TrainerState.PAUSED:
             self._model.resume()
         else:
             self._model.pause()
 
-    def _on_stop_triggered(self) -> None:
+    def _stop(self) -> None:
         if self._is_waiting:
             self._is_waiting = False
             self._counting.stop()
@@ -166,7 +166,7 @@ class TrainingController(QObject):
 
     # -- training further
 
-    def _on_further_triggered(self) -> None:
+    def _ask_how_far(self) -> None:
         note = further_note(self._session.changes_since_run(), self._model.origin.corpus_name)
         dialog = FurtherDialog(self._model.progress.vocabulary_size, self._window, note=note)
         dialog.again_chosen.connect(self._actions.train.trigger)
@@ -262,7 +262,7 @@ class TrainingController(QObject):
         if one_merge:
             self._step_wanted = -1
 
-    def _on_train_as_you_type_toggled(self, is_on: bool) -> None:
+    def _train_as_you_type(self, is_on: bool) -> None:
         try:
             self._live.set_on(is_on)
         except StudioError as error:
@@ -307,22 +307,11 @@ class TrainingController(QObject):
         self._step_wanted = None
         self._refuse(error)
 
-    # -- the fast engine
-
-    def _on_warm_up_ready(self, _seconds: float) -> None:
-        self._needs.set_pace(self._session.warm_up.pace)
-
-    def _on_warm_up_failed(self, error: StudioError) -> None:
-        self._banner.show_message(str(error), "warning")
-
     def _on_engine_changed(self) -> None:
         self._catch_up()
         self._show_state()
 
     # -- what the bar shows
-
-    def _on_objective_triggered(self, action: QAction) -> None:
-        self._settings.choose(objective=action.data())
 
     def _show_objective(self) -> None:
         for action in self._actions.objectives.actions():
@@ -394,10 +383,8 @@ class TrainingController(QObject):
 
     def _check_size(self) -> None:
         """Mark a size that cannot be reached with these counts, as far as that is known without counting anew."""
-        counts, history = self._counting.counts, self._model.history
-        is_known = counts is not None and counts is self._model.counts
-        size = self._settings.target_size
-        is_known = is_known and history is not None and history.has_steps
+        counts, history, size = self._counting.counts, self._model.history, self._settings.target_size
+        is_known = counts is not None and counts is self._model.counts and history is not None and history.has_steps
         self._bar.settings.set_size_wrong(is_known and history is not None and 0 < size < history.vocabulary_size(0))
 
 
@@ -421,7 +408,6 @@ class TrainingNeeds(QObject):
         self._is_much = False
         self._warning = ""  # the last one that was shown
         self._question: QMessageBox | None = None
-        self._go: Callable[[], None] | None = None  # what to do if the user goes ahead
 
     def take_counts(self, counts: WordCounts | None) -> None:
         """Forecast for another corpus; None for one that is not counted yet."""
@@ -484,18 +470,18 @@ class TrainingNeeds(QObject):
             return
         risk = self.tr("If you train anyway, other programs may slow down, or the system may close WordPiece Studio.")
         figures = self._figures(needed, available)
-        box = plain_box(self._window, QMessageBox.Icon.Warning, figures, f"{risk} {_advice()}")
-        add_button(box, QMessageBox.StandardButton.Yes, self.tr("&Train anyway"))
-        box.setDefaultButton(add_button(box, QMessageBox.StandardButton.Cancel))
-        box.finished.connect(self._on_question_finished)
+        answers = {QMessageBox.StandardButton.Yes: self.tr("&Train anyway")}
+        box = question_box(self._window, figures, f"{risk} {_advice()}", answers, picture=QMessageBox.Icon.Warning)
+        box.finished.connect(partial(self._take_answer, box, go))
         if self._question is not None:
             self._question.reject()  # it is about a training no longer wanted
-        self._question, self._go = box, go
+        self._question = box
         box.open()
 
-    def _on_question_finished(self, answer: int) -> None:
-        go, self._go, self._question = self._go, None, None
-        if answer == QMessageBox.StandardButton.Yes.value and go is not None:
+    def _take_answer(self, box: QMessageBox, go: Callable[[], None], answer: int) -> None:
+        if self._question is box:
+            self._question = None
+        if answer == QMessageBox.StandardButton.Yes.value:
             go()
 
     def _figures(self, needed: int, available: int) -> str:

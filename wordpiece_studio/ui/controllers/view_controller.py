@@ -5,7 +5,8 @@ Also the place of the window on its screen, and the panes that a command brings 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 from PySide6.QtCore import QByteArray, QEvent, QObject, QRect, QSize, Qt
@@ -30,7 +31,7 @@ from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from PySide6.QtGui import QAction
 
@@ -63,7 +64,7 @@ class ViewController(QObject):
         self._window = window
         self._settings = window.settings
         self._docks = window.docks
-        self._target: QWidget | None = None  # the text field that the Edit menu acts on
+        self.target: QLineEdit | QPlainTextEdit | QTextEdit | None = None  # the text field that the Edit menu acts on
         self._field: QLineEdit | None = None  # the one that has the focus
         self._holds_frame = False
         self.zoom = PaneZoom(window)
@@ -76,17 +77,17 @@ class ViewController(QObject):
         actions = self._window.actions_
         for action in actions.themes.actions():
             action.setChecked(action.data() == self._window.theme.choice)
-        actions.themes.triggered.connect(self._on_theme_triggered)
-        actions.larger_text.triggered.connect(self._on_larger_text_triggered)
-        actions.smaller_text.triggered.connect(self._on_smaller_text_triggered)
-        actions.normal_text.triggered.connect(self._on_normal_text_triggered)
-        actions.layouts.triggered.connect(self._on_layout_triggered)
-        actions.reset_layout.triggered.connect(self._on_reset_triggered)
-        actions.full_screen.triggered.connect(self._on_full_screen_triggered)
-        actions.fill_pane.triggered.connect(self._on_fill_pane_triggered)
+        actions.themes.triggered.connect(self._choose_theme)
+        actions.larger_text.triggered.connect(lambda: self._set_text_size(self.text_size + _TEXT_STEP))
+        actions.smaller_text.triggered.connect(lambda: self._set_text_size(self.text_size - _TEXT_STEP))
+        actions.normal_text.triggered.connect(lambda: self._set_text_size(None))
+        actions.layouts.triggered.connect(lambda action: self.choose_layout(action.data()))
+        actions.reset_layout.triggered.connect(self._reset_layout)
+        actions.full_screen.triggered.connect(lambda: self._set_full_screen(not self._window.isFullScreen()))
+        actions.fill_pane.triggered.connect(self._fill_pane)
         actions.last_messages.triggered.connect(self._window.notices.come_back)
-        self._window.notices.changed.connect(self._on_notices_changed)
-        self._on_notices_changed()
+        self._window.notices.changed.connect(self._enable_last_messages)
+        self._enable_last_messages()
 
     def _connect_edit(self) -> None:
         actions, stack = self._window.actions_, self._window.session.document.undo_stack
@@ -96,11 +97,11 @@ class ViewController(QObject):
         stack.canRedoChanged.connect(actions.redo.setEnabled)
         actions.undo.setEnabled(False)
         actions.redo.setEnabled(False)
-        actions.cut.triggered.connect(self._on_cut_triggered)
-        actions.copy.triggered.connect(self._on_copy_triggered)
-        actions.paste.triggered.connect(self._on_paste_triggered)
-        actions.select_all.triggered.connect(self._on_select_all_triggered)
-        self._window.menus.edit.aboutToShow.connect(self._on_edit_menu_about_to_show)
+        actions.cut.triggered.connect(lambda: self._edit("cut"))
+        actions.copy.triggered.connect(lambda: self._edit("copy"))
+        actions.paste.triggered.connect(lambda: self._edit("paste"))
+        actions.select_all.triggered.connect(lambda: self._edit("selectAll"))
+        self._window.menus.edit.aboutToShow.connect(self._enable_edits)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
@@ -110,15 +111,19 @@ class ViewController(QObject):
         actions.find.triggered.connect(window.corpus_pane.open_find_bar)
         actions.find_next.triggered.connect(window.corpus_pane.find_next)
         actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
-        actions.find_token.triggered.connect(self._on_find_token_triggered)
-        actions.go_to_step.triggered.connect(self._on_go_to_step_triggered)
-        actions.longest_word.triggered.connect(self._on_longest_word_triggered)
-        actions.type_live_text.triggered.connect(self._on_type_live_text_triggered)
-        actions.show_step_row.triggered.connect(self._on_show_step_row_triggered)
+        history, figures = window.history_pane, window.corpus_pane.figures
+        for action, pane, go in (
+            (actions.find_token, "vocabulary", window.vocabulary_pane.focus_search),
+            (actions.go_to_step, "history", history.ask_for_step),
+            (actions.longest_word, "corpus", figures.ask_for_longest_word),
+            (actions.type_live_text, "tokenization", window.tokenization_pane.focus_text),
+            (actions.show_step_row, "history", history.show_step),
+        ):
+            action.triggered.connect(partial(self._go_to, pane, go))
         window.session.document.reset.connect(self._on_document_reset)
         window.session.runs.changed.connect(self._show_run_strip)
-        window.history_pane.take_columns(self._settings.values.history_columns)
-        window.history_pane.columns_chosen.connect(self._on_history_columns_chosen)
+        history.take_columns(self._settings.values.history_columns)
+        history.columns_chosen.connect(lambda names: window.remember(history_columns=names))
 
     # -- from start to start
 
@@ -174,28 +179,16 @@ class ViewController(QObject):
         Qt's way to hold back updates paints everything twice.
         """
         self._holds_frame = True
-        later(self, 0, self._on_next_turn)
-
-    def _on_next_turn(self) -> None:
-        later(self, 0, self._show_frame)
+        later(self, 0, lambda: later(self, 0, self._show_frame))
 
     def _show_frame(self) -> None:
         self._holds_frame = False
         QApplication.sendEvent(self._window, QEvent(QEvent.Type.UpdateRequest))
 
-    def _on_theme_triggered(self, action: QAction) -> None:
+    def _choose_theme(self, action: QAction) -> None:
         self._hold_frame()
         self._window.theme.set_choice(cast("ThemeChoice", action.data()))
         self._window.remember(theme=action.data())
-
-    def _on_larger_text_triggered(self) -> None:
-        self._set_text_size(self.text_size + _TEXT_STEP)
-
-    def _on_smaller_text_triggered(self) -> None:
-        self._set_text_size(self.text_size - _TEXT_STEP)
-
-    def _on_normal_text_triggered(self) -> None:
-        self._set_text_size(None)
 
     def _set_text_size(self, percent: int | None) -> None:
         """Set and save the text size of the layout shown; None restores the default."""
@@ -258,49 +251,24 @@ class ViewController(QObject):
         if is_full != self._window.isFullScreen():
             self._window.setWindowState(self._window.windowState() ^ _FULL)
 
-    def _on_layout_triggered(self, action: QAction) -> None:
-        self.choose_layout(cast("LayoutName", action.data()))
-
-    def _on_notices_changed(self) -> None:
+    def _enable_last_messages(self) -> None:
         self._window.actions_.last_messages.setEnabled(self._window.notices.can_come_back)
 
-    def _on_reset_triggered(self) -> None:
+    def _reset_layout(self) -> None:
         self._docks.take(self._docks.layout_taken)
         self.zoom.set_zooms({})
         self._remember_layout()
 
-    def _on_full_screen_triggered(self) -> None:
-        self._set_full_screen(not self._window.isFullScreen())
-
     # -- panes
 
-    def _on_fill_pane_triggered(self) -> None:
+    def _fill_pane(self) -> None:
         name = self._docks.filling or self.zoom.pane_meant()
         if name:
             self._docks.fill(name)
 
-    def _on_find_token_triggered(self) -> None:
-        self._docks.bring("vocabulary")
-        self._window.vocabulary_pane.focus_search()
-
-    def _on_go_to_step_triggered(self) -> None:
-        self._docks.bring("history")
-        self._window.history_pane.ask_for_step()
-
-    def _on_type_live_text_triggered(self) -> None:
-        self._docks.bring("tokenization")
-        self._window.tokenization_pane.focus_text()
-
-    def _on_longest_word_triggered(self) -> None:
-        self._docks.bring("corpus")
-        self._window.corpus_pane.figures.ask_for_longest_word()
-
-    def _on_show_step_row_triggered(self) -> None:
-        self._docks.bring("history")
-        self._window.history_pane.show_step()
-
-    def _on_history_columns_chosen(self, names: tuple[str, ...]) -> None:
-        self._window.remember(history_columns=names)
+    def _go_to(self, pane: str, go: Callable[[], None], _is_checked: bool = False) -> None:
+        self._docks.bring(pane)
+        go()
 
     def _on_document_reset(self) -> None:
         is_text, actions = not self._window.session.document.is_files, self._window.actions_
@@ -310,23 +278,18 @@ class ViewController(QObject):
 
     # -- the Edit menu
 
-    @property
-    def target(self) -> QLineEdit | QPlainTextEdit | QTextEdit | None:
-        """The text field that the Edit menu acts on."""
-        return self._target if isinstance(self._target, _TEXTS) else None
-
     def _set_target(self, widget: QWidget) -> None:
         inner = widget.findChild(QLineEdit) if isinstance(widget, QAbstractSpinBox) else widget
-        if self._target is not None:
-            self._target.destroyed.disconnect(self._on_target_destroyed)
-        self._target = inner if isinstance(inner, _TEXTS) else None
-        if self._target is not None:
-            self._target.destroyed.connect(self._on_target_destroyed)
+        if self.target is not None:
+            self.target.destroyed.disconnect(self._forget_target)
+        self.target = inner if isinstance(inner, _TEXTS) else None
+        if self.target is not None:
+            self.target.destroyed.connect(self._forget_target)
 
-    def _on_target_destroyed(self) -> None:
-        self._target = None
+    def _forget_target(self) -> None:
+        self.target = None
 
-    def _on_edit_menu_about_to_show(self) -> None:
+    def _enable_edits(self) -> None:
         target, actions = self.target, self._window.actions_
         writable = target is not None and not target.isReadOnly()
         if isinstance(target, QLineEdit):
@@ -338,21 +301,9 @@ class ViewController(QObject):
         actions.paste.setEnabled(writable)
         actions.select_all.setEnabled(target is not None)
 
-    def _on_cut_triggered(self) -> None:
+    def _edit(self, edit: Literal["cut", "copy", "paste", "selectAll"]) -> None:
         if (target := self.target) is not None:
-            target.cut()
-
-    def _on_copy_triggered(self) -> None:
-        if (target := self.target) is not None:
-            target.copy()
-
-    def _on_paste_triggered(self) -> None:
-        if (target := self.target) is not None:
-            target.paste()
-
-    def _on_select_all_triggered(self) -> None:
-        if (target := self.target) is not None:
-            target.selectAll()
+            getattr(target, edit)()
 
     # -- the focus
 
@@ -399,9 +350,9 @@ class PaneZoom(QObject):
             theme.panel = window.docks.panel(name)
         actions = window.actions_
         self._turned = 0
-        actions.larger_pane.triggered.connect(self._on_larger_triggered)
-        actions.smaller_pane.triggered.connect(self._on_smaller_triggered)
-        actions.normal_pane.triggered.connect(self._on_normal_triggered)
+        actions.larger_pane.triggered.connect(lambda: self._change(self.pane_meant(), _ZOOM_STEP))
+        actions.smaller_pane.triggered.connect(lambda: self._change(self.pane_meant(), -_ZOOM_STEP))
+        actions.normal_pane.triggered.connect(lambda: self.set_zooms({}))
         window.installEventFilter(self)
 
     @property
@@ -452,15 +403,6 @@ class PaneZoom(QObject):
     def _change(self, name: str, percent: int) -> None:
         if name in self._themes:
             self.set_zoom(name, round(self._themes[name].zoom * 100) + percent)
-
-    def _on_larger_triggered(self) -> None:
-        self._change(self.pane_meant(), _ZOOM_STEP)
-
-    def _on_smaller_triggered(self) -> None:
-        self._change(self.pane_meant(), -_ZOOM_STEP)
-
-    def _on_normal_triggered(self) -> None:
-        self.set_zooms({})
 
 
 def fitted(frame: QRect, available: QRect) -> QRect:

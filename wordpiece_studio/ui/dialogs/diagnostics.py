@@ -27,7 +27,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from wordpiece_studio.ui.messages import plain_box
-from wordpiece_studio.ui.widgets.plain import copy_text
 from wordpiece_studio.version import __version__
 
 _LONGEST_BYTES = 1_000_000
@@ -111,13 +110,6 @@ def diagnostics(settings: object = None) -> str:
         *last_lines(_LOG_LINES),
     ]
     return "\n".join(parts) + "\n"
-
-
-def copy_diagnostics(settings: object = None) -> str:
-    """Put the report on the clipboard and return it."""
-    report = diagnostics(settings)
-    copy_text(report)
-    return report
 
 
 def _version(distribution: str) -> str:

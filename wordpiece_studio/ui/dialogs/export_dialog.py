@@ -13,20 +13,23 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialogButtonBox,
     QFileDialog,
+    QGridLayout,
     QHBoxLayout,
     QPushButton,
     QRadioButton,
     QScrollArea,
+    QStackedLayout,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.timers import later
 from wordpiece_studio.storage.exports import files_of, is_folder
-from wordpiece_studio.storage.manifest import MANIFEST_FILE
+from wordpiece_studio.storage.manifest import MANIFEST_FILE, SIDE_SUFFIX
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.dialogs.export_preview import FilePreview
 from wordpiece_studio.ui.dialogs.export_work import KINDS, usage_lines
 from wordpiece_studio.ui.messages import sentence
 from wordpiece_studio.ui.widgets.explained import explain
@@ -34,17 +37,20 @@ from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
+    ExactEdit,
     WholeLabel,
+    copy_text,
     plain_label,
     set_plain_text,
     set_plain_tooltip,
     set_role,
+    shown,
 )
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QFont
     from PySide6.QtWidgets import QLabel
@@ -57,6 +63,12 @@ _SEPARATORS = ("/", "\\")
 _INDENT = 22
 _WIDTH, _HEIGHT = 980, 680
 _LEFT_WIDTH = 400
+_LONGEST_MANIFEST = 20_000
+_LONGEST_VALUE = 300
+_LINES = 2
+_LONGEST_SHOWN = 2000
+_COPIED_MS = 1500
+_NAME_WIDTH = 200  # pixels; a longer name is cut in its middle
 
 
 def _place_of(text: str, folder: Path) -> Path:
@@ -123,8 +135,8 @@ class KindChoice(QWidget):
         self._group = QButtonGroup(self)
         self._buttons: dict[ExportKind, QRadioButton] = {}
         self._hints: dict[ExportKind, QLabel] = {}
-        self._texts = self._explanations()
-        self._bpe_advice = self.tr("To train and write BPE, use “wordpiece-studio train --bpe”.")
+        texts = self._explanations()
+        self._texts = {kind: texts[kind] for kind in KINDS}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -159,7 +171,8 @@ class KindChoice(QWidget):
             button.setEnabled(reason is None)
             text = self._texts[kind][1]
             if reason is not None:  # a prefix cannot be chosen in the window
-                text = f"{sentence(reason.what)} {self._bpe_advice if kind == 'bpe' else reason.advice}"
+                bpe_advice = self.tr("To train and write BPE, use “wordpiece-studio train --bpe”.")
+                text = f"{sentence(reason.what)} {bpe_advice if kind == 'bpe' else reason.advice}"
             set_plain_text(label, text)
             button.setAccessibleDescription(text)
         possible = [kind for kind in self._buttons if kind not in reasons]
@@ -175,7 +188,7 @@ class KindChoice(QWidget):
             self.kind_changed.emit(self.kind)
 
     def _explanations(self) -> dict[ExportKind, tuple[str, str]]:
-        texts: dict[ExportKind, tuple[str, str]] = {
+        return {
             "folder": (
                 self.tr("&Tokenizer for Hugging Face"),
                 self.tr(
@@ -195,7 +208,185 @@ class KindChoice(QWidget):
                 self.tr("Everything that the training saw of the corpus: enough to train again, here or elsewhere."),
             ),
         }
-        return {kind: texts[kind] for kind in KINDS}
+
+
+class _Pairs(QGridLayout):
+    """Labels in two columns: names, and beside each what it stands for."""
+
+    def __init__(self, spacing: int) -> None:
+        super().__init__()
+        self._labels: list[QLabel] = []
+        self.setHorizontalSpacing(14)
+        self.setVerticalSpacing(spacing)
+        self.setColumnStretch(1, 1)
+
+    def show_pairs(self, pairs: Iterable[tuple[QLabel, QLabel]]) -> None:
+        """Show these in place of those before."""
+        for label in self._labels:
+            self.removeWidget(label)
+            label.hide()
+            label.deleteLater()
+        self._labels = []
+        for row, pair in enumerate(pairs):
+            for column, label in enumerate(pair):
+                self.addWidget(label, row, column, Qt.AlignmentFlag.AlignTop)
+            self._labels += pair
+
+
+def _code_view(name: str, title: str, font: QFont, parent: QWidget) -> ExactEdit:
+    """Return a view of code called `name`, and `title` for screen readers, in a font of fixed width."""
+    view = ExactEdit(parent)
+    view.setReadOnly(True)
+    view.setTabChangesFocus(True)
+    view.setLineWrapMode(ExactEdit.LineWrapMode.NoWrap)
+    view.setFont(font)
+    view.setObjectName(name)
+    view.setAccessibleName(title)
+    return view
+
+
+class ManifestView(QWidget):
+    """Rows of captions and values; or the file, on demand."""
+
+    def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: list[tuple[str, str]] = []
+        self.json = ""
+        explain("manifest", self)
+        self._button = QToolButton(self)
+        self._button.setText(self.tr("Show as &JSON"))
+        self._button.setCheckable(True)
+        set_role(self._button, "button")
+        self._edit = _code_view("export_manifest", self.tr("Manifest"), fixed_font, self)
+        summary = QWidget(self)
+        summary.setObjectName("scroll_contents")
+        column = QVBoxLayout(summary)
+        column.setContentsMargins(0, 2, 0, 0)
+        self._pairs = _Pairs(3)
+        column.addLayout(self._pairs)
+        column.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setWidget(summary)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setAccessibleName(self.tr("Manifest summary"))
+        scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
+        heading = QHBoxLayout()
+        heading.addWidget(plain_label(self.tr("Manifest: how the export was made"), self, role="heading"), 1)
+        heading.addWidget(self._button)
+        stack = QStackedLayout()
+        stack.addWidget(scroll)
+        stack.addWidget(self._edit)
+        self._button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(heading)
+        layout.addLayout(stack, 1)
+
+    def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
+        """Show a manifest: in words, and the beginning of its file if that is long."""
+        self.json = shown(json, _LONGEST_MANIFEST)
+        self._edit.setPlainText(self.json)
+        self._button.setEnabled(bool(json))
+        if list(rows) != self.rows:
+            self.rows = list(rows)
+            self._pairs.show_pairs(self._labels(*row) for row in rows)
+
+    def _labels(self, caption: str, value: str) -> tuple[QLabel, QLabel]:
+        pair = plain_label(caption, self, role="hint"), plain_label(shown(value, _LONGEST_VALUE), self, wrap=True)
+        for label in pair:
+            label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return pair
+
+
+class UsageBox(QWidget):
+    """Shows two lines of Python that load the export from the place that was chosen."""
+
+    def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self._view = view = _code_view("export_usage", self.tr("How to load it in Python"), fixed_font, self)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        margins = 2 * (view.document().documentMargin() + view.frameWidth() + 1)
+        view.setFixedHeight(round(_LINES * view.fontMetrics().lineSpacing() + margins))
+        self._copy = QPushButton(self.tr("Co&py"), self)
+        self._copy.setAutoDefault(False)
+        self._copy.setAccessibleName(self.tr("Copy the Python lines"))
+        self._copy.clicked.connect(self._copy_lines)
+        heading = QHBoxLayout()
+        heading.addWidget(plain_label(self.tr("Load it in Python"), self, role="heading"), 1)
+        heading.addWidget(self._copy)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        layout.addLayout(heading)
+        layout.addWidget(view)
+
+    def show_lines(self, text: str) -> None:
+        """Show these lines; if there are none, disable copying."""
+        self.text = text
+        self._view.setPlainText(shown(text, _LONGEST_SHOWN))
+        set_plain_tooltip(self._view, text)
+        self._copy.setEnabled(bool(text))
+        self._reset_button()
+
+    def _copy_lines(self) -> None:
+        copy_text(self.text)
+        self._copy.setText(self.tr("Copied"))
+        later(self, _COPIED_MS, self._reset_button)
+
+    def _reset_button(self) -> None:
+        self._copy.setText(self.tr("Co&py"))
+
+
+class FilePreview(QWidget):
+    """The files that an export would write, what each is for, the lines that load them, and the manifest."""
+
+    def __init__(self, fixed_font: QFont, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.names: list[str] = []
+        self._pairs = _Pairs(4)
+        self.usage = UsageBox(fixed_font, self)
+        self.manifest = ManifestView(fixed_font, self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(plain_label(self.tr("These files will be written"), self, role="heading"))
+        layout.addLayout(self._pairs)
+        layout.addSpacing(6)
+        layout.addWidget(self.usage)
+        layout.addSpacing(6)
+        layout.addWidget(self.manifest, 1)
+        hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
+        layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
+
+    def show_files(self, names: list[str]) -> None:
+        """List these files."""
+        if names != self.names:
+            self.names = names
+            self._pairs.show_pairs(
+                (
+                    CutLabel(display_name(name), self, most=_NAME_WIDTH),
+                    plain_label(self._purpose(name), self, role="hint", wrap=True),
+                )
+                for name in names
+            )
+
+    def _purpose(self, name: str) -> str:
+        purposes = {
+            "vocab.txt": self.tr("One token per line; the ID is the line number minus one"),
+            "tokenizer.json": self.tr("Everything that the Hugging Face libraries need"),
+            "tokenizer_config.json": self.tr("Tells transformers which class to use"),
+            "special_tokens_map.json": self.tr("Which tokens stand for unknown words, padding and so on"),
+            MANIFEST_FILE: self.tr("Manifest, read by WordPiece Studio and the verify command"),
+            "vocab.json": self.tr("Every token with its ID"),
+            "merges.txt": self.tr("One merge per line, in the order learned"),
+        }
+        if name.endswith(SIDE_SUFFIX):
+            return self.tr("Manifest of the file next to it")
+        if name.startswith("word-counts."):
+            return self.tr("Every distinct word and its count")
+        return purposes.get(name, self.tr("The exported data"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +447,8 @@ class ExportDialog(ScreenDialog):
         self._put_together(steps)
         self._connect()
         self._show_kind()
-        self._fit()
+        room = self.size() if parent is None else parent.size()  # as large as the window allows
+        self.resize(min(_WIDTH, max(room.width() - 40, 640)), min(_HEIGHT, max(room.height() - 60, 420)))
         self.kinds.take_focus()
 
     # -- what is chosen
@@ -284,10 +476,6 @@ class ExportDialog(ScreenDialog):
         self._inspection = inspection
         self.kinds.show_reasons(inspection.reasons)
         self._show_kind()
-
-    def set_place(self, place: str) -> None:
-        """Take a place that was chosen in the file dialog."""
-        self.place_edit.setText(place)
 
     def propose(self, choice: ExportChoice, trouble: str = "") -> None:
         """Begin with what was chosen before, and say why that failed."""
@@ -323,10 +511,8 @@ class ExportDialog(ScreenDialog):
                     size, "Current &step: merge {step}, 1 token", "Current &step: merge {step}, {size} tokens"
                 )
             elif len(steps) == 1:
-                words = plural(
-                    size, "&Last step (current): merge {step}, 1 token",
-                    "&Last step (current): merge {step}, {size} tokens",
-                )  # fmt: skip
+                words = plural(size, "&Last step (current): merge {step}, 1 token",
+                               "&Last step (current): merge {step}, {size} tokens")  # fmt: skip
             else:
                 words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
             button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), left)
@@ -361,22 +547,16 @@ class ExportDialog(ScreenDialog):
         layout.addWidget(self._buttons)
 
     def _connect(self) -> None:
-        self.kinds.kind_changed.connect(self._on_kinds_kind_changed)
+        self.kinds.kind_changed.connect(self._forget_trouble)
+        self.kinds.kind_changed.connect(self._show_kind)
         self._steps.idToggled.connect(self._on_steps_id_toggled)
-        self._counts_box.toggled.connect(self._on_counts_box_toggled)
-        self.place_edit.textChanged.connect(self._on_place_edit_text_changed)
+        self._counts_box.toggled.connect(lambda: self._show_place())
+        self.place_edit.textChanged.connect(self._forget_trouble)
+        self.place_edit.textChanged.connect(lambda: self._show_place())
         self._browse.clicked.connect(self._on_browse_clicked)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         set_plain_tooltip(self._browse, self.tr("Browse the folders of this computer"))
-
-    def _fit(self) -> None:
-        """Be as large as the parent window allows."""
-        parent = self.parentWidget()
-        room = parent.size() if parent is not None else self.size()
-        width = min(_WIDTH, max(room.width() - 40, 640)) if parent is not None else _WIDTH
-        height = min(_HEIGHT, max(room.height() - 60, 420)) if parent is not None else _HEIGHT
-        self.resize(width, height)
 
     # -- what follows from a choice
 
@@ -426,16 +606,8 @@ class ExportDialog(ScreenDialog):
         note.show_text(text)
         note.setVisible(bool(text))
 
-    def _on_kinds_kind_changed(self, _kind: object) -> None:
+    def _forget_trouble(self) -> None:
         self._trouble = ""
-        self._show_kind()
-
-    def _on_counts_box_toggled(self, _is_checked: bool) -> None:
-        self._show_place()
-
-    def _on_place_edit_text_changed(self, _text: str) -> None:
-        self._trouble = ""
-        self._show_place()
 
     def _on_steps_id_toggled(self, step: int, is_checked: bool) -> None:
         if is_checked:
@@ -450,13 +622,11 @@ class ExportDialog(ScreenDialog):
             dialog.setFileMode(QFileDialog.FileMode.Directory)
             dialog.setOption(QFileDialog.Option.ShowDirsOnly)
             dialog.setLabelText(QFileDialog.DialogLabel.Accept, self.tr("Use this folder"))
-            dialog.fileSelected.connect(self._on_folder_selected)
+            name = self.place.name
+            dialog.fileSelected.connect(lambda chosen: self.place_edit.setText(str(_folder_for(Path(chosen), name))))
         else:
             dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
             dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # that is asked once, about all files
             dialog.selectFile(self.place.name)
-            dialog.fileSelected.connect(self.set_place)
+            dialog.fileSelected.connect(self.place_edit.setText)
         dialog.open()
-
-    def _on_folder_selected(self, chosen: str) -> None:
-        self.set_place(str(_folder_for(Path(chosen), self.place.name)))

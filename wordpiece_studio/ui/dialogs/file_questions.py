@@ -6,22 +6,25 @@ They are asked before a loss, and when the Studio starts after it ended unexpect
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path  # noqa: TC003  (for the example below)
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QFileDialog, QListWidget, QMessageBox, QPushButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.printable import display_name
-from wordpiece_studio.ui.messages import add_button, plain_box
+from wordpiece_studio.ui.messages import question_box
 from wordpiece_studio.ui.widgets.plain import plain_label, set_role, shown
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtCore import SignalInstance
 
     from wordpiece_studio.session.project_state import UnsavedWork
     from wordpiece_studio.session.recovery_store import About
@@ -49,17 +52,14 @@ def place_dialog(
 
 def overwrite_box(parent: QWidget, name: str) -> QMessageBox:
     """Return the question whether the file called `name` may be replaced by a text that lacks some of its content."""
-    box = plain_box(
+    return question_box(
         parent,
-        QMessageBox.Icon.Warning,
         parent.tr("Replace “{name}” with the text that could be read?").format(name=name),
         parent.tr("Some bytes were replaced or lines skipped when the file was opened; replacing it would lose them. "
         "To keep them, save the text under another name."),
+        {_Button.Yes: parent.tr("&Replace the file")},
+        picture=QMessageBox.Icon.Warning,
     )  # fmt: skip
-    add_button(box, QMessageBox.StandardButton.Yes, parent.tr("&Replace the file"))
-    add_button(box, QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-    return box
 
 
 def names_project(path: str | os.PathLike[str]) -> bool:
@@ -87,7 +87,8 @@ def title_of(name: str) -> str:
 def replace_box(parent: QWidget, path: Path) -> QMessageBox:
     """Return the question whether another project may be replaced: Yes or Cancel."""
     title = parent.tr("Replace “{name}”?").format(name=display_name(path.name))
-    return _box(parent, title, parent.tr("A project with this name already exists. Its contents would be lost."))
+    text = parent.tr("A project with this name already exists. Its contents would be lost.")
+    return question_box(parent, title, text, {_Button.Yes: parent.tr("&Replace")})
 
 
 def changed_box(parent: QWidget, path: Path) -> QMessageBox:
@@ -95,9 +96,8 @@ def changed_box(parent: QWidget, path: Path) -> QMessageBox:
     title = parent.tr("“{name}” has changed on disk. Replace it?").format(name=display_name(path.name))
     text = parent.tr("Another program has changed the file since you opened or saved it. To keep both, save yours "
                      "under another name.")  # fmt: skip
-    box = _box(parent, title, text)
-    add_button(box, _Button.Save, parent.tr("&Save as…"))
-    return box
+    answers = {_Button.Yes: parent.tr("&Replace"), _Button.Save: parent.tr("&Save as…")}
+    return question_box(parent, title, text, answers)
 
 
 def and_more(number: int) -> str:
@@ -115,19 +115,8 @@ def agreement_box(parent: QWidget, places: Sequence[str], action: str) -> QMessa
         lines.append(and_more(len(places) - _MOST_LINES))
     lines.append(parent.tr("Reading a file on another computer can tell that computer who you are."))
     title = parent.tr("Read files outside the project’s folder?")
-    box = plain_box(parent, QMessageBox.Icon.Question, title, "\n".join(lines))
+    box = question_box(parent, title, "\n".join(lines), {_Button.Yes: action})
     box.setDetailedText("\n".join(map(display_name, places)))
-    add_button(box, _Button.Yes, action)
-    add_button(box, _Button.Cancel)
-    box.setDefaultButton(_Button.Cancel)
-    return box
-
-
-def _box(parent: QWidget, title: str, text: str) -> QMessageBox:
-    box = plain_box(parent, QMessageBox.Icon.Question, title, text)
-    add_button(box, _Button.Yes, parent.tr("&Replace"))
-    add_button(box, _Button.Cancel)
-    box.setDefaultButton(_Button.Cancel)
     return box
 
 
@@ -137,12 +126,12 @@ def unsaved_work_box(window: QWidget, unsaved_work: UnsavedWork, corpus_name: st
         title = window.tr("Save your work as a project?")
     else:
         title = window.tr("Save the changes to the project “{name}”?").format(name=path.stem)
-    box = plain_box(window, QMessageBox.Icon.Question, title, "\n".join(_lines(window, unsaved_work, corpus_name)))
-    add_button(box, _Button.Save, window.tr("&Save as…") if path is None else window.tr("&Save"))
-    add_button(box, _Button.Discard, window.tr("&Don’t save"))
-    add_button(box, _Button.Cancel)
-    box.setDefaultButton(_Button.Save)
-    return box
+    answers = {
+        _Button.Save: window.tr("&Save as…") if path is None else window.tr("&Save"),
+        _Button.Discard: window.tr("&Don’t save"),
+    }
+    text = "\n".join(_lines(window, unsaved_work, corpus_name))
+    return question_box(window, title, text, answers, default=_Button.Save)
 
 
 def _lines(window: QWidget, unsaved_work: UnsavedWork, corpus_name: str) -> list[str]:
@@ -176,19 +165,14 @@ _SPACING = 2
 
 
 class RecoveryDialog(ScreenDialog):
-    """Lists the unsaved work found; the selected item is restored or deleted. Escape decides nothing.
-
-    Signals
-    -------
-    restore_wanted(int), refused(int)
-        What the user wants done with the work that has this number.
-    postponed()
-        The user wants to be asked again at the next start.
-    """
+    """Lists the unsaved work found; the selected item is restored or deleted. Escape decides nothing."""
 
     restore_wanted = Signal(object)
+    """The work with this number (int) is to be restored."""
     refused = Signal(object)
+    """The work with this number (int) is to be deleted."""
     postponed = Signal()
+    """The user wants to be asked again at the next start."""
 
     def __init__(self, found: Sequence[About], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,7 +194,7 @@ class RecoveryDialog(ScreenDialog):
         self.list.setSpacing(_SPACING)
         row = self.list.sizeHintForRow(0) + 2 * _SPACING
         self.list.setFixedHeight(row * min(len(found), _MOST_ROWS) + 2 * (self.list.frameWidth() + _SPACING))
-        self.list.itemDoubleClicked.connect(self._on_restore_clicked)
+        self.list.itemDoubleClicked.connect(lambda: self._answer(self.restore_wanted))
         layout.addWidget(self.list)
         hint = self.tr("“Delete” discards this work permanently. “Later” keeps it and asks again at the next start.")
         if not is_one:
@@ -218,7 +202,6 @@ class RecoveryDialog(ScreenDialog):
                            "asked again at the next start.")  # fmt: skip
         layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
         layout.addWidget(self._buttons())
-        self.list.itemSelectionChanged.connect(self._enable)
         self.setMinimumWidth(max(460, min(self.list.sizeHintForColumn(0) + 60, 760)))
 
     def reject(self) -> None:
@@ -234,34 +217,27 @@ class RecoveryDialog(ScreenDialog):
         restore = buttons.addButton(self.tr("&Restore"), roles.AcceptRole)
         set_role(restore, "primary")
         restore.setDefault(True)
-        restore.clicked.connect(self._on_restore_clicked)
+        restore.clicked.connect(lambda: self._answer(self.restore_wanted))
         refuse = buttons.addButton(self.tr("&Delete"), roles.DestructiveRole)
         refuse.setAutoDefault(False)
-        refuse.clicked.connect(self._on_refuse_clicked)
+        refuse.clicked.connect(lambda: self._answer(self.refused))
         later = buttons.addButton(self.tr("&Later"), roles.RejectRole)
         later.setAutoDefault(False)
         buttons.rejected.connect(self.reject)
         restore.setFocus()
-        self._answers = (restore, refuse)
+        for button in (restore, refuse):  # act only on work that is visibly selected: a Ctrl+click clears the selection
+            self.list.itemSelectionChanged.connect(partial(self._enable, button))
         return buttons
 
-    def _enable(self) -> None:
-        """Act only on work that is visibly selected: a Ctrl+click clears the selection."""
-        for button in self._answers:
-            button.setEnabled(bool(self.list.selectedIndexes()))
+    def _enable(self, button: QPushButton) -> None:
+        button.setEnabled(bool(self.list.selectedIndexes()))
 
-    def _on_restore_clicked(self) -> None:
-        self._answer(self.restore_wanted)
-
-    def _on_refuse_clicked(self) -> None:
-        self._answer(self.refused)
-
-    def _answer(self, signal: object) -> None:
+    def _answer(self, signal: SignalInstance) -> None:
         if not self._is_answered:
             self._is_answered = True
             number = max(0, self.list.currentRow())
             self.accept()
-            signal.emit(number)  # type: ignore[attr-defined]
+            signal.emit(number)
 
     def _line(self, about: About) -> str:
         name = shown(" ".join(about.name.split()), _LONGEST_LISTED) or self.tr("Unnamed text")

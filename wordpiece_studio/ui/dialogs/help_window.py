@@ -1,29 +1,41 @@
-"""The pages of ``resources/help`` in a window beside the work: our own Markdown, never text from outside."""
+"""Help beside the work: the pages of ``resources/help``, and all keyboard shortcuts with a field to search them.
+
+The pages are our own Markdown, never text from outside. The shortcuts of the commands are read from the menus; the
+others are those that a pane handles by itself.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import Qt, QUrl
-from PySide6.QtGui import QTextCursor, QWheelEvent
-from PySide6.QtWidgets import QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QUrl
+from PySide6.QtGui import QKeyEvent, QTextCursor, QWheelEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QTextBrowser, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.resources import resource_path
+from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.formula import ratio_of
 from wordpiece_studio.training.reference import corpus_of, count_pairs, count_symbols, score, split
 from wordpiece_studio.training.trainer import train
+from wordpiece_studio.ui.dialogs.palette import folded, keys_of
+from wordpiece_studio.ui.widgets.fields import line_field
+from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from PySide6.QtGui import QAction
+
+    from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _CHARACTERS, _LINES = 110, 38
@@ -111,50 +123,212 @@ class HelpWindow(ScreenDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._browser = _PageBrowser(self)
-        self._browser.setOpenExternalLinks(True)
-        self._browser.document().setDocumentMargin(_MARGIN)
-        self._browser.sourceChanged.connect(self._on_browser_source_changed)
-        theme.changed.connect(self._on_theme_changed)
+        self.browser = _PageBrowser(self)
+        self.browser.setOpenExternalLinks(True)
+        self.browser.document().setDocumentMargin(_MARGIN)
+        self.browser.sourceChanged.connect(self._show_title)
+        theme.changed.connect(self._reload)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._browser)
+        layout.addWidget(self.browser)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
-
-    @property
-    def browser(self) -> QTextBrowser:
-        """What shows the page."""
-        return self._browser
 
     def begin(self, page: Path, entry: str = "") -> None:
         """Show this page, at the entry of the glossary with this key if there is one, and the window in front."""
-        self._browser.setSource(QUrl.fromLocalFile(str(page)))
+        self.browser.setSource(QUrl.fromLocalFile(str(page)))
         self.show()
         self.raise_()
         self.activateWindow()
-        self._browser.setFocus()
+        self.browser.setFocus()
         if entry in glossary_entries():
             self._go_to(glossary_entries()[entry])
 
     def _go_to(self, term: str) -> None:
         """Show the entry of a term at the top, with the term selected."""
-        block = self._browser.document().begin()
+        block = self.browser.document().begin()
         while block.isValid() and not re.match(rf"{re.escape(term)}(?:\.| \()", block.text()):
             block = block.next()
         if not block.isValid():
             return
         cursor = QTextCursor(block)
         cursor.movePosition(QTextCursor.MoveOperation.Right, QTextCursor.MoveMode.KeepAnchor, len(term))
-        self._browser.setTextCursor(cursor)
-        bar = self._browser.verticalScrollBar()
-        bar.setValue(bar.value() + self._browser.cursorRect(cursor).top() - _MARGIN)
+        self.browser.setTextCursor(cursor)
+        bar = self.browser.verticalScrollBar()
+        bar.setValue(bar.value() + self.browser.cursorRect(cursor).top() - _MARGIN)
 
-    def _on_browser_source_changed(self, source: QUrl) -> None:
+    def _show_title(self, source: QUrl) -> None:
         title = next((page.title for page in help_pages() if page.path.name == source.fileName()), "")
         self.setWindowTitle(title)
-        self._browser.setAccessibleName(title)
+        self.browser.setAccessibleName(title)
 
-    def _on_theme_changed(self) -> None:
-        place = self._browser.verticalScrollBar().value()
-        self._browser.reload()  # links and code keep the colors and fonts of the time when they were read
-        self._browser.verticalScrollBar().setValue(place)
+    def _reload(self) -> None:
+        place = self.browser.verticalScrollBar().value()
+        self.browser.reload()  # links and code keep the colors and fonts of the time when they were read
+        self.browser.verticalScrollBar().setValue(place)
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("key_lines", text)
+
+
+_KEYS_CHARACTERS, _KEYS_LINES = 84, 30
+
+
+@dataclass(frozen=True, slots=True)
+class KeyLine:
+    """What keys do."""
+
+    group: str  # the menu, or where they are pressed
+    title: str
+    keys: str = ""
+    tip: str = ""
+
+    def fits(self, words: Sequence[str]) -> bool:
+        """Return whether every one of the folded `words` is in this line."""
+        text = folded(f"{self.group} {self.title} {self.keys} {self.tip}")
+        return all(word in text for word in words)
+
+
+def command_lines(placed: Iterable[tuple[str, QAction]]) -> list[KeyLine]:
+    """Return a line for each command that has a key, menu by menu."""
+    lines: list[KeyLine] = []
+    for where, action in placed:
+        if keys := keys_of(action):
+            lines.append(KeyLine(where, plain_title(action.text()), keys, action.statusTip()))
+    groups = list(dict.fromkeys(line.group for line in lines))  # a submenu stands in the middle of its menu
+    return sorted(lines, key=lambda line: groups.index(line.group))
+
+
+def pane_lines() -> list[KeyLine]:
+    """Return lines for what the window and its panes do with keys that belong to no command."""
+    window, table = _tr("Everywhere"), _tr("In a table")
+    chips, plot, field = _tr("In the live tokenization"), _tr("On the timeline"), _tr("In a search field")
+    return [
+        KeyLine(window, _tr("Pause or resume the training, play or stop"), _tr("Space")),
+        KeyLine(window, _tr("Go to the next control, and back"), "Tab   Shift+Tab"),
+        KeyLine(window, _tr("Open a menu"), _tr("Alt + underlined letter")),
+        KeyLine(window, _tr("Larger or smaller text in the pane under the pointer"), _tr("Ctrl + mouse wheel")),
+        KeyLine(window, _tr("Switch between stacked panes"), _tr("← → on its tab")),
+        KeyLine(table, _tr("Move through the rows; the selection follows"), "↑ ↓   PgUp PgDown   Home End"),
+        KeyLine(table, _tr("Go to the step of the row"), _tr("Enter")),
+        KeyLine(table, _tr("Copy the selected rows"), "Ctrl+C"),
+        KeyLine(chips, _tr("Move from token to token and from gap to gap"), "← → ↑ ↓   Home End"),
+        KeyLine(chips, _tr("Show why the text is split here"), _tr("Enter")),
+        KeyLine(_tr("In the token details"), _tr("Move through the merge tree"), "← → ↑ ↓"),
+        KeyLine(_tr("In the token details"), _tr("Select this token"), _tr("Enter")),
+        KeyLine(plot, _tr("One step back or forward"), "← →"),
+        KeyLine(plot, _tr("A tenth of the way back or forward"), "PgUp PgDown"),
+        KeyLine(plot, _tr("Go to the beginning or the end"), "Home End"),
+        KeyLine(_tr("On a chart"), _tr("One step, or one rank, back or forward"), "← →"),
+        KeyLine(_tr("On a chart"), _tr("Ten steps back or forward, beginning, end"), "PgUp PgDown   Home End"),
+        KeyLine(_tr("In the list of files"), _tr("Remove or move the file"), "Del   Alt+↑ Alt+↓"),
+        KeyLine(_tr("In the bookmarks"), _tr("Edit the note or delete the bookmark"), "F2   Del"),
+        KeyLine(_tr("In the list of breakpoints"), _tr("Switch on or off, delete"), _tr("Space   Del")),
+        KeyLine(_tr("In the help"), _tr("Go to the next link or open it"), _tr("Tab   Enter")),
+        KeyLine(_tr("In the help"), _tr("Go back to the previous page"), "Alt+←"),
+        KeyLine(field, _tr("Go to the matches"), "↓   Enter"),
+        KeyLine(field, _tr("Clear the field, or leave it"), "Esc"),
+    ]
+
+
+def matching_lines(lines: Sequence[KeyLine], text: str) -> list[KeyLine]:
+    """Return the lines that contain every word of `text`; above each group a line with its name and no keys."""
+    words = folded(text).split()
+    found: list[KeyLine] = []
+    for line in (line for line in lines if line.fits(words)):
+        if not found or found[-1].group != line.group:
+            found.append(KeyLine(line.group, line.group))
+        found.append(line)
+    return found
+
+
+class KeysModel(RecordTableModel["KeyLine"]):
+    """One row per line, two columns; a line without keys is the name of a group."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._columns = (
+            TableColumn(self.tr("Action"), lambda lines, row: lines[row].title, align=LEFT),
+            TableColumn(self.tr("Keys"), lambda lines, row: lines[row].keys, align=LEFT),
+        )
+
+    def tooltip(self, item: int) -> str:
+        """Return what happens, in a sentence."""
+        return tooltip_text(self.records[item].tip)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if role == Qt.ItemDataRole.FontRole and self._is_group(index):
+            return self._theme.font(0, bold=True)
+        if role == Qt.ItemDataRole.ForegroundRole and index.column() == 1 and not self._is_group(index):
+            return self._theme.muted
+        return super().data(index, role)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        return flags & ~Qt.ItemFlag.ItemIsSelectable if self._is_group(index) else flags
+
+    def _is_group(self, index: Index) -> bool:
+        return index.isValid() and not self.records[index.row()].keys
+
+
+class KeysWindow(ScreenDialog):
+    """Stays open beside the work until it is closed."""
+
+    def __init__(self, lines: Sequence[KeyLine], theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(self.tr("Keyboard shortcuts"))
+        self._lines = lines
+        self.field = line_field(self)
+        self.field.setPlaceholderText(self.tr("Search by action or key"))
+        self.field.setAccessibleName(self.tr("Search the shortcuts"))
+        self.field.setClearButtonEnabled(True)
+        self.field.installEventFilter(self)
+        self.model = KeysModel(theme, self)
+        self._table = QTableView(self)
+        self._table.setAccessibleName(self.tr("Keys"))
+        self._put_table_together()
+        self._empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.field)
+        layout.addWidget(self._table, 1)
+        layout.addWidget(self._empty)
+        self.field.textChanged.connect(self._show)
+        self._show("")
+        self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)
+
+    def begin(self) -> None:
+        """Show the window in front, with the focus in its field."""
+        self.show()
+        self.activateWindow()
+        self.field.setFocus()
+        self.field.clear()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the down arrow go from the field into the table."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Down:
+            self._table.setFocus()
+            return True
+        return super().eventFilter(watched, event)
+
+    def _put_table_together(self) -> None:
+        table = self._table
+        table.setModel(self.model)
+        table.setShowGrid(False)
+        table.setWordWrap(False)
+        table.setTabKeyNavigation(False)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+        table.horizontalHeader().hide()
+        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+
+    def _show(self, text: str) -> None:
+        found = matching_lines(self._lines, text)
+        self.model.set_records(found)
+        self._table.setVisible(bool(found))
+        self._empty.setVisible(not found)

@@ -113,9 +113,8 @@ class OverlapWindow(ScreenDialog):
         layout.addWidget(self._table, 1)
         layout.addWidget(self._note)
         self._timer = single_shot(self, self._show)
-        self._search.finished.connect(self._show_later)
-        session.comparison.changed.connect(self._show_later)
-        session.model.step_changed.connect(self._on_model_step_changed)
+        for changed in (self._search.finished, session.comparison.changed, session.model.step_changed):
+            changed.connect(lambda: self._timer.start())
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     @property
@@ -153,12 +152,6 @@ class OverlapWindow(ScreenDialog):
         note = self.tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this "
                        "run” above the vocabulary.")  # fmt: skip
         set_plain_text(self._note, note.format(run=shown.label))
-
-    def _show_later(self) -> None:
-        self._timer.start()
-
-    def _on_model_step_changed(self, _step: object) -> None:
-        self._timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -14,15 +14,7 @@ from functools import lru_cache
 from html import unescape
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import (
-    QCoreApplication,
-    QEvent,
-    QObject,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -38,17 +30,15 @@ from shiboken6 import isValid
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
-from wordpiece_studio.ui.menus import plain_title
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import saved
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from PySide6.QtGui import QAction
-    from PySide6.QtWidgets import QLineEdit
 
     from wordpiece_studio.session.table_model import Index
     from wordpiece_studio.tokenizer.vocabulary import Vocabulary
@@ -59,7 +49,6 @@ _TITLE_WEIGHT, _KEYS_WEIGHT, _PATH_WEIGHT, _TIP_WEIGHT = 10, 8, 4, 3
 _SCANNED = 50_000
 """How many tokens are searched for a part of their text; those beyond are found by their whole text only."""
 _FEW_TOKENS, _MANY_TOKENS = 3, 20
-_NATIVE = QKeySequence.SequenceFormat.NativeText
 _PADDING, _GAP, _ROUND = 12, 14, 5
 _LINE = Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 _MOST_ROWS = 11
@@ -112,23 +101,13 @@ def _letters_fit(word: str, text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the palette.
-
-    Attributes
-    ----------
-    title, where, keys, tip
-        Its text; the menus it is in; its keys; what it does.
-    refusal
-        Why it can never be done; empty if it can. For a command, its action decides.
-    action, step, token
-        What it does: trigger a command, show a step, or select a token.
-    """
+    """One line of the palette; it triggers a command, shows a step, or selects a token."""
 
     title: str
-    where: str = ""
+    where: str = ""  # the menus it is in
     keys: str = ""
     tip: str = ""
-    refusal: str = ""
+    refusal: str = ""  # why it can never be done; for a command, its action decides
     action: QAction | None = field(default=None, compare=False)
     step: int | None = None
     token: str | None = None
@@ -160,26 +139,29 @@ def _whole(value: int) -> int:
 
 def command_entries(placed: Iterable[tuple[str, QAction]]) -> list[Entry]:
     """Return an entry for each command with the names of its menus."""
-    return [_command_entry(where, action) for where, action in placed if action.text() and action.isVisible()]
+    return [
+        Entry(plain_title(action.text()), where, keys_of(action), action.statusTip() or _tip(action), action=action)
+        for where, action in placed
+        if action.text() and action.isVisible()
+    ]
 
 
-def _command_entry(where: str, action: QAction) -> Entry:
-    tooltip = _plain_tooltip(action)
-    shown_key = action.text().partition("\t")[2]
-    keys = "   ".join(key.toString(_NATIVE) for key in action.shortcuts()) or shown_key
-    return Entry(plain_title(action.text()), where, keys, action.statusTip() or tooltip, action=action)
+def keys_of(action: QAction) -> str:
+    """Return the keys of a command, also those that belong to text fields."""
+    keys = (key.toString(QKeySequence.SequenceFormat.NativeText) for key in action.shortcuts())
+    return "   ".join(keys) or action.text().partition("\t")[2]
 
 
 def _reason(action: QAction) -> str:
     """Return why a command is unavailable: what its tooltip says beyond what the command does."""
-    tooltip = _plain_tooltip(action)
+    tooltip = _tip(action)
     usual = action.statusTip() or plain_title(action.text())
     why = tooltip.partition("\n")[2] if tooltip.startswith(usual) else tooltip
     return why or QCoreApplication.translate("palette", "Not available now")
 
 
-def _plain_tooltip(action: QAction) -> str:
-    """Return the text of a tooltip that `set_plain_tooltip` escaped."""
+def _tip(action: QAction) -> str:
+    """Return the text of a tooltip that `set_tip` escaped."""
     return unescape(re.sub(r"<[^<>]*>", "", action.toolTip()))
 
 
@@ -214,7 +196,11 @@ def token_entries(text: str, vocabulary: Vocabulary | None, tokens: Sequence[str
     if vocabulary is None or not sought or " " in sought:
         return []
     most = _MANY_TOKENS if is_asked else _FEW_TOKENS
-    whole = [token for token in (sought, vocabulary.continuing_subword_prefix + sought) if _has(vocabulary, token)]
+    whole = [
+        token
+        for token in (sought, vocabulary.continuing_subword_prefix + sought)
+        if vocabulary.id_of(token) is not None
+    ]
     near = [token for token in tokens[:_SCANNED] if sought in token and token not in whole]
     near.sort(key=lambda token: (not token.startswith(sought), len(token)))
     title = QCoreApplication.translate("palette", "Select the token {token}")
@@ -226,10 +212,6 @@ def asks_for_token(text: str) -> bool:
     """Return whether `text` begins with the word "token" and goes on."""
     first, _, rest = text.strip().partition(" ")
     return folded(first) == folded(QCoreApplication.translate("palette", "token")) and bool(rest.strip())
-
-
-def _has(vocabulary: Vocabulary, token: str) -> bool:
-    return vocabulary.id_of(token) is not None
 
 
 class PaletteModel(RecordTableModel["Entry"]):
@@ -306,14 +288,14 @@ class Palette(QFrame):
         self.setAccessibleName(self.tr("Command palette"))
         self._window = window
         self._before: QWidget | None = None  # had the focus; may be deleted by now
-        self._field = line_field(self)
-        self._field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
-        self._field.setAccessibleName(self.tr("Search term"))
-        self._field.setClearButtonEnabled(False)
-        self._model = PaletteModel(self)
+        self.field = line_field(self)
+        self.field.setPlaceholderText(self.tr("A command, a step number, “token …”, a sample or a file"))
+        self.field.setAccessibleName(self.tr("Search term"))
+        self.field.setClearButtonEnabled(False)
+        self.model = PaletteModel(self)
         self._list = QListView(self)
-        self._list.setModel(self._model)
-        self._list.setItemDelegate(PaletteDelegate(self._model, theme, self._list))
+        self._list.setModel(self.model)
+        self._list.setItemDelegate(PaletteDelegate(self.model, theme, self._list))
         self._list.setUniformItemSizes(True)
         self._list.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the field keeps the focus
         self._list.setAccessibleName(self.tr("Matches"))
@@ -322,51 +304,41 @@ class Palette(QFrame):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 10, 10, 10)
         layout.setSpacing(8)
-        layout.addWidget(self._field)
+        layout.addWidget(self.field)
         layout.addWidget(self._list, 1)
         layout.addWidget(self._note)
-        self._field.textChanged.connect(self._on_field_text_changed)
-        self._field.installEventFilter(self)
-        self._list.clicked.connect(self._on_list_clicked)
+        self.field.textChanged.connect(self.text_changed)
+        self.field.installEventFilter(self)
+        self._list.clicked.connect(self._choose)
         theme.changed.connect(self._list.viewport().update)
         window.installEventFilter(self)
         self.hide()
 
-    @property
-    def model(self) -> PaletteModel:
-        """The lines shown."""
-        return self._model
-
-    @property
-    def field(self) -> QLineEdit:
-        """The field to type in."""
-        return self._field
-
     def begin(self) -> None:
         """Show the palette with an empty field that has the focus."""
         self._before = QApplication.focusWidget()
-        self._field.clear()
+        self.field.clear()
         self.text_changed.emit("")
         self._place()
         self.show()
         self.raise_()
-        self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def leave(self) -> None:
         """Close the palette and give the focus back."""
         if not self.isVisible():
             return
         before, self._before = self._before, None
-        has_keyboard = self._field.hasFocus()
+        has_keyboard = self.field.hasFocus()
         self.hide()
         if has_keyboard and before is not None and isValid(before) and before.isVisible():
             before.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_entries(self, entries: Sequence[Entry]) -> None:
         """Show these matches, the first one selected."""
-        self._model.set_records(entries)
+        self.model.set_records(entries)
         if entries:
-            self._list.setCurrentIndex(self._model.index(0, 0))
+            self._list.setCurrentIndex(self.model.index(0, 0))
         self._list.setVisible(bool(entries))
         self._list.scrollToTop()
         set_plain_text(self._note, "" if entries else self.tr("No matches. Try a part of a word."))
@@ -375,7 +347,7 @@ class Palette(QFrame):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Pass the list its keys from the field, and keep the palette in its place."""
-        if watched is self._field:
+        if watched is self.field:
             if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
                 return self._take_key(event)
             if event.type() == QEvent.Type.FocusOut and self.isVisible():
@@ -402,25 +374,19 @@ class Palette(QFrame):
         return True
 
     def _move(self, key: int) -> None:
-        count, row = self._model.rowCount(), self._list.currentIndex().row()
+        count, row = self.model.rowCount(), self._list.currentIndex().row()
         if not count:
             return
         if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):  # wraps around at both ends
             row = (row + (1 if key == Qt.Key.Key_Down else -1)) % count
         else:
             row = max(0, min(count - 1, row + (_MOST_ROWS - 1) * (1 if key == Qt.Key.Key_PageDown else -1)))
-        self._list.setCurrentIndex(self._model.index(row, 0))
-
-    def _on_field_text_changed(self, text: str) -> None:
-        self.text_changed.emit(text)
-
-    def _on_list_clicked(self, index: Index) -> None:
-        self._choose(index)
+        self._list.setCurrentIndex(self.model.index(row, 0))
 
     def _choose(self, index: Index) -> None:
         if not index.isValid():
             return
-        entry = self._model.records[index.row()]
+        entry = self.model.records[index.row()]
         if entry.reason:
             set_plain_text(self._note, entry.reason)
             self._note.show()
@@ -432,7 +398,7 @@ class Palette(QFrame):
     def _place(self) -> None:
         window = self._window
         width = min(self.fontMetrics().averageCharWidth() * _CHARACTERS, window.width() - 40)
-        rows = min(self._model.rowCount(), _MOST_ROWS)
+        rows = min(self.model.rowCount(), _MOST_ROWS)
         self._list.setFixedHeight(max(1, rows) * (self.fontMetrics().height() + 12) + 2)
         self.setFixedWidth(width)
         self.adjustSize()

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from dataclasses import dataclass, fields
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-@dataclass(frozen=True, slots=True)
 class Colors:
-    """The named colours of one look (sRGB).
+    """The named colours of one look (sRGB), which are attributes; a theme has those of its present look.
 
     ``window`` lies behind the panels, ``surface`` is a panel, ``raised`` a button or field, ``hover`` the same under
     the pointer; ``border`` goes round panels and fields, ``line`` between rows; ``faint`` is text about what is not
@@ -67,7 +65,9 @@ class Colors:
 
 
 def _colors(**names: str) -> Colors:
-    return Colors(**{name: QColor(value) for name, value in names.items()})
+    colors = Colors()
+    vars(colors).update({name: QColor(value) for name, value in names.items()})
+    return colors
 
 
 LIGHT = _colors(
@@ -258,8 +258,3 @@ def palette(colors: Colors) -> QPalette:
     for name in (role.WindowText, role.Text, role.ButtonText):
         result.setColor(QPalette.ColorGroup.Disabled, name, colors.faint)
     return result
-
-
-def names() -> tuple[str, ...]:
-    """Return the names of all colours of a look."""
-    return tuple(field.name for field in fields(Colors))

@@ -11,6 +11,7 @@ back it leaves out halves of surrogate pairs. Qt's own plain text of an editor h
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, ClassVar
@@ -161,6 +162,15 @@ def _set_look(widget: QWidget, name: str, value: str) -> None:
 def menu_text(text: str) -> str:
     """Return `text` for a menu, a tab or a button, where a lone ``&`` would mark a mnemonic."""
     return shown(text, 200).replace("&", "&&")
+
+
+def plain_title(text: str) -> str:
+    r"""Return the text of a command or menu without the mark of its mnemonic and without the key after it.
+
+    >>> plain_title("Save &vocabulary…"), plain_title("R&&D"), plain_title("Cu&t\tCtrl+X")
+    ('Save vocabulary…', 'R&D', 'Cut')
+    """
+    return re.sub(r"&(.)", r"\1", text.partition("\t")[0])
 
 
 def shown(text: str, limit: int) -> str:

@@ -15,15 +15,10 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from wordpiece_studio.ui.widgets import colors as named
-from wordpiece_studio.ui.widgets.colors import names
 from wordpiece_studio.ui.widgets.painting import sheet_pictures
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from PySide6.QtWidgets import QApplication
-
-    from wordpiece_studio.ui.widgets.colors import Colors
 
 _BOLD_ROLES = ("title", "heading", "primary")
 """The roles of widgets that the style sheet gives a font of their own, a semi-bold one."""
@@ -173,56 +168,29 @@ QSlider::handle:horizontal { background: $text; width: 14px; height: 14px; margi
 ThemeChoice = Literal["system", "light", "dark", "contrast"]
 
 
-def _stylesheet(colors: Colors, pictures: Mapping[str, str]) -> str:
-    """Return the style sheet of the window.
-
-    `pictures` has the paths of ``arrow_up``, ``arrow_down`` and ``check``, with forward slashes.
-    """
-    values = {name: getattr(colors, name).name() for name in names()}
-    return _TEMPLATE.substitute(values, **pictures)
-
-
-class Theme(QObject):
-    """The colours and fonts in which everything is drawn.
-
-    Every colour of :class:`~wordpiece_studio.ui.widgets.colors.Colors` is an attribute of it: ``theme.accent``.
-    """
+class Theme(QObject, named.Colors):
+    """The colours and fonts in which everything is drawn; the colours are attributes: ``theme.accent``."""
 
     changed = Signal()
     """All colours may have changed: redraw."""
 
     def __init__(self, choice: ThemeChoice = "system", parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._choice: ThemeChoice = choice
+        self.choice: ThemeChoice = choice
         self._application: QApplication | None = None
-        self._scale = 1.0
+        self.scale = 1.0
         self._token_styles = named.TokenStyles()
         self._usual_font = QGuiApplication.font()
-        self._look = self._wanted_look()
+        self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
         QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_UseStyleSheetPropagationInWidgetStyles)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_scheme_changed)
 
     # -- light, dark or high-contrast
 
-    @property
-    def choice(self) -> ThemeChoice:
-        """What the user chose: the system's look, or always the same."""
-        return self._choice
-
-    @property
-    def dark(self) -> bool:
-        """Whether text is now light on a dark background."""
-        return self._look != "light"
-
-    @property
-    def look(self) -> named.Look:
-        """The present look."""
-        return self._look
-
     def set_choice(self, choice: ThemeChoice) -> None:
         """Change to the chosen look, and emit `changed` if it differs."""
-        self._choice = choice
+        self.choice = choice
         if self._application is not None:
             self._pass_to_system()
         self._refresh()
@@ -234,16 +202,11 @@ class Theme(QObject):
         self._pass_to_system()
         self._apply_style()
 
-    @property
-    def scale(self) -> float:
-        """How large all text is: 1 is the system's size."""
-        return self._scale
-
     def set_scale(self, scale: float) -> None:
         """Make all text `scale` times as large as the system's."""
-        if scale == self._scale:
+        if scale == self.scale:
             return
-        self._scale = scale
+        self.scale = scale
         if self._application is not None:
             self._application.setFont(scaled_font(self._usual_font, scale))
             for window in self._application.topLevelWidgets():
@@ -251,38 +214,39 @@ class Theme(QObject):
         self.changed.emit()
 
     def _wanted_look(self) -> named.Look:
-        if self._choice == "system":
+        if self.choice == "system":
             return "dark" if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else "light"
-        return self._choice
+        return self.choice
 
     def _pass_to_system(self) -> None:
         schemes = {"system": Qt.ColorScheme.Unknown, "light": Qt.ColorScheme.Light}
         # Title bars and native dialogs follow this; Unknown hands the choice back to the system.
-        QGuiApplication.styleHints().setColorScheme(schemes.get(self._choice, Qt.ColorScheme.Dark))
+        QGuiApplication.styleHints().setColorScheme(schemes.get(self.choice, Qt.ColorScheme.Dark))
 
     def _on_system_scheme_changed(self, _scheme: Qt.ColorScheme) -> None:
-        if self._choice == "system":
+        if self.choice == "system":
             self._refresh()
 
     def _refresh(self) -> None:
         look = self._wanted_look()
-        if look != self._look:
-            self._look = look
+        if look != self.look:
+            self._take_look(look)
             self._apply_style()
             self.changed.emit()
+
+    def _take_look(self, look: named.Look) -> None:
+        self.look = look
+        self.colors = named.LOOKS[look]
+        vars(self).update(vars(self.colors))
 
     def _apply_style(self) -> None:
         if self._application is not None:
             self._application.setPalette(named.palette(self.colors))
             self._application.setStyleSheet("")  # replacing one takes Qt three times as long
-            self._application.setStyleSheet(_stylesheet(self.colors, sheet_pictures()))
+            colors = {name: color.name() for name, color in vars(self.colors).items()}
+            self._application.setStyleSheet(_TEMPLATE.substitute(colors, **sheet_pictures()))
 
     # -- colours
-
-    @property
-    def colors(self) -> named.Colors:
-        """All named colours of the present look."""
-        return named.LOOKS[self._look]
 
     def set_token_styles(self, styles: named.TokenStyles) -> None:
         """Let tokens have these styles, from the next time they are drawn."""
@@ -294,123 +258,15 @@ class Theme(QObject):
 
     def token_color(self, token: str) -> QColor:
         """Return the background of the token with this text."""
-        return named.shade_color(self.token_style(token).shade, self._look)
+        return named.shade_color(self.token_style(token).shade, self.look)
 
     def run_color(self, number: int) -> QColor:
         """Return the colour of a run; `surface` is written on it."""
-        return named.run_color(number, self._look)
+        return named.run_color(number, self.look)
 
     def token_text_color(self, _token: str) -> QColor:
         """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
-        return named.token_text_color(self._look)
-
-    @property
-    def window(self) -> QColor:
-        """Behind the panels."""
-        return self.colors.window
-
-    @property
-    def surface(self) -> QColor:
-        """A panel."""
-        return self.colors.surface
-
-    @property
-    def raised(self) -> QColor:
-        """A button or a field."""
-        return self.colors.raised
-
-    @property
-    def hover(self) -> QColor:
-        """What lies under the pointer."""
-        return self.colors.hover
-
-    @property
-    def border(self) -> QColor:
-        """The edge of panels and fields."""
-        return self.colors.border
-
-    @property
-    def line(self) -> QColor:
-        """The thin line between parts of a panel."""
-        return self.colors.line
-
-    @property
-    def text(self) -> QColor:
-        """Ordinary text."""
-        return self.colors.text
-
-    @property
-    def muted(self) -> QColor:
-        """Captions and hints."""
-        return self.colors.muted
-
-    @property
-    def faint(self) -> QColor:
-        """Text about what is not reached yet, or not available."""
-        return self.colors.faint
-
-    @property
-    def accent(self) -> QColor:
-        """The primary button, the chosen row's mark, the curve."""
-        return self.colors.accent
-
-    @property
-    def accent_text(self) -> QColor:
-        return self.colors.accent_text
-
-    @property
-    def accent_soft(self) -> QColor:
-        """The background of a chosen row."""
-        return self.colors.accent_soft
-
-    @property
-    def accent_ink(self) -> QColor:
-        """Text in the accent's hue on a surface: links."""
-        return self.colors.accent_ink
-
-    @property
-    def tie(self) -> QColor:
-        """The edge and dot of a tie."""
-        return self.colors.tie
-
-    @property
-    def tie_soft(self) -> QColor:
-        """The background of a tie's box."""
-        return self.colors.tie_soft
-
-    @property
-    def tie_text(self) -> QColor:
-        """Text about a tie."""
-        return self.colors.tie_text
-
-    @property
-    def error(self) -> QColor:
-        return self.colors.error
-
-    @property
-    def error_soft(self) -> QColor:
-        """The background of an error's box."""
-        return self.colors.error_soft
-
-    @property
-    def error_line(self) -> QColor:
-        """The edge of an error's box."""
-        return self.colors.error_line
-
-    @property
-    def success(self) -> QColor:
-        """A match, a success."""
-        return self.colors.success
-
-    @property
-    def bar(self) -> QColor:
-        """A bar of a value that was not chosen."""
-        return self.colors.bar
-
-    @property
-    def bookmark(self) -> QColor:
-        """A bookmark on the timeline, and the frame of a word that compared runs cut differently."""
-        return self.colors.bookmark
+        return named.token_text_color(self.look)
 
     # -- fonts: the system's own sizes, changed by steps of a point
 
@@ -440,26 +296,16 @@ class PaneTheme(Theme):
     def __init__(self, base: Theme, parent: QObject | None = None) -> None:
         super().__init__(base.choice, parent)
         self._base = base
-        self._zoom = 1.0
-        self._look = base.look
+        self.zoom = 1.0
+        self._take_look(base.look)
         base.changed.connect(self._on_base_changed)
-
-    @property
-    def zoom(self) -> float:
-        """How large the pane's text is: 1 is as large as the window's."""
-        return self._zoom
 
     def set_zoom(self, zoom: float) -> None:
         """Make the pane's text `zoom` times as large as the window's, and emit `changed`."""
-        if zoom != self._zoom:
-            self._zoom = zoom
+        if zoom != self.zoom:
+            self.zoom = zoom
             self._pass_font_on()
             self.changed.emit()
-
-    @property
-    def scale(self) -> float:
-        """How large the pane's text is: 1 is the system's size."""
-        return self._base.scale * self._zoom
 
     def token_style(self, token: str) -> named.TokenStyle:
         """Return the style that the window's theme gives to the token with this text."""
@@ -467,15 +313,15 @@ class PaneTheme(Theme):
 
     def font(self, points: float = 0, bold: bool = False) -> QFont:
         """Return the pane's font, `points` larger (or smaller) before it is zoomed."""
-        return scaled_font(super().font(points, bold), self._zoom)
+        return scaled_font(super().font(points, bold), self.zoom)
 
     def mono_font(self, points: float = 0, bold: bool = False) -> QFont:
         """Return the system's font of fixed width in the pane's size."""
-        return scaled_font(super().mono_font(points, bold), self._zoom)
+        return scaled_font(super().mono_font(points, bold), self.zoom)
 
     def _on_base_changed(self) -> None:
-        self._look = self._base.look
-        if self._zoom != 1:  # the window's text may have another size now
+        self._take_look(self._base.look)
+        if self.zoom != 1:  # the window's text may have another size now
             self._pass_font_on()
         self.changed.emit()
 

@@ -100,7 +100,7 @@ class Exporting:
         """Answer the question with a kind and a place."""
         dialog = self.ask()
         dialog.kinds.choose(kind)
-        dialog.set_place(str(place))
+        dialog.place_edit.setText(str(place))
         assert dialog.place == place
         dialog.accept()
 

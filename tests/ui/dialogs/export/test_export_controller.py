@@ -71,7 +71,7 @@ def test_the_step_shown_can_be_exported_with_the_words_to_verify_it(exporting: E
     dialog._counts_box.setChecked(True)
     exporting.wait(lambda: dialog._inspection is not None)
     assert "word-counts.tsv" in dialog.preview.names
-    dialog.set_place(str(tmp_path / "out"))
+    dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
     exporting.wait_exported(tmp_path / "out")
     result = verify(tmp_path / "out")
@@ -102,7 +102,7 @@ def test_only_an_export_of_all_that_was_learned_counts_as_saved(exporting: Expor
     assert "5 distinct words" in exporting.banner.text
     dialog = exporting.ask_for_shown()
     dialog.kinds.choose("vocabulary")
-    dialog.set_place(str(tmp_path / "early.txt"))
+    dialog.place_edit.setText(str(tmp_path / "early.txt"))
     dialog.accept()
     exporting.wait_exported(tmp_path / "early.txt")
     assert not exporting.saved
@@ -124,10 +124,10 @@ def test_the_dialog_shows_all_files_and_the_manifest(exporting: Exporting) -> No
     dialog.kinds.choose("vocabulary")
     assert dialog.preview.names == ["vocab.txt", "vocab.txt.card.json"]
     assert dialog.place.name == "vocab.txt"
-    dialog.set_place("/texts/vocab.txt")
+    dialog.place_edit.setText("/texts/vocab.txt")
     dialog.kinds.choose("word-counts")
     assert dialog.place_edit.text() == "/texts/word-counts.tsv"  # the folder is kept
-    dialog.set_place("mine.txt")
+    dialog.place_edit.setText("mine.txt")
     dialog.kinds.choose("vocabulary")
     assert dialog.place.name == "mine.txt"  # what was typed is kept
     dialog.reject()
@@ -151,7 +151,7 @@ def test_a_place_that_is_invalid_is_reported_as_it_is_typed(
 ) -> None:
     dialog = exporting.ask()
     dialog.kinds.choose(kind)
-    dialog.set_place(typed)
+    dialog.place_edit.setText(typed)
     assert dialog._trouble_note.text() == told
     assert dialog.place_edit.accessibleDescription() == told
     assert dialog._export.isEnabled() == (not told)
@@ -165,7 +165,7 @@ def test_long_and_strange_names_fit_in_and_are_shown_as_they_are(exporting: Expo
     dialog = exporting.ask()
     width = dialog.width()
     dialog.kinds.choose("vocabulary")
-    dialog.set_place("/" + "<b>folder&amp;</b>" * 40 + "/" + "ë" * 300 + ".txt")
+    dialog.place_edit.setText("/" + "<b>folder&amp;</b>" * 40 + "/" + "ë" * 300 + ".txt")
     assert dialog.minimumSizeHint().width() <= width
     assert dialog._place_note.accessibleName() == f"The file {dialog.place}"
     assert "…" in dialog._place_note.text()
@@ -176,7 +176,7 @@ def test_long_and_strange_names_fit_in_and_are_shown_as_they_are(exporting: Expo
 def test_the_lines_that_load_it_are_copied(exporting: Exporting, tmp_path: Path) -> None:
     place = tmp_path / 'it\'s "mine"'
     dialog = exporting.ask()
-    dialog.set_place(str(place))
+    dialog.place_edit.setText(str(place))
     lines = dialog.preview.usage.text
     assert eval(lines.split("from_pretrained")[1]) == str(place)
     dialog.preview.usage._copy.click()
@@ -283,7 +283,7 @@ def test_a_place_that_cannot_be_written_is_reported_where_another_can_be_named(
     assert dialog.height() <= exporting.window.height() - 60  # as high as without the note
     assert (dialog.kinds.kind, dialog.place) == (kind, tmp_path / place)
     assert (tmp_path / "file").read_text() == "mine"
-    dialog.set_place(str(tmp_path / "better.txt"))
+    dialog.place_edit.setText(str(tmp_path / "better.txt"))
     assert dialog._trouble_note.text() == ""
     dialog.accept()
     exporting.wait_exported(tmp_path / "better.txt")

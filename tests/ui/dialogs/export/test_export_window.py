@@ -18,7 +18,7 @@ def test_the_window_exports(studio: Studio, tmp_path: Path) -> None:
     studio.window.actions_.save_vocabulary.trigger()
     dialog = studio.window.export_controller.vocabulary._dialog
     studio.wait(lambda: dialog._inspection is not None)
-    dialog.set_place(str(tmp_path / "out"))
+    dialog.place_edit.setText(str(tmp_path / "out"))
     dialog.accept()
     studio.wait(lambda: str(tmp_path / "out") in studio.window.export_banner.text)
     text = "This is the Hugging Face course!"

@@ -361,7 +361,8 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
         elif way == "drop":
             drop(window, path)
         elif way == "recent":
-            window.menus.recent_file_chosen.emit((str(path),))
+            window.menus.set_recent_files([[str(path)]])
+            window.menus.recent.actions()[0].trigger()
         else:
             window.open_first([str(path)])
         projects.wait_opened()
