@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+from wordpiece_studio.corpus.decoding import end_of_first, end_of_last
 from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
@@ -258,22 +259,15 @@ def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
     lowest = max(first, at - _LONGEST_LINE_START)
     content.seek(lowest)
     before = content.read(at - lowest)
-    position = before.rfind(line_end)
-    while position >= 0 and position % width:
-        position = before.rfind(line_end, 0, position + width - 1)
-    if position >= 0:
-        return lowest + position + width
-    return lowest if lowest == first else at
+    end = end_of_last(before, line_end, 0)
+    return lowest + end if end or lowest == first else at
 
 
 def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
     """Return where the line that contains the byte before `size` ends; `size` itself if the line is very long."""
     width = len(line_end)
     size -= size % width
-    position = data.find(line_end, max(size - width, 0))
-    while position >= 0 and position % width:
-        position = data.find(line_end, position + 1)
-    return position + width if position >= 0 else size
+    return end_of_first(data, line_end, max(size - width, 0)) or size
 
 
 def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:
