@@ -93,6 +93,10 @@ class TextPiece:
     unrepaired: bytes = b""
 
     @property
+    def characters(self) -> int:
+        return len(self.text)
+
+    @property
     def utf8(self) -> bytes:
         return self.raw or self.text.encode("utf-8", "surrogatepass")
 

@@ -140,7 +140,7 @@ def write_word_counts(
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
         table = _arrow_table(counts, name)
-        write: Callable[[BinaryIO], object] = partial(_write_parquet, table)
+        write: Callable[[BinaryIO], None] = partial(_write_parquet, table)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
         write = methodcaller("writelines", lines)

@@ -275,7 +275,7 @@ class _TextCounting:
         counter = self._counter or self._begin_counting(PlainCounter)
         tally = counter.end_part()
         statistics = CorpusStatistics.summed(
-            [self._notes.taken("")],
+            [self._notes.taken()],
             skipped_words=tally.skipped_words,
             marked_files=self._marked_files,
             spelled_out=tally.spelled_out,
