@@ -49,6 +49,16 @@ class CountingStopped(StudioError):
         super().__init__("Counting was stopped")
 
 
+def stop_check(should_stop: Callable[[], bool] | None) -> Callable[[], None]:
+    """Return a function that raises `CountingStopped` if `should_stop` returns True."""
+
+    def check() -> None:
+        if should_stop is not None and should_stop():
+            raise CountingStopped
+
+    return check
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedWord:
     """A word that was left out because it is too long to be one.

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
 from wordpiece_studio.corpus.counts import (
     CorpusStatistics,
-    CountingStopped,
     FileStatistics,
     ProgressMeter,
     WordCounts,
     checked_totals,
+    stop_check,
 )
 from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, CorpusFile, FileOnDisk, kind_of_name
 from wordpiece_studio.corpus.listing import listed_files
@@ -78,11 +78,10 @@ def read_word_counts(
     files: list[FileStatistics] = []
     tables = _tables(paths)
     sizes = [FileOnDisk(file.path).size for file in tables]
-    meter = ProgressMeter(progress, sum(sizes), len(tables))
+    meter, check_stop = ProgressMeter(progress, sum(sizes), len(tables)), stop_check(should_stop)
 
     def look(bytes_read: int) -> None:
-        if should_stop is not None and should_stop():
-            raise CountingStopped
+        check_stop()
         meter.note(sum(sizes[: len(files)]) + bytes_read, len(files), len(total))
 
     for file in tables:

@@ -54,6 +54,17 @@ def can_be_sent(pipeline: Pipeline) -> bool:
     return True
 
 
+def counter_for(
+    pipeline: Pipeline, longest: int, check_stop: Callable[[], None], *, is_compiled: bool, **options: Any
+) -> WordCounter:
+    """Return a counter of words; if it is compiled, the pipeline must be local, and it takes further options."""
+    if not is_compiled:
+        return PlainCounter(pipeline, longest, check_stop)
+    from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
+
+    return CompiledCounter(pipeline, longest, check_stop, **options)
+
+
 class SegmentCounter:
     """Counts segments of files.
 
@@ -98,15 +109,10 @@ class SegmentCounter:
         self._is_local = pipeline.is_local
         self._part_bytes = part_bytes
         self._on_block = on_block or (lambda _: check_stop())
-        self._counter: WordCounter
-        self._add_raw = None
-        if is_compiled:
-            from wordpiece_studio.corpus.counting.compiled_counter import CompiledCounter
-
-            compiled = CompiledCounter(pipeline, longest, check_stop, bytes_to_come=bytes_to_come, numbers=numbers)
-            self._counter, self._add_raw = compiled, compiled.add_raw
-        else:
-            self._counter = PlainCounter(pipeline, longest, check_stop)
+        self._counter = counter_for(
+            pipeline, longest, check_stop, is_compiled=is_compiled, bytes_to_come=bytes_to_come, numbers=numbers
+        )
+        self._add_raw: Callable[[RawBlock], None] | None = getattr(self._counter, "add_raw", None)
         self.numbers = self._counter.numbers
         self._words_sent = 0 if sends_words else None  # how many words parts have brought
         self._notes = ReadingNotes()
