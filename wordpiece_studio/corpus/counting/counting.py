@@ -19,11 +19,11 @@ from itertools import count
 from operator import index
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.part_counts import Merging, lines_of
+from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, lines_of
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, counter_for, with_lines_before
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
-from wordpiece_studio.corpus.counting.workers import Workers, most_workers
+from wordpiece_studio.corpus.counting.workers import LOST, Workers, most_workers
 from wordpiece_studio.corpus.counts import (
     CorpusStatistics,
     CountingProgress,
@@ -46,9 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from io import BufferedIOBase
 
-    from wordpiece_studio.corpus.counting.part_counts import PartCounts
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
-    from wordpiece_studio.corpus.counting.workers import Answer
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
     from wordpiece_studio.corpus.files import CorpusFile, FileKind
     from wordpiece_studio.corpus.listing import Listing
@@ -411,7 +409,7 @@ class _FileCounting:
                 while (worker := workers.free) and (number := self._segment_to_give()) is not None:
                     worker.give(number, self._segments[number])
                 if (answer := workers.heard(_WAIT_SECONDS)) is not None:
-                    self._take_in(answer)
+                    self._take_in(*answer)
                     self._add_parts()
         finally:
             workers.end()
@@ -425,18 +423,17 @@ class _FileCounting:
         self._next = max(self._next, number + 1)
         return number
 
-    def _take_in(self, answer: Answer) -> None:
-        number = answer.segment
-        if answer.is_lost:
+    def _take_in(self, number: int, said: PartCounts | StudioError | str) -> None:
+        if said == LOST:
             self._parts.pop(number, None)
             self._lost.add(number)
             self._known[number] = self._added if number == self._head else 0
-        elif answer.part is None:
-            self._ended[number] = answer.fault
+        elif not isinstance(said, PartCounts):
+            self._ended[number] = said if isinstance(said, StudioError) else None
         elif self._known.get(number):
             self._known[number] -= 1
         else:
-            self._parts.setdefault(number, []).append(answer.part)
+            self._parts.setdefault(number, []).append(said)
 
     def _add_parts(self) -> None:
         """Add the parts that come next in the corpus, as far as they have arrived; raise a fault that comes next."""

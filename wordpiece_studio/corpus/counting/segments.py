@@ -17,7 +17,7 @@ from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
 from wordpiece_studio.corpus.counts import FileStatistics
 from wordpiece_studio.corpus.decoding import LONGEST_STRETCH_BYTES, TextPiece, decoded_pieces
 from wordpiece_studio.corpus.encodings import marked_encoding
-from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, open_binary, unreadable
+from wordpiece_studio.corpus.files import COMPRESSED_SUFFIXES, bytes_around, reading
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.system.printable import display_name
 
@@ -145,11 +145,8 @@ def is_divisible(file: CorpusFile) -> bool:
     """Return whether parts of a file can be read independently: whether it is uncompressed text in UTF-8."""
     if file.kind != "text" or file.encoding not in (None, "utf-8"):
         return False
-    try:
-        with open_binary(file.path) as stream:
-            return is_plain_utf8(stream.read(MAGIC_BYTES), file)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        return is_plain_utf8(stream.read(MAGIC_BYTES), file)
 
 
 def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
@@ -161,44 +158,35 @@ def is_plain_utf8(head: bytes, file: CorpusFile) -> bool:
 
 def raw_blocks(file: CorpusFile, segment: Segment, block_bytes: int = BLOCK_BYTES) -> Iterator[RawBlock]:
     """Yield a segment of a text file as blocks of UTF-8, whether valid or not."""
-    try:
-        with open_binary(file.path) as stream:
-            yield from _blocks(stream, file, segment, block_bytes)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        yield from _blocks(stream, file, segment, block_bytes)
 
 
 def segment_pieces(file: CorpusFile, segment: Segment, *, splits_at_blanks: bool) -> Iterator[TextPiece]:
     """Yield a segment of a divisible file like `decoding` does a whole file; its lines are numbered from 1."""
-    try:
-        with open_binary(file.path) as stream:
-            start, end = _bounds(stream, segment)
-            stream.seek(start)
+    with reading(file.path) as stream:
+        start, end = _bounds(stream, segment)
+        stream.seek(start)
 
-            def read(size: int) -> bytes:
-                return stream.read(size if end is None else max(0, min(size, end - stream.tell())))
+        def read(size: int) -> bytes:
+            return stream.read(size if end is None else max(0, min(size, end - stream.tell())))
 
-            yield from decoded_pieces(
-                read,
-                read(BLOCK_BYTES),
-                display_name(file.path),
-                encoding=None if start == 0 else "utf-8",
-                errors=file.errors,
-                splits_at_blanks=splits_at_blanks,
-                byte=start,
-                around=partial(bytes_around, file.path),
-            )
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+        yield from decoded_pieces(
+            read,
+            read(BLOCK_BYTES),
+            display_name(file.path),
+            encoding=None if start == 0 else "utf-8",
+            errors=file.errors,
+            splits_at_blanks=splits_at_blanks,
+            byte=start,
+            around=partial(bytes_around, file.path),
+        )
 
 
 def first_byte(file: CorpusFile, segment: Segment) -> int:
     """Return where in its file the first line of a segment begins."""
-    try:
-        with open_binary(file.path) as stream:
-            return _line_start(stream, segment.start)
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as stream:
+        return _line_start(stream, segment.start)
 
 
 def _blocks(stream: BinaryIO, file: CorpusFile, segment: Segment, block_bytes: int) -> Iterator[RawBlock]:
