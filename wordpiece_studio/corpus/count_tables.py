@@ -19,7 +19,13 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import (
+    LARGEST_COUNT,
+    CorpusStatistics,
+    CountingStopped,
+    WordCounts,
+    checked_totals,
+)
 from wordpiece_studio.corpus.delimited import DelimitedRows
 from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
@@ -328,15 +334,13 @@ def read_typed_counts(
                 total[entry[0]] = total.get(entry[0], 0) + entry[1]
             elif line.strip():
                 skipped += 1
-    if sum(total.values()) > LARGEST_COUNT:
-        raise StudioError("The words together occur more than 2**63 - 1 times")
     statistics = CorpusStatistics(
         lines=text.count("\n") + (not text.endswith("\n")),
         characters=len(text),
         bytes=len(text.encode("utf-8", "surrogatepass")),
         skipped_lines=skipped,
     )
-    return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)
+    return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
 
 
 def _names_columns(line: str) -> bool:

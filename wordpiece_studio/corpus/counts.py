@@ -49,6 +49,16 @@ class CountingStopped(StudioError):
         super().__init__("Counting was stopped")
 
 
+def stop_check(should_stop: Callable[[], bool] | None) -> Callable[[], None]:
+    """Return a function that raises `CountingStopped` if `should_stop` returns True."""
+
+    def check() -> None:
+        if should_stop is not None and should_stop():
+            raise CountingStopped
+
+    return check
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedWord:
     """A word that was left out because it is too long to be one.
@@ -290,11 +300,7 @@ class WordCounts:
         for number, pair in enumerate(pairs.items() if is_mapping(pairs) else pairs, start=1):
             word, count = _checked_pair(pair, number)
             total[word] = total.get(word, 0) + count
-        if sum(total.values()) > LARGEST_COUNT:
-            raise StudioError("The words together occur more than 2**63 - 1 times")
-        return cls(
-            list(total), list(total.values()), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
-        )
+        return cls(*checked_totals(total), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
 
     @property
     def words(self) -> list[str]:
@@ -451,6 +457,13 @@ class WordCounts:
 def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     """Return whether `value` has keys with values, as a dictionary and a pandas series have."""
     return hasattr(type(value), "items")
+
+
+def checked_totals(total: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """Return words and how often each occurs, if they fit into the counts of `WordCounts`."""
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    return list(total), list(total.values())
 
 
 def _checked_pair(pair: object, number: int) -> tuple[str, int]:

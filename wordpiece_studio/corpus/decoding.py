@@ -93,6 +93,10 @@ class TextPiece:
     unrepaired: bytes = b""
 
     @property
+    def characters(self) -> int:
+        return len(self.text)
+
+    @property
     def utf8(self) -> bytes:
         return self.raw or self.text.encode("utf-8", "surrogatepass")
 
@@ -206,9 +210,9 @@ def _blocks_of(
         # The rest has already been searched, except for a separator that was cut in two.
         unsearched = max(0, len(rest) - len(line_end) + 1)
         rest += data
-        end = _end_of_last(rest, line_end, unsearched)
+        end = end_of_last(rest, line_end, unsearched)
         if not end and splits_at_blanks:
-            end = _end_of_last(rest, blank, unsearched)
+            end = end_of_last(rest, blank, unsearched)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -266,7 +270,7 @@ class _Decoder:
     def _lines(self, data: bytes) -> Iterator[bytes]:
         start = 0
         while start < len(data):
-            end = _end_of_first(data, self._line_end, start) or len(data)
+            end = end_of_first(data, self._line_end, start) or len(data)
             yield data[start:end]
             start = end
 
@@ -340,7 +344,7 @@ class _Decoder:
         )
 
 
-def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
+def end_of_last(data: bytes, separator: bytes, start: int) -> int:
     """Return the position after the last `separator` at a multiple of its length; 0 if there is none."""
     width = len(separator)
     position = data.rfind(separator, start)
@@ -349,7 +353,8 @@ def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
     return position + width if position >= 0 else 0
 
 
-def _end_of_first(data: bytes, separator: bytes, start: int) -> int:
+def end_of_first(data: bytes, separator: bytes, start: int) -> int:
+    """Return the position after the first `separator` at a multiple of its length from `start`; 0 if there is none."""
     width = len(separator)
     position = data.find(separator, start)
     while position >= 0 and (position - start) % width:

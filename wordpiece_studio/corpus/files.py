@@ -10,6 +10,7 @@ import io
 import os
 import re
 import stat
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -23,7 +24,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from io import BufferedIOBase
     from typing import BinaryIO
 
@@ -267,21 +268,18 @@ class TextOnDisk(FileOnDisk):
         encoding = self._given_encoding
         if encoding == DETECT:
             encoding = found_encoding(self.path)
-        try:
-            with open_binary(self.path) as file:
-                read = self._reader_of(file)
-                yield from decoded_pieces(
-                    read,
-                    read(max(piece_bytes, 4)),
-                    self.name,
-                    encoding=encoding,
-                    errors=self._errors,
-                    splits_at_blanks=self._splits_at_blanks,
-                    piece_bytes=piece_bytes,
-                    around=None if self._is_compressed else partial(bytes_around, self.path),
-                )
-        except OSError as error:
-            raise unreadable(self.path, error) from error
+        with reading(self.path) as file:
+            read = self._reader_of(file)
+            yield from decoded_pieces(
+                read,
+                read(max(piece_bytes, 4)),
+                self.name,
+                encoding=encoding,
+                errors=self._errors,
+                splits_at_blanks=self._splits_at_blanks,
+                piece_bytes=piece_bytes,
+                around=None if self._is_compressed else partial(bytes_around, self.path),
+            )
 
     def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
         """Return a function that reads the text's bytes and counts those of the file."""
@@ -292,10 +290,7 @@ class TextOnDisk(FileOnDisk):
             return data
 
         self.bytes_read = 0
-        compression = None
-        if self._decompresses:
-            compression = compression_of(file.read(MAGIC_BYTES))
-            file.seek(0)
+        compression = compression_in(file) if self._decompresses else None
         self._is_compressed = compression is not None
         return DecompressedStream(read, compression, self.name).read if compression else read
 
@@ -327,6 +322,23 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     """Return the bytes of a file, on disk or behind a URL; what is appended to it from now on is not read."""
     where = os.fspath(path)
     return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file as `open_binary` does, and say in words what goes wrong while it is open."""
+    try:
+        with open_binary(path) as file:
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def compression_in(file: BinaryIO) -> Compression | None:
+    """Return how a file is compressed, and go to its beginning."""
+    compression = compression_of(file.read(MAGIC_BYTES))
+    file.seek(0)
+    return compression
 
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
@@ -364,40 +376,31 @@ _HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 
 def found_encoding(path: str | os.PathLike[str]) -> str | None:
     """Return the encoding that a file seems to be in; None for UTF-8, or if none fits."""
-    guess = encoding_of(sample_of(FileOnDisk(path)))
+    guess = encoding_of(sample_of(FileOnDisk(path))[1])
     return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
 
 
-@dataclass(frozen=True, slots=True)
-class FileSample:
-    """Parts of a file's content, each starting at a multiple of four bytes, the first at the beginning."""
+def sample_of(file: FileOnDisk) -> tuple[Compression | None, list[bytes]]:
+    """Return how a file is compressed, and parts of its content, each from a multiple of four bytes on, first its head.
 
-    compression: Compression | None
-    parts: tuple[bytes, ...]
-
-
-def sample_of(file: FileOnDisk) -> FileSample:
-    """Return a bounded part of a file's content."""
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is not None:
-                head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
-                return FileSample(compression, (head[:_HEAD_BYTES],))
-            parts = [content.read(_HEAD_BYTES)]
-            for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
-                content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
-                parts.append(content.read(_PART_BYTES))
-            return FileSample(None, tuple(parts))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    They are of bounded size.
+    """
+    with reading(file.path) as content:
+        compression = compression_in(content)
+        if compression is not None:
+            head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
+            return compression, [head[:_HEAD_BYTES]]
+        parts = [content.read(_HEAD_BYTES)]
+        for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
+            content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
+            parts.append(content.read(_PART_BYTES))
+        return None, parts
 
 
-def encoding_of(sample: FileSample) -> EncodingGuess | None:
+def encoding_of(sample: Sequence[bytes]) -> EncodingGuess | None:
     """Return the encoding that a file seems to be in, from its mark or its bytes; None if none fits."""
-    marked = marked_encoding(sample.parts[0])
-    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
+    marked = marked_encoding(sample[0])
+    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample)
 
 
 class TextStream:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
+from wordpiece_studio.corpus.compression import DecompressedStream
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+from wordpiece_studio.corpus.decoding import end_of_first, end_of_last
 from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
@@ -24,12 +25,12 @@ from wordpiece_studio.corpus.files import (
     FileOnDisk,
     TextStream,
     check_agreed,
+    compression_in,
     encoding_of,
     found_encoding,
     kind_of_name,
-    open_binary,
+    reading,
     sample_of,
-    unreadable,
 )
 from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
 from wordpiece_studio.corpus.listing import opened_stream
@@ -101,8 +102,8 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
 
 def _described(path: str | os.PathLike[str]) -> FileDescription:
     file = FileOnDisk(path)
-    sample = sample_of(file)
-    head = sample.parts[0]
+    compression, sample = sample_of(file)
+    head = sample[0]
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
     if kind == "parquet":
         columns, column = _columns_of_parquet(file.path)
@@ -114,7 +115,7 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
         file.name,
         file.size,
         kind,
-        sample.compression,
+        compression,
         guess.name if guess else None,
         guess.how if guess else None,
         columns,
@@ -190,22 +191,18 @@ def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
     if file.kind == "parquet":
         return _preview_of_parquet(file, at, size)
     on_disk = FileOnDisk(file.path)
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is None:
-                return _preview_of(content, on_disk.size, file, at, size)
-            stream = DecompressedStream(content.read, compression, on_disk.name)
-            held = stream.read(min(at + size + _BLOCK, SEARCHED_BYTES))
-            is_whole = not stream.read(1)
-            shown = _preview_of(io.BytesIO(held), len(held), file, at, size, is_whole=is_whole)
-            if is_whole:
-                return shown
-            estimate = len(held) * on_disk.size // max(content.tell(), 1)
-            return replace(shown, total=max(estimate, len(held) + 1))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    with reading(file.path) as content:
+        compression = compression_in(content)
+        if compression is None:
+            return _preview_of(content, on_disk.size, file, at, size)
+        stream = DecompressedStream(content.read, compression, on_disk.name)
+        held = stream.read(min(at + size + _BLOCK, SEARCHED_BYTES))
+        is_whole = not stream.read(1)
+        shown = _preview_of(io.BytesIO(held), len(held), file, at, size, is_whole=is_whole)
+        if is_whole:
+            return shown
+        estimate = len(held) * on_disk.size // max(content.tell(), 1)
+        return replace(shown, total=max(estimate, len(held) + 1))
 
 
 def _preview_of(
@@ -258,22 +255,15 @@ def _line_start(content: BinaryIO, line_end: bytes, first: int, at: int) -> int:
     lowest = max(first, at - _LONGEST_LINE_START)
     content.seek(lowest)
     before = content.read(at - lowest)
-    position = before.rfind(line_end)
-    while position >= 0 and position % width:
-        position = before.rfind(line_end, 0, position + width - 1)
-    if position >= 0:
-        return lowest + position + width
-    return lowest if lowest == first else at
+    end = end_of_last(before, line_end, 0)
+    return lowest + end if end or lowest == first else at
 
 
 def _end_of_line(data: bytes, line_end: bytes, size: int) -> int:
     """Return where the line that contains the byte before `size` ends; `size` itself if the line is very long."""
     width = len(line_end)
     size -= size % width
-    position = data.find(line_end, max(size - width, 0))
-    while position >= 0 and position % width:
-        position = data.find(line_end, position + 1)
-    return position + width if position >= 0 else size
+    return end_of_first(data, line_end, max(size - width, 0)) or size
 
 
 def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> int | None:

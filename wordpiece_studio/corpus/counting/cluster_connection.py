@@ -15,7 +15,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counts import stop_check
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.version import __version__
@@ -67,7 +67,7 @@ class Connection:
             ) from error
         self._distributed = distributed
         self._address = printable(address)
-        self.should_stop = should_stop
+        self.check_stop = stop_check(should_stop)
         self._is_over = threading.Event()
         self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
         self._workers = 0
@@ -125,36 +125,23 @@ class Connection:
             self.check()
             batch = waiting.next_batch(block=False)
             for future, result in batch:
-                if isinstance(
-                    result, tuple | BaseException
-                ):  # the future itself may be pending again if its worker is gone
+                # A tuple has an error. The future itself may be pending again if its worker is gone.
+                if isinstance(result, tuple | BaseException):
                     raise self._failure(result[1] if isinstance(result, tuple) else result)
                 yield future.key, result
             if not batch:
                 yield None
                 time.sleep(_POLL_SECONDS)
 
-    def wait_for(self, future: Future) -> None:
-        """Wait until a result is ready, on any worker; raises the same as `results`."""
-        while not future.done():
-            self.check()
-            time.sleep(_POLL_SECONDS)
-        if future.cancelled():
-            raise self._lost()
-        if future.status == "error":
-            raise self._failure(future.exception())
-
     def check(self) -> None:
         """Raise if counting was stopped or cannot continue."""
-        if self.should_stop is not None and self.should_stop():
-            raise CountingStopped
+        self.check_stop()
         if self._client.status != "running":
             raise self._lost()
         if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
-            raise StudioError(
+            raise self._error(
                 "The scheduler {address} lost its last worker, along with the counts so far",
                 "Start workers again (dask worker {address}), and count again.",
-                address=self._address,
             )
 
     def _connect(self, address: str) -> None:
@@ -172,7 +159,8 @@ class Connection:
             self._connected.put(error)
         except Exception as error:  # an address can be wrong in many ways
             no_workers = client is not None and isinstance(error, TimeoutError)
-            self._connected.put(self._without_workers() if no_workers else self._unreachable(error))
+            without_workers = self._error("The scheduler {address} has no workers", "Start some: dask worker {address}")
+            self._connected.put(without_workers if no_workers else self._unreachable(error))
         else:
             return
         if client is not None:
@@ -181,8 +169,7 @@ class Connection:
     def _connected_client(self) -> Client:
         deadline = time.monotonic() + CONNECTING_SECONDS + WORKERS_SECONDS
         while time.monotonic() < deadline:
-            if self.should_stop is not None and self.should_stop():
-                raise CountingStopped
+            self.check_stop()
             with contextlib.suppress(Empty):
                 answer = self._connected.get(timeout=_POLL_SECONDS)
                 if isinstance(answer, Exception):
@@ -256,23 +243,17 @@ class Connection:
         )
 
     def _unreachable(self, error: Exception) -> StudioError:
-        return StudioError(
+        return self._error(
             "The scheduler {address} cannot be reached: {reason}",
             "Check the address that the scheduler prints when it starts, and that no firewall blocks it.",
-            address=self._address,
             reason=printable(str(error)).rstrip(".") or type(error).__name__,
         )
 
     def _lost(self) -> StudioError:
-        return StudioError(
+        return self._error(
             "The connection to the scheduler {address} was lost, along with the counts so far",
             "Check whether the scheduler is still running, and count again.",
-            address=self._address,
         )
 
-    def _without_workers(self) -> StudioError:
-        return StudioError(
-            "The scheduler {address} has no workers",
-            "Start some: dask worker {address}",
-            address=self._address,
-        )
+    def _error(self, what: str, advice: str, **values: object) -> StudioError:
+        return StudioError(what, advice, address=self._address, **values)

@@ -21,7 +21,7 @@ from wordpiece_studio.corpus.counting.part_counts import Merging, PartCounts, li
 from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, with_lines_before
 from wordpiece_studio.corpus.counting.segments import Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import are_kernels_worth_it
-from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts
+from wordpiece_studio.corpus.counts import CountingStopped, ProgressMeter, WordCounts, stop_check
 from wordpiece_studio.corpus.files import FileOnDisk, checked_file, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
@@ -137,12 +137,11 @@ class _ClusterCounting:
         *summaries, result = self._wanted(graph, [*keys, root])
         try:
             self._gather(summaries, result)
-            self._connection.wait_for(result)
             counts = self._fetched(result)
         except CountingStopped:
             if not keeps_when_stopped:
                 raise
-            self._connection.should_stop = None
+            self._connection.check_stop = stop_check(None)
             return self._beginning([*summaries, result]), True
         self._report()
         return counts, False
@@ -229,10 +228,7 @@ class _ClusterCounting:
         graph, root = self._graph(self._head) if self._head else ({}, None)
         kept = self._wanted(graph, [root]) if root else []
         self._connection.no_longer_wanted([future for future in futures if future.key != root])
-        if not kept:
-            return None
-        self._connection.wait_for(kept[0])
-        return self._fetched(kept[0])
+        return self._fetched(kept[0]) if kept else None
 
 
 def _placed(file: CorpusFile) -> CorpusFile:

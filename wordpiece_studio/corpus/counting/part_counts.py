@@ -95,11 +95,6 @@ class PartCounts:
         arrays = self.numbers, self.counts, self.places, self.ends
         return object.__sizeof__(self) + len(self.words) + sum(array.nbytes for array in arrays)
 
-    def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
-        """Return this with the words that the receiver does not know yet, from number `known` on."""
-        words, ends = numbers.spelled(known)
-        return dataclasses.replace(self, words=words, ends=ends)
-
     def without_words(self) -> PartCounts:
         nothing = np.zeros(0, dtype=np.int64)
         return dataclasses.replace(

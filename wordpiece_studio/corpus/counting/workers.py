@@ -11,7 +11,7 @@ import contextlib
 import os
 import threading
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
@@ -27,30 +27,12 @@ if TYPE_CHECKING:
     from wordpiece_studio.text.word_table import TableWordNumbers
 
     CounterMaker = Callable[..., SegmentCounter]
+    Answer = tuple[int, PartCounts | StudioError | str]
 
 _AT_ONCE = 2  # segments that a worker has, one of them in progress
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
-_READY, _OVER = "ready", "over"
-"""What a worker says besides parts and errors: it can count; a segment is done."""
-
-
-class Answer(NamedTuple):
-    """A worker's message about a segment.
-
-    Attributes
-    ----------
-    segment
-        The number of the segment.
-    part, fault
-        A part of it, or why it cannot be read; neither if it is done.
-    is_lost
-        Whether it must be counted again.
-    """
-
-    segment: int
-    part: PartCounts | None = None
-    fault: StudioError | None = None
-    is_lost: bool = False
+_READY, OVER, LOST = "ready", "over", "lost"
+"""What is said besides parts and errors: a worker can count; a segment is done, or must be counted again."""
 
 
 class Workers:
@@ -78,7 +60,7 @@ class Workers:
     ) -> None:
         self._make_counter = make_counter
         self._numbers = numbers
-        self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
+        self._said: SimpleQueue[tuple[Worker, Any]] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
         self._lost: list[int] = []  # lost segments not reported yet
@@ -99,23 +81,24 @@ class Workers:
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float = 0.0) -> Answer | None:
-        """Return the next message of a worker; None if there is none within `seconds`."""
+        """Return the number of a segment and the next that is said about it; None if that takes over `seconds`.
+
+        That is a part of it, why it cannot be read, `OVER` or `LOST`.
+        """
         if self._lost:
-            return Answer(self._lost.pop(), is_lost=True)
+            return self._lost.pop(), LOST
         try:
             worker, said = self._said.get(timeout=seconds)
         except Empty:
             return None
         if said is _READY:
             worker.is_ready = True
-        elif said is _OVER:
-            return Answer(worker.segments.pop(0))
+        elif said == OVER or isinstance(said, StudioError):
+            return worker.segments.pop(0), said
         elif isinstance(said, PartCounts):
             worker.waiting_parts.release()
             part = said if worker.renumbering is None else worker.renumbering.renumbered(said)
-            return Answer(worker.segments[0], part=part)
-        elif isinstance(said, StudioError):
-            return Answer(worker.segments.pop(0), fault=said)
+            return worker.segments[0], part
         elif isinstance(said, LostChildError):
             self._lose(worker)
         elif isinstance(said, BaseException):
@@ -162,7 +145,7 @@ class Worker(threading.Thread):
     def __init__(
         self,
         make_counter: CounterMaker,
-        said: SimpleQueue[tuple[Worker, object]],
+        said: SimpleQueue[tuple[Worker, Any]],
         stop: threading.Event,
         numbers: PlainWordNumbers | TableWordNumbers,
         *,
@@ -226,7 +209,7 @@ class Worker(threading.Thread):
             self._say(error)
         else:
             self.memory = counter.memory if isinstance(counter, ChildCounter) else 0
-            self._say(_OVER)
+            self._say(OVER)
 
     def _say(self, what: object) -> None:
         self._said.put((self, what))

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.compression import MAGIC_BYTES, compression_of
-from wordpiece_studio.corpus.files import FileOnDisk, open_binary
+from wordpiece_studio.corpus.files import FileOnDisk, compression_in, reading
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -126,7 +125,9 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
     """Return parts of a file of about `size` bytes each, and whether they are all of it."""
     from wordpiece_studio.corpus.inspection import preview
 
-    if _is_compressed(file):  # a later part can be read only through everything before it
+    with reading(file.path) as content:
+        is_compressed = compression_in(content) is not None
+    if is_compressed:  # a later part can be read only through everything before it
         places, size = 1, places * size
     parts: list[TextPart] = []
     end, total, is_all = 0, 1, True
@@ -149,14 +150,6 @@ def _size_of(file: CorpusFile) -> int:
         return FileOnDisk(file.path).size
     except StudioError:
         return 0
-
-
-def _is_compressed(file: CorpusFile) -> bool:
-    try:
-        with open_binary(file.path) as content:
-            return compression_of(content.read(MAGIC_BYTES)) is not None
-    except OSError:
-        return False
 
 
 class Evidence:
