@@ -139,7 +139,7 @@ class LibraryRunTokenizer(Tokenizer):
         Cuts words. Where it fails, the word is unknown; None: all of them are, as it is not loaded.
     """
 
-    can_explain = False
+    can_explain = is_cut_by_tokens = False
 
     def __init__(self, history: MergeHistory, counts: WordCounts, library: LibraryTokenizer | None) -> None:
         vocabulary = history.vocabulary(len(history))
@@ -180,10 +180,6 @@ class LibraryRunTokenizer(Tokenizer):
             UnknownToken(token, UnknownReason("symbol", start, word[start:end])) if token == unk_token else token
             for token, (start, end) in zip(tokens, spans, strict=True)
         )
-
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: tokens alone do not determine how words are cut."""
-        return None
 
     def _offsets(
         self, match: WordMatch, starts: Sequence[int], ends: Sequence[int], first: int

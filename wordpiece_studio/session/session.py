@@ -15,7 +15,6 @@ from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.corpus.files import CorpusFile, is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_tokenizer import end_libraries
-from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.corpus_opening import CorpusOpening
@@ -110,7 +109,7 @@ class Session(QObject):
         self.overlaps = Task(overlaps, "The runs cannot be compared", self, debounce_ms=150)
         self.player = Player(self.model, self, watch=self.marks.watch)
         self.usage = TokenUsage(self.model, self)
-        self.library_job = BackgroundJob(trained_by_library, "The library cannot train on this corpus", self)
+        self.library_job = Task(trained_by_library, "The library cannot train on this corpus", self)
         self.judging = HeldOutJudging(self.model, self.runs, self.counting, self)
         self.figures = FiguresMeasuring(self.model, self.comparison, self.counting, self)
         self.live_text_changed.connect(self.figures.set_live_text)

@@ -7,6 +7,7 @@ or decompose characters are in `unicode_form`. Not here: splitting the text into
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -188,14 +189,26 @@ def _maps(clean_text: bool, handle_chinese: bool, strip: bool, lowercase: bool) 
 
 
 class _ByCharacter(CharacterNormalizer):
-    """What the normalizers of this module have in common."""
+    """A normalizer with one table of what becomes of each character, whatever is beside it."""
 
     __slots__ = ()
-
     growth = 2  # a capital I with a dot is lower-cased to an i and a dot
+
+    @abstractmethod
+    def _table(self) -> CharacterMap: ...
 
     def regards_neighbours(self, character: str) -> bool:
         return False
+
+    def normalize(self, text: str) -> str:
+        return text.translate(self._table())
+
+    def align(self, text: str) -> AlignedText:
+        normalized = self.normalize(text)
+        if len(normalized) == len(text):  # no table both removes characters and makes several of one
+            return AlignedText(normalized, *AlignedText.identity(text)[1:])
+        characters, positions = _each_replaced(text, range(len(text)), self._table())
+        return AlignedText(characters, positions, [position + 1 for position in positions])
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,11 +217,11 @@ class Unchanged(_ByCharacter):
 
     name = "none"
 
+    def _table(self) -> CharacterMap:
+        return CharacterMap(chr)
+
     def normalize(self, text: str) -> str:
         return text
-
-    def align(self, text: str) -> AlignedText:
-        return AlignedText.identity(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,16 +236,14 @@ class Lowercase(_ByCharacter):
 
     name = "lowercase"
 
-    def normalize(self, text: str) -> str:
-        return text.lower() if text.isascii() else text.translate(_lower_case())
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        lower_case = bert_tables().lower_case
+        return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
 
-    def align(self, text: str) -> AlignedText:
-        lowered = self.normalize(text)
-        if len(lowered) == len(text):  # no character disappears
-            return AlignedText(lowered, range(len(text)), range(1, len(text) + 1))
-        table = _lower_case()
-        starts = [index for index, character in enumerate(text) for _ in table[ord(character)] or ""]
-        return AlignedText(lowered, starts, [start + 1 for start in starts])
+    def normalize(self, text: str) -> str:
+        return text.lower() if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,15 +256,14 @@ class StripAccents(_ByCharacter):
 
     name = "strip-accents"
 
-    def normalize(self, text: str) -> str:
-        return text if text.isascii() else text.translate(_without_marks())
+    @staticmethod
+    @cache
+    def _table() -> CharacterMap:
+        marks = form_tables().marks
+        return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
 
-    def align(self, text: str) -> AlignedText:
-        stripped = self.normalize(text)
-        if len(stripped) == len(text):
-            return AlignedText.identity(text)
-        table = _without_marks()
-        return _kept(text, [index for index, character in enumerate(text) if table[ord(character)]])
+    def normalize(self, text: str) -> str:
+        return text if text.isascii() else text.translate(self._table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,15 +285,59 @@ class RemoveCharacters(_ByCharacter):
     def is_local(self) -> bool:  # type: ignore[override]  # elsewhere it does not depend on an option
         return not set(self.characters) & {" ", "\n"}
 
+    def _table(self) -> CharacterMap:
+        return _without(self.characters)
+
+
+@cache
+def _without(characters: str) -> CharacterMap:
+    return CharacterMap(lambda code_point: "" if chr(code_point) in characters else chr(code_point))
+
+
+class _Steps(Normalizer):
+    """A normalizer that consists of others, one after the other."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def _steps(self) -> tuple[Normalizer, ...]: ...
+
+    @property
+    def is_local(self) -> bool:
+        return all(step.is_local for step in self._steps)
+
+    @property
+    def is_by_character(self) -> bool:
+        return all(step.is_by_character for step in self._steps)
+
+    @property
+    def growth(self) -> int:
+        # What one of them decomposed is not decomposed again.
+        return max((step.growth for step in self._steps), default=1)
+
+    def regards_neighbours(self, character: str) -> bool:
+        text = character
+        for step in self._steps:
+            if any(map(step.regards_neighbours, text)):
+                return True
+            text = step.normalize(text)
+        return False
+
     def normalize(self, text: str) -> str:
-        return text.translate(dict.fromkeys(map(ord, self.characters)))
+        for step in self._steps:
+            text = step.normalize(text)
+        return text
 
     def align(self, text: str) -> AlignedText:
-        return _kept(text, [index for index, character in enumerate(text) if character not in self.characters])
+        aligned = AlignedText.identity(text)
+        for step in self._steps:
+            aligned = aligned.then(step.align(aligned.text))
+        return aligned
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class CorpusOnly(Normalizer):
+class CorpusOnly(_Steps):
     """A step that prepares the corpus, and that a tokenizer learned from it does not keep.
 
     What it removes or changes in the corpus is then unknown to the tokenizer. `normalizer` is the step or its name.
@@ -304,49 +358,15 @@ class CorpusOnly(Normalizer):
         name = self.normalizer.name
         return "+".join(CORPUS_PREFIX + part for part in name.split("+"))
 
-    @property
-    def is_local(self) -> bool:
-        return self.normalizer.is_local
-
-    @property
-    def is_by_character(self) -> bool:
-        return self.normalizer.is_by_character
-
-    @property
-    def growth(self) -> int:
-        return self.normalizer.growth
-
     kept = Unchanged()
 
-    def regards_neighbours(self, character: str) -> bool:
-        return self.normalizer.regards_neighbours(character)
-
-    def normalize(self, text: str) -> str:
-        return self.normalizer.normalize(text)
-
-    def align(self, text: str) -> AlignedText:
-        return self.normalizer.align(text)
-
-
-def _kept(text: str, starts: list[int]) -> AlignedText:
-    """Return the characters of a text at the positions `starts`, aligned with it."""
-    return AlignedText("".join(text[start] for start in starts), starts, [start + 1 for start in starts])
-
-
-@cache
-def _lower_case() -> CharacterMap:
-    lower_case = bert_tables().lower_case
-    return CharacterMap(lambda code_point: lower_case.get(code_point) or chr(code_point))
-
-
-@cache
-def _without_marks() -> CharacterMap:
-    marks = form_tables().marks
-    return CharacterMap(lambda code_point: "" if code_point in marks else chr(code_point))
+    @property
+    def _steps(self) -> tuple[Normalizer, ...]:
+        return (self.normalizer,)
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Sequence(Normalizer):
+class Sequence(_Steps):
     """Several normalizers, one after the other.
 
     Two of them have names of their own, `"language-friendly"`, and the same ``":keep-chinese"``: control characters are
@@ -370,17 +390,8 @@ class Sequence(Normalizer):
         return "+".join(normalizer.name for normalizer in self.normalizers) or "none"
 
     @property
-    def is_local(self) -> bool:
-        return all(normalizer.is_local for normalizer in self.normalizers)
-
-    @property
-    def is_by_character(self) -> bool:
-        return all(normalizer.is_by_character for normalizer in self.normalizers)
-
-    @property
-    def growth(self) -> int:
-        # What one of them decomposed is not decomposed again.
-        return max((normalizer.growth for normalizer in self.normalizers), default=1)
+    def _steps(self) -> tuple[Normalizer, ...]:
+        return self.normalizers
 
     @property
     def kept(self) -> Normalizer:
@@ -388,25 +399,6 @@ class Sequence(Normalizer):
         if parts == list(self.normalizers):
             return self
         return parts[0] if len(parts) == 1 else Sequence(parts)
-
-    def regards_neighbours(self, character: str) -> bool:
-        text = character
-        for normalizer in self.normalizers:
-            if any(map(normalizer.regards_neighbours, text)):
-                return True
-            text = normalizer.normalize(text)
-        return False
-
-    def normalize(self, text: str) -> str:
-        for normalizer in self.normalizers:
-            text = normalizer.normalize(text)
-        return text
-
-    def align(self, text: str) -> AlignedText:
-        aligned = AlignedText.identity(text)
-        for normalizer in self.normalizers:
-            aligned = aligned.then(normalizer.align(aligned.text))
-        return aligned
 
 
 _NAMES = (
@@ -492,24 +484,17 @@ _TYPE_NAMES: Mapping[type[Normalizer], str] = {
     StripAccents: "strip-accents",
     Unchanged: "unchanged",
 }
-_FORMS: Mapping[str, Normalizer] = {form: UnicodeForm(form) for form in FORM_NAMES}
-_BY_TYPE: Mapping[str, Normalizer] = {
-    **_FORMS,
-    "lowercase": Lowercase(),
-    "strip-accents": StripAccents(),
-    "unchanged": Unchanged(),
-}
 _PRESETS: Mapping[str, Sequence] = {
     name: Sequence([UnicodeForm("nfc"), BertNormalizer(True, is_isolating, strip_accents=False, lowercase=True)])
     for name, is_isolating in (("language-friendly", True), ("language-friendly:keep-chinese", False))
 }
-_NAMED: Mapping[str, Normalizer] = {
-    **_PRESETS,
-    **_FORMS,
+_FIXED: Mapping[str, Normalizer] = {
+    **{form: UnicodeForm(form) for form in FORM_NAMES},
     "lowercase": Lowercase(),
-    "none": Unchanged(),
     "strip-accents": StripAccents(),
 }
+_BY_TYPE: Mapping[str, Normalizer] = {**_FIXED, "unchanged": Unchanged()}
+_NAMED: Mapping[str, Normalizer] = {**_PRESETS, **_FIXED, "none": Unchanged()}
 
 
 def _are_bert_flags(flags: Mapping[str, object]) -> bool:

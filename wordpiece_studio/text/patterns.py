@@ -61,13 +61,18 @@ class _Searching(PreTokenizer):
         return matches[::-1] if compiled.flags & regex.REVERSE else matches
 
     def _in_time(self, search: Callable[[], _T], text: str) -> _T:
-        try:
-            return search()
-        except TimeoutError:
-            what = "takes too long"
-        except (MemoryError, RecursionError):
-            what = "needs too much memory"
-        raise PatternOverrunError(what, _shown(self.pattern), _shown(text, 60))
+        return _found(search, _shown(self.pattern), _shown(text, 60))
+
+
+def _found(search: Callable[[], _T], pattern: str, text: str) -> _T:
+    """Return what a search finds; the error for one that overruns names the pattern and the text as shown."""
+    try:
+        return search()
+    except TimeoutError:
+        what = "takes too long"
+    except (MemoryError, RecursionError):
+        what = "needs too much memory"
+    raise PatternOverrunError(what, pattern, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,11 +332,6 @@ class SearchPattern:
 
     def is_in(self, text: str) -> bool:
         """Return whether the expression matches anywhere in `text`."""
-        try:
-            # Not `concurrent`: releasing the lock takes longer than searching a token.
-            return compiled_pattern(self.pattern).search(text, timeout=_TIMEOUT_SECONDS) is not None
-        except TimeoutError:
-            what = "takes too long"
-        except (MemoryError, RecursionError):
-            what = "needs too much memory"
-        raise PatternOverrunError(what, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN]))
+        # Not `concurrent`: releasing the lock takes longer than searching a token.
+        search = partial(compiled_pattern(self.pattern).search, text, timeout=_TIMEOUT_SECONDS)
+        return _found(search, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])) is not None

@@ -298,53 +298,23 @@ class UnicodePunctuation(CharacterPreTokenizer):
     name = "unicode-punctuation"
 
     def spans(self, text: str) -> list[Span]:
-        patterns = _unicode_patterns()
+        words, control = _unicode_patterns()
         spans = []
-        for match in patterns.word_with_controls.finditer(text):
-            positions = [
-                match.start() + offset
-                for offset, character in enumerate(match[0])
-                if not patterns.control.match(character)
-            ]
-            if positions:
-                word = "".join(text[position] for position in positions)
-                start, end = positions[0], positions[-1] + 1
-                spans.append(Span(word, start, end, tuple(positions) if len(word) < end - start else None))
+        for match in words.finditer(text):
+            if control.search(match[0]) is None:
+                spans.append(Span(match[0], *match.span()))
+            elif word := control.sub("", match[0]):
+                places = range(*match.span())
+                spans.append(_span(word, [place for place in places if not control.match(text[place])]))
         return spans
-
-    def split(self, text: str) -> list[str]:
-        patterns = _unicode_patterns()
-        words: list[str] = []
-        for line in patterns.line_end.split(text):
-            line = patterns.control.sub("", line)
-            line = patterns.ideograph.sub(r" \1 ", line)
-            line = patterns.punctuation.sub(r" \1 ", line)
-            words += [word for word in patterns.blanks.split(line.strip()) if word]
-        return words
-
-
-@dataclass(frozen=True, slots=True)
-class _UnicodePatterns:
-    line_end: regex.Pattern[str]
-    control: regex.Pattern[str]
-    ideograph: regex.Pattern[str]
-    punctuation: regex.Pattern[str]
-    blanks: regex.Pattern[str]
-    word_with_controls: regex.Pattern[str]
 
 
 @cache
-def _unicode_patterns() -> _UnicodePatterns:
+def _unicode_patterns() -> tuple[regex.Pattern[str], regex.Pattern[str]]:
+    """Return what matches a word, and a control character, which may be inside it, unless it ends a line."""
     alone = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{P}"
-    return _UnicodePatterns(
-        line_end=regex.compile(r"\r\n|\r|\n"),
-        control=regex.compile(r"[\u0000-\u001F\u007F]"),
-        ideograph=regex.compile(r"([\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}])"),
-        punctuation=regex.compile(r"([\p{P}])"),
-        blanks=regex.compile(r"\s+"),
-        # The other patterns in one: controls are inside a word, line ends are not.
-        word_with_controls=regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+"),
-    )
+    words = regex.compile(rf"[{alone}]|(?:[^\s{alone}]|[\u0000-\u0009\u000B\u000C\u000E-\u001F])+")
+    return words, regex.compile(r"[\u0000-\u001F\u007F]")
 
 
 @dataclass(frozen=True, slots=True, init=False)

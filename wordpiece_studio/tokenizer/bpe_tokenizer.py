@@ -223,9 +223,12 @@ class BpeTokenizer(Encoder):
         """Return the tokens of a word; each distinct word is processed once."""
         found = self._known.get(word)
         if found is None:
-            symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
-            found = self._known[word] = _after_merges(symbols, self._ranks)[0]
+            found = self._known[word] = self._cut_word(word)
         return found
+
+    def _cut_word(self, word: str) -> list[_Symbol]:
+        symbols = _symbols(word, self.vocab, self.unk_token, self.end_of_word_suffix, self.end_of_word)
+        return _after_merges(symbols, self._ranks)[0]
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
@@ -308,6 +311,8 @@ class TokenizerByMerges(Tokenizer):
         As for `BpeTokenizer`.
     """
 
+    is_cut_by_tokens = False
+
     def __init__(
         self,
         vocabulary: Vocabulary,
@@ -358,10 +363,6 @@ class TokenizerByMerges(Tokenizer):
             ends[-1] += 1  # the suffix counts as one character
         spans = zip(starts, ends, strict=True)
         return WordMatch(tuple(tokens), tuple(map(self._id, tokens)), tuple(spans), None)
-
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: merges, not tokens alone, determine how words are cut."""
-        return None
 
 
 class LongestFirstTokenizer(BpeTokenizer):
@@ -433,13 +434,9 @@ class LongestFirstTokenizer(BpeTokenizer):
         found = set(self.tokens_of_unknown(word))
         return [token for token in self.tokens_sought if token in found]
 
-    def _merged(self, word: str) -> list[_Symbol]:
-        """Return the tokens of a word; each distinct word is processed once."""
-        found = self._known.get(word)
-        if found is None:
-            stored = None if self._stored is None else self._stored(word)
-            found = self._known[word] = self._found_in(word) if stored is None else _laid_out(stored, len(word))
-        return found
+    def _cut_word(self, word: str) -> list[_Symbol]:
+        stored = None if self._stored is None else self._stored(word)
+        return self._found_in(word) if stored is None else _laid_out(stored, len(word))
 
     def _found_in(self, word: str) -> list[_Symbol]:
         """Return the tokens that are found in a word and the stretches between them, which are unknown."""
@@ -464,7 +461,7 @@ class LongestFirstTokenizer(BpeTokenizer):
 class TokenizerInWindow(Tokenizer):
     """Finds words as any `Tokenizer` does, but has them cut by a `BpeTokenizer`, of whatever kind: its `encoder`."""
 
-    can_explain = False
+    can_explain = is_cut_by_tokens = False
 
     def __init__(self, vocabulary: Vocabulary, encoder: BpeTokenizer) -> None:
         super().__init__(vocabulary, encoder.pipeline.normalizer, encoder.pipeline.pre_tokenizer)
@@ -473,10 +470,6 @@ class TokenizerInWindow(Tokenizer):
     def _cut(self, word: str) -> WordMatch:
         (cut,) = self.encoder.encode_words([word])
         return WordMatch(tuple(cut.tokens), tuple(cut.ids), tuple(cut.offsets), None)
-
-    def _parts_apart(self, other: Tokenizer) -> list[str] | None:
-        """Return None: tokens alone do not determine how words are cut."""
-        return None
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:

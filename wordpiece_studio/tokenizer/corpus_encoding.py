@@ -398,36 +398,16 @@ def _is_much(size: int) -> bool:
     return size > _FEW_BYTES and (size > _FEW_BYTES_UNCOMPILED or kernels_are_cached("text"))
 
 
-_HEADER_BYTES = 128
-
-
 def write_npy(file: BinaryIO, pieces: Iterable[NDArray[np.generic]], dtype: DTypeLike) -> None:
-    """Write the one-dimensional array that `pieces` make up to `file`, which is empty.
-
-    Parameters
-    ----------
-    file
-        A seekable file open for writing: the length is written once it is known.
-    pieces
-        One-dimensional arrays, which are converted to `dtype`.
-    dtype
-        The type that ``numpy.load`` will return.
-    """
-    kind = np.dtype(dtype)
-    length = 0
-    file.write(_header(kind, length))
+    """Write the one-dimensional array that `pieces`, converted to a type, make up to a seekable empty file."""
+    kind, length = np.dtype(dtype), 0
+    header = {"descr": np.lib.format.dtype_to_descr(kind), "fortran_order": False}
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (length,)})
     for piece in pieces:
         length += len(piece)
         file.write(piece.astype(kind, copy=False).tobytes())
     file.seek(0)
-    file.write(_header(kind, length))
-
-
-def _header(kind: np.dtype[np.generic], length: int) -> bytes:
-    r"""Return the header of version 1.0: always the same size, padded with blanks before its line end."""
-    text = f"{{'descr': {kind.str!r}, 'fortran_order': False, 'shape': ({length},), }}"
-    magic = b"\x93NUMPY\x01\x00" + (_HEADER_BYTES - 10).to_bytes(2, "little")
-    return magic + text.encode("ascii").ljust(_HEADER_BYTES - len(magic) - 1) + b"\n"
+    np.lib.format.write_array_header_1_0(file, header | {"shape": (length,)})  # of the same size, whatever the length
 
 
 class CorpusBlocks:

@@ -184,6 +184,8 @@ class Tokenizer(Encoder):
     model_max_length: int
     can_explain = True
     """Whether `explain` says how a word is cut."""
+    is_cut_by_tokens = True
+    """Whether the tokens alone determine how a word is cut."""
 
     def __init__(
         self,
@@ -319,8 +321,10 @@ class Tokenizer(Encoder):
 
     def _parts_apart(self, other: Tokenizer) -> list[str] | None:
         """Return the letters of each token that only one of two tokenizers has; None if these may be many."""
+        if not self.is_cut_by_tokens or self.max_word_length != other.max_word_length:
+            return None
         tokens = self.vocabulary.tokens_apart(other.vocabulary)
-        if tokens is None or len(tokens) > _FEW_TOKENS or self.max_word_length != other.max_word_length:
+        if tokens is None or len(tokens) > _FEW_TOKENS:
             return None
         prefix, suffix = self.vocabulary.continuing_subword_prefix, self.vocabulary.end_of_word_suffix or ""
         return [token.removeprefix(prefix).removesuffix(suffix) for token in tokens]
