@@ -16,7 +16,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
 from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
-from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.trainer import candidates_at, candidates_memory, input_at
 
 if TYPE_CHECKING:

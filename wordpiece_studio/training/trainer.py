@@ -31,7 +31,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.engine import Candidate, Limits, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.segmentation import INSIDE, Symbol, minimum_vocab_size, prepare, stop_if_asked
 
 if TYPE_CHECKING:
