@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.segmentation import Segmentations
 
 
@@ -97,6 +98,52 @@ COLUMNS: dict[str, Any] = {
     "ties": np.int64,
     "is_new": np.bool_,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTable:
+    """The rows of a history.
+
+    Attributes
+    ----------
+    config
+        The settings that the training began with.
+    tokens
+        All tokens in the order of their ids: special tokens, alphabet, then those made by merges.
+    initial_size
+        The number of tokens before the first merge.
+    columns
+        The columns of the history by name, each of shape (n_merges,), see `MergeHistory`.
+    symbols_after
+        N after the last merge.
+    word_count, total_words
+        The number of distinct words, and of all their occurrences.
+    """
+
+    config: TrainingConfig
+    tokens: list[str]
+    initial_size: int
+    columns: dict[str, NDArray[Any]]
+    symbols_after: int
+    word_count: int
+    total_words: int
+
+
+def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
+    """Return the table of the first `end` merges, or of all; its arrays are views into the history."""
+    end = len(history) if end is None else end
+    vocabulary = history.vocabulary(end)
+    return HistoryTable(
+        history.config,
+        vocabulary.tokens,
+        history.vocabulary_size(0),
+        {name: history.column(name)[:end] for name in COLUMNS},
+        history.symbols_after(end),
+        history.word_count,
+        history.total_words,
+    )
+
+
 _ROWS_AT_ONCE = 1024
 _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
@@ -139,47 +186,43 @@ class MergeHistory(Sequence[Merge]):
     _dropped: tuple[WordCounts | TrainingInput, NDArray[np.int32]] | None
 
     def __init__(self, input_: TrainingInput) -> None:
-        self.config = input_.config
-        self.word_count, self.total_words = len(input_.weights), int(input_.weights.sum())
-        self._set_places(MergePlaces(input_))
-        self._count = 0
-        self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
-        self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
-        self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
-        self._table = TokenList(input_.vocabulary_tokens)
-        self._initial = self.config.vocabulary(self._table)
-        self._named = 0  # merges whose tokens have been spelled out
+        columns = {name: np.empty(0, dtype=dtype) for name, dtype in COLUMNS.items()}
+        tokens, counts = list(input_.vocabulary_tokens), input_.weights
+        self._set_rows(
+            HistoryTable(
+                input_.config, tokens, len(tokens), columns, input_.total_symbols, len(counts), int(counts.sum())
+            )
+        )
+        self._places = MergePlaces(input_)
+
+    def _set_rows(self, table: HistoryTable) -> None:
+        """Begin with these rows, without places."""
+        self.config = table.config
+        self.word_count, self.total_words = table.word_count, table.total_words
+        self._count = len(table.columns["is_new"])
+        self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
+        self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])  # vocabulary size after each merge
+        self._symbols_known = (self._count, table.symbols_after)  # a step, and N after it
+        self._table = TokenList.of(table.tokens)
+        self._initial = self.config.vocabulary(self._table, table.initial_size)
+        self._named = self._count  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
         self._pair_steps: dict[tuple[str, str], int] = {}
         self._paired = 0  # merges whose pairs are in it
+        self._places = self._dropped = None
+        self._making = threading.Lock()
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], dict[str, Any]]:
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], tuple[HistoryTable, Any]]:
         """Without the places, which can be made again; a history that reads them from a file does so now."""
-        count, dropped = self._count, self._dropped
+        dropped = self._dropped
         if dropped is None:
             places = self.places
             dropped = (places.input, places.segmentations.boundary_steps)
-        state = {
-            "config": self.config,
-            "word_count": self.word_count,
-            "total_words": self.total_words,
-            "_dropped": dropped,
-            "_count": count,
-            "_named": count,
-            "_columns": {name: column[:count] for name, column in self._columns.items()},
-            "_sizes": self._sizes[:count],
-            "_symbols_known": (count, self.symbols_after(count)),
-            "_table": TokenList.of(self.vocabulary(count).tokens),
-            "_initial": len(self._initial),
-        }
-        return object.__new__, (MergeHistory,), state
+        return object.__new__, (MergeHistory,), (table_of(self), dropped)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set_places(None)
-        self.__dict__.update(state)
-        self._initial = self.config.vocabulary(self._table, state["_initial"])
-        self._naming = threading.Lock()
-        self._pair_steps, self._paired = {}, 0
+    def __setstate__(self, state: tuple[HistoryTable, tuple[WordCounts | TrainingInput, NDArray[np.int32]]]) -> None:
+        self._set_rows(state[0])
+        self._dropped = state[1]
 
     @property
     def input(self) -> TrainingInput:
@@ -243,11 +286,6 @@ class MergeHistory(Sequence[Merge]):
             return places_of_boundaries(dropped[1], end)
         places = self.places
         return places.counts(0, end), places.left_lengths(end), places.between(0, end)
-
-    def _set_places(self, places: MergePlaces | None) -> None:
-        self._places = places
-        self._dropped = None
-        self._making = threading.Lock()
 
     def _made_places(self) -> MergePlaces:
         """Return the places made again after they were dropped."""
@@ -534,7 +572,14 @@ class MergeHistory(Sequence[Merge]):
         StudioError
             If there is no such step.
         """
-        return _words_per_token(self, self._checked_step(step))
+        size = self.vocabulary_size(step)
+        numbers = np.zeros(size, dtype=np.int64)
+        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+            both = ids * self.word_count + inside
+            both.sort()
+            distinct = both[np.diff(both, prepend=-1) > 0]
+            numbers += np.bincount(distinct // self.word_count, minlength=size)
+        return numbers
 
     def tokens_in_use(self, step: int) -> dict[str, int]:
         """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
@@ -604,18 +649,6 @@ def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step:
     for index in makers:
         begins |= np.isin(places, _made_by(history, index, step)[0], kind="table")
     return begins
-
-
-def _words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
-    """Return how many distinct words contain each token after `step` merges: int64, by vocabulary id."""
-    size, words = history.vocabulary_size(step), history.word_count
-    numbers = np.zeros(size, dtype=np.int64)
-    for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
-        both = ids * words + inside
-        both.sort()
-        distinct = both[np.diff(both, prepend=-1) > 0]
-        numbers += np.bincount(distinct // words, minlength=size)
-    return numbers
 
 
 def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int], list[int]]:
