@@ -87,16 +87,13 @@ class CompiledEngine:
 
     @property
     def current_step(self) -> int:
-        """The number of merges carried out."""
         return self._scalar(columns.STEP)
 
     @property
     def known(self) -> int:
-        """The number of merges found so far, undone ones included."""
         return self._scalar(columns.KNOWN)
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges."""
         first, target = self.known, self.current_step + merges
         self._state.scalars[columns.SHORTLIST_IS_VALID] &= min(target, first) - self.current_step < _FAR
         size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
@@ -118,11 +115,9 @@ class CompiledEngine:
         return self._batch(first), reason
 
     def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
         merging.retreat(self._state, self.current_step - merges)
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and forget all merges after the first `known`."""
         state, scalars = self._state, self._state.scalars
         self.retreat(max(0, self.current_step - known))
         made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
@@ -136,7 +131,6 @@ class CompiledEngine:
         del self._symbols[symbols:]
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this step."""
         rows, values = self._best_rows(limit)
         lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
         ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies

@@ -142,16 +142,13 @@ class PlainEngine:
 
     @property
     def current_step(self) -> int:
-        """The number of merges carried out."""
         return self._current_step
 
     @property
     def known(self) -> int:
-        """The number of merges found so far, undone ones included."""
         return len(self._steps)
 
     def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges."""
         rows: list[_Row] = []
         places: list[list[int]] = []
         lengths: list[int] = []
@@ -178,21 +175,18 @@ class PlainEngine:
         return _batch(rows, places, lengths), reason
 
     def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
         for _ in range(merges):
             self._current_step -= 1
             for index, symbols in self._steps[self._current_step].before.items():
                 self._corpus[index] = symbols, self._corpus[index][1]
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and forget all merges after the first `known`."""
         self.retreat(max(0, self._current_step - known))
         del self._steps[known:]
         while len(self._ids) > vocabulary_size:
             self._ids.popitem()
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this step."""
         pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
         values = candidates(pairs, symbols, self._ids, self._config)
         best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
