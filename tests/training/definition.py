@@ -10,7 +10,6 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.training.engine import Limits, MergeBatch
 from wordpiece_studio.training.plain_engine import PlainEngine, split, token_of
 from wordpiece_studio.training.reference import Corpus, count_symbols
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wordpiece_studio.training.config import TrainingConfig
+    from wordpiece_studio.training.engine import MergeBatch
 
 
 def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) -> set[str]:
@@ -84,4 +84,4 @@ def train(words: Sequence[tuple[str, int]], config: TrainingConfig) -> tuple[Def
     kept = kept_characters(words, config)
     engine = DefinedTraining(config, initial_corpus(words, kept, config), initial_vocabulary(words, kept, config))
     merges = sys.maxsize if config.max_merges is None else config.max_merges
-    return engine, engine.advance(merges, Limits(config.vocab_size, config.min_value))[0]
+    return engine, engine.advance(merges, config.vocab_size, config.min_value)[0]

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
 from wordpiece_studio.training import kernels, reference
-from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.kernels import columns
 from wordpiece_studio.training.kernels import pairs as pair_kernels
 from wordpiece_studio.training.numba_engine import CompiledEngine
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.training.segmentation import TrainingInput
 
-NO_LIMITS = Limits(None, None)
 ROUNDING = 760 * 2.0**-53  # of values under likelihood, in units of n: see the kernels' page
 
 
@@ -79,7 +77,7 @@ def forward(engine: CompiledEngine, merges: int | None) -> Iterator[CompiledEngi
     """Yield the engine as it is and after each merge."""
     yield engine
     for _ in range(20 if merges is None else merges):
-        if engine.advance(1, NO_LIMITS)[1] is not None:
+        if engine.advance(1)[1] is not None:
             break
         yield engine
 

@@ -6,7 +6,6 @@ it only where it is needed.
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated
-from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import ln
 from wordpiece_studio.training.segmentation import stop_if_asked
 
@@ -93,11 +92,13 @@ class CompiledEngine:
     def known(self) -> int:
         return self._scalar(columns.KNOWN)
 
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
+    def advance(
+        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
+    ) -> tuple[MergeBatch, StopReason | None]:
         first, target = self.known, self.current_step + merges
         self._state.scalars[columns.SHORTLIST_IS_VALID] &= min(target, first) - self.current_step < _FAR
-        size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
-        lowest = -np.inf if limits.min_value is None else limits.min_value
+        size = _NO_LIMIT if vocab_size is None else vocab_size
+        lowest = -np.inf if min_value is None else min_value
         reason: StopReason | None = None
         while True:
             answer = merging.advance(self._state, target, size, lowest)
@@ -135,7 +136,7 @@ class CompiledEngine:
         lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
         ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies
         facts = (ids[lefts], ids[rights], self._state.counts[rows], frequencies[lefts], frequencies[rights], values)
-        return list(itertools.starmap(RankedPair, zip(*(fact.tolist() for fact in facts), strict=True)))
+        return list(zip(*(fact.tolist() for fact in facts), strict=True))
 
     def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the rows and values of the best `limit` candidates, or of all if there are fewer."""

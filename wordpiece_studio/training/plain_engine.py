@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import (
     Corpus,
     Pair,
@@ -148,7 +148,9 @@ class PlainEngine:
     def known(self) -> int:
         return len(self._steps)
 
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
+    def advance(
+        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
+    ) -> tuple[MergeBatch, StopReason | None]:
         rows: list[_Row] = []
         places: list[list[int]] = []
         lengths: list[int] = []
@@ -157,7 +159,7 @@ class PlainEngine:
             if self._current_step < len(self._steps):
                 self._merge(*self._steps[self._current_step][:2])
                 continue
-            if limits.vocab_size is not None and len(self._ids) >= limits.vocab_size:
+            if vocab_size is not None and len(self._ids) >= vocab_size:
                 reason = "vocab_size"
                 break
             pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
@@ -166,7 +168,7 @@ class PlainEngine:
                 reason = self._why_none(pairs)
                 break
             left, right = best_pair(values)
-            if limits.min_value is not None and values[left, right] < limits.min_value:
+            if min_value is not None and values[left, right] < min_value:
                 reason = "min_value"
                 break
             rows.append(self._row(left, right, pairs, symbols, values))
@@ -191,9 +193,7 @@ class PlainEngine:
         values = candidates(pairs, symbols, self._ids, self._config)
         best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
         return [
-            RankedPair(
-                self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right]
-            )
+            (self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right])
             for left, right in best
         ]
 
