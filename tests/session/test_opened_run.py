@@ -10,7 +10,8 @@ import wordpiece_studio as wps
 from tests.session.fakes import Recorder
 from wordpiece_studio.session.run import Run, TrainerState
 from wordpiece_studio.session.trainer_model import TrainerModel
-from wordpiece_studio.training.stored_history import places_of, restored_history, table_of
+from wordpiece_studio.training.history import table_of
+from wordpiece_studio.training.stored_history import places_of, restored_history
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,9 +14,8 @@ import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import segmentation
-from wordpiece_studio.training.engine import Limits
 from wordpiece_studio.training.numba_engine import CompiledEngine
-from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.trainer import candidates_at, candidates_memory, input_at
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def test_an_engine_that_starts_at_a_step_finds_the_merges_that_follow(
     assert input_ is not None
     assert input_.total_symbols == history.symbols_after(step)
     for engine in (PlainEngine.of(input_), CompiledEngine(input_)):
-        batch, _ = engine.advance(len(history) - step, Limits(config.vocab_size, config.min_value))
+        batch, _ = engine.advance(len(history) - step, config.vocab_size, config.min_value)
         if step < len(history):
             later = [history.column(name)[step:].tolist() for name in COLUMNS]
             assert [np.asarray(batch.columns[name]).tolist() for name in COLUMNS] == later

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 import wordpiece_studio as wps
 from tests.sampling import one_example_in
+from tests.training import definition
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.training import oracle, segmentation
+from wordpiece_studio.training import segmentation
 from wordpiece_studio.training.engine import MergeBatch
 from wordpiece_studio.training.history import MergeHistory
 
@@ -318,7 +319,7 @@ def test_words_that_contain_a_token_or_a_pair(pairs: list[tuple[str, int]], conf
     weights = dict(pairs)
     before: dict[str, list[str]] = {}
     for step in range(len(history) + 1):
-        trained, _ = oracle.train(pairs, dataclasses.replace(config, max_merges=step))
+        trained, _ = definition.train(pairs, dataclasses.replace(config, max_merges=step))
         now = dict(zip(weights, trained.segmentations, strict=True))
         vocabulary = history.vocabulary(step)
         per_token = history.words_per_token(step).tolist()

@@ -19,11 +19,11 @@ from hypothesis import strategies as st
 
 import wordpiece_studio as wps
 from tests.training.test_trainer import configs, corpora
-from wordpiece_studio.training import kernels, oracle, reference
-from wordpiece_studio.training.engine import Limits
+from wordpiece_studio.training import kernels, reference
 from wordpiece_studio.training.kernels import columns
 from wordpiece_studio.training.kernels import pairs as pair_kernels
 from wordpiece_studio.training.numba_engine import CompiledEngine
+from wordpiece_studio.training.plain_engine import OBJECTIVES
 from wordpiece_studio.training.reference import ln
 from wordpiece_studio.training.segmentation import INSIDE, SEPARATOR, prepare
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.training.segmentation import TrainingInput
 
-NO_LIMITS = Limits(None, None)
 ROUNDING = 760 * 2.0**-53  # of values under likelihood, in units of n: see the kernels' page
 
 
@@ -78,7 +77,7 @@ def forward(engine: CompiledEngine, merges: int | None) -> Iterator[CompiledEngi
     """Yield the engine as it is and after each merge."""
     yield engine
     for _ in range(20 if merges is None else merges):
-        if engine.advance(1, NO_LIMITS)[1] is not None:
+        if engine.advance(1)[1] is not None:
             break
         yield engine
 
@@ -244,7 +243,7 @@ def assert_listed_value(
     engine: CompiledEngine, slot: int, config: wps.TrainingConfig, numbers: tuple[int, int, int, int]
 ) -> None:
     value, slope = engine._state.shortlist_values[slot], engine._state.shortlist_slopes[slot]
-    exact = oracle.OBJECTIVES[config.objective](*numbers) if numbers[0] else -np.inf
+    exact = OBJECTIVES[config.objective](*numbers) if numbers[0] else -np.inf
     if numbers[0] < engine._scalar(columns.MIN_FREQUENCY):
         assert (value, slope) == (-np.inf, 0)
     elif config.objective == "likelihood":
@@ -273,7 +272,7 @@ def test_8_winner(pairs: list[tuple[str, int]], config: wps.TrainingConfig, capa
     before, ids = counted(engine), engine._state.symbols[:, columns.ID].copy()
     for _ in itertools.islice(forward(engine, config.max_merges), 1, None):
         state, step = engine._state, engine.current_step - 1
-        objective = oracle.OBJECTIVES[config.objective]
+        objective = OBJECTIVES[config.objective]
         lengths, longest = state.symbols[:, columns.LENGTH], engine._scalar(columns.LONGEST)
         values: Any = reference.pair_values(before.n, before.f, objective, config.min_frequency)  # type: ignore[arg-type]
         values = {pair: value for pair, value in values.items() if lengths[list(pair)].sum() <= longest}

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import wordpiece_studio as wps
-from tests.training.test_trainer import assert_equals_the_oracle, contents
+from tests.training.test_trainer import assert_equals_definition, contents
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import history, segmentation, trainer
 from wordpiece_studio.training import numba_engine as compiled
@@ -178,7 +178,7 @@ def test_counts_near_the_largest_number_are_exact(objective: Any) -> None:
     for engine in ("plain", "compiled"):
         training = wps.Trainer(wps.WordCounts.from_pairs(pairs), config, engine=engine)
         training.run()
-        assert_equals_the_oracle(training, pairs, config)
+        assert_equals_definition(training, pairs, config)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
-from wordpiece_studio.training import oracle, reference
+from tests.training import definition
+from wordpiece_studio.training import plain_engine, reference
+from wordpiece_studio.training.plain_engine import OBJECTIVES
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -23,7 +25,7 @@ words = st.text(alphabet="abcé한", min_size=1, max_size=9) | st.sampled_from(
 corpora = st.dictionaries(words, st.sampled_from([1, 1, 2, 3, 7, 1000, 2**40]), min_size=1, max_size=10)
 
 
-@pytest.mark.parametrize("module", [reference, oracle], ids=["reference", "oracle"])
+@pytest.mark.parametrize("module", [reference, plain_engine], ids=["reference", "plain"])
 def test_the_examples_hold(module: Any) -> None:
     failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)
@@ -43,9 +45,9 @@ def test_engines_equal_the_definition(
 ) -> None:
     alphabet = len({symbol for word in pairs for symbol in reference.split(word)})
     size = None if more is None else alphabet + more
-    vocabulary, merges = reference.train(pairs, oracle.OBJECTIVES[objective], min_frequency, size)
+    vocabulary, merges = reference.train(pairs, OBJECTIVES[objective], min_frequency, size)
     config = wps.TrainingConfig(objective=objective, min_frequency=min_frequency, vocab_size=size, special_tokens=())
-    slow, batch = oracle.train(list(pairs.items()), config)
+    slow, batch = definition.train(list(pairs.items()), config)
     assert slow.vocabulary == vocabulary
     assert named(batch.columns, vocabulary) == merges
     for engine in ("plain", "compiled"):

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
+from wordpiece_studio.training.history import HistoryTable, table_of
 from wordpiece_studio.training.stored_history import (
     HistoryPlaces,
-    HistoryTable,
     StoredHistory,
     places_of,
     restored_history,
-    table_of,
 )
 
 PAIRS = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5), ("bunbun", 3)]

@@ -17,11 +17,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import wordpiece_studio as wps
+from tests.training import definition
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training import numba_engine as compiled
-from wordpiece_studio.training import oracle
 from wordpiece_studio.training.kernels import columns as columns
-from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.segmentation import NEVER
 
 if TYPE_CHECKING:
@@ -137,21 +137,21 @@ def test_engines_equal_the_definition_of_bytes(texts: list[str], config: Any, al
     for engine in ("plain", "compiled"):
         trainer = wps.Trainer(counts, config, engine=engine)
         trainer.run()
-        assert_equals_the_oracle(trainer, list(counts.items()), config.for_words_of(counts.pre_tokenizer))
+        assert_equals_definition(trainer, list(counts.items()), config.for_words_of(counts.pre_tokenizer))
 
 
 def assert_defined(every_engine: Any, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
-    if not oracle.initial_corpus(pairs, oracle.kept_characters(pairs, config), config):
+    if not definition.initial_corpus(pairs, definition.kept_characters(pairs, config), config):
         with pytest.raises(StudioError, match="No word is left"):
             every_engine(pairs, config)
         return
     for trainer in every_engine(pairs, config):
         trainer.run()
-        assert_equals_the_oracle(trainer, pairs, config)
+        assert_equals_definition(trainer, pairs, config)
 
 
-def assert_equals_the_oracle(trainer: wps.Trainer, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
-    expected, merges = oracle.train(pairs, config)
+def assert_equals_definition(trainer: wps.Trainer, pairs: list[tuple[str, int]], config: wps.TrainingConfig) -> None:
+    expected, merges = definition.train(pairs, config)
     history = trainer.history
     assert {name: history.column(name).tolist() for name in merges.columns} == {
         name: column.tolist() for name, column in merges.columns.items()

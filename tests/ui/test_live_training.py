@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtTest import QTest
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session import live_training
+from wordpiece_studio.session import session
 from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -160,7 +160,7 @@ def test_it_can_be_turned_off_and_the_run_then_stays(studio: Studio) -> None:
 
 
 def test_a_large_corpus_is_not_trained_by_a_key(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_training, "MOST_BYTES", 100)
+    monkeypatch.setattr(session, "MOST_BYTES", 100)
     before = studio.window.model.history
     studio.window.session.document.edit(0, 0, "zebra ")
     studio.wait(lambda: studio.window.session.counting.counts is not None)

@@ -13,9 +13,9 @@ import numpy as np
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.tokenizer.encoding import UnknownReason, UnknownToken
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer, WordMatch
-from wordpiece_studio.training.history import COLUMNS
+from wordpiece_studio.training.history import COLUMNS, HistoryTable
 from wordpiece_studio.training.segmentation import INSIDE, SEPARATOR, MergePlaces, Symbol, TrainingInput, check_sizes
-from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, StoredHistory
+from wordpiece_studio.training.stored_history import HistoryPlaces, StoredHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,7 +67,7 @@ class LibraryHistory(StoredHistory):
         tokens = list(library_run.tokens)
         table = HistoryTable(library_run.config, tokens, len(tokens), columns, symbols, len(counts), counts.total)
         super().__init__(table, lambda: (counts, _NO_PLACES), explained)
-        self._set_places(places)
+        self._places = places
         self.scores = library_run.scores
 
     def drop_places(self, counts: WordCounts) -> None:

@@ -63,16 +63,11 @@ class Runs(QObject):
         super().__init__(parent)
         self._model = model
         self._undo_stack = undo_stack
-        self._all: list[Run] = []
+        self.all: tuple[Run, ...] = ()  # in the order of their tabs
         self._shown: list[Run] = []  # those shown last are last
         self.places = Task(_with_places, "The words that each merge changed cannot be found", self)
         self.places.finished.connect(self._on_places_finished)
         model.run_reset.connect(self._on_model_run_reset)
-
-    @property
-    def all(self) -> tuple[Run, ...]:
-        """The runs in the order of their tabs."""
-        return tuple(self._all)
 
     @property
     def current(self) -> Run | None:
@@ -81,17 +76,17 @@ class Runs(QObject):
 
     @property
     def compared(self) -> tuple[Run, ...]:
-        return tuple(run for run in self._all if run.is_compared)
+        return tuple(run for run in self.all if run.is_compared)
 
     @property
     def unsaved_merges(self) -> int:
         """The number of merges, of all runs of ours, that the user asked for and did not save."""
-        return sum(len(run.history) for run in self._all if run.is_unsaved and run.library_run is None)
+        return sum(len(run.history) for run in self.all if run.is_unsaved and run.library_run is None)
 
     @property
     def unsaved_library_runs(self) -> int:
         """The number of trainings by other libraries that the user did not save."""
-        return sum(run.is_unsaved for run in self._all if run.library_run is not None)
+        return sum(run.is_unsaved for run in self.all if run.library_run is not None)
 
     # What the user does.
 
@@ -113,7 +108,7 @@ class Runs(QObject):
     def show_next(self, by: int = 1) -> None:
         """Show the run `by` places further on, beginning again at the end."""
         if self.current is not None:
-            self.show(self._all[(self._all.index(self.current) + by) % len(self._all)])
+            self.show(self.all[(self.all.index(self.current) + by) % len(self.all)])
 
     def keep(self, run: Run) -> None:
         """Keep a run when another one is trained, and treat it as one that the user asked for."""
@@ -124,7 +119,7 @@ class Runs(QObject):
 
     def keep_all(self) -> None:
         """Keep the preview, because all runs are saved."""
-        for run in self._all:
+        for run in self.all:
             if not run.is_kept:
                 self.keep(run)
 
@@ -149,30 +144,30 @@ class Runs(QObject):
 
     def close(self, run: Run) -> None:
         """Remove a run, which can be undone."""
-        place = self._all.index(run)
+        place = self.all.index(run)
         self._undo_stack.push(CloseCommand(lambda: self._remove([run]), lambda: self._insert(place, run)))
 
     # What becomes of the corpus and the project.
 
     def drop_unasked(self) -> None:
         """Remove the runs that the user did not ask for."""
-        self._remove([run for run in self._all if not run.origin.is_wanted])
+        self._remove([run for run in self.all if not run.origin.is_wanted])
 
     def drop_preview(self) -> None:
-        self._remove([run for run in self._all if not run.is_kept])
+        self._remove([run for run in self.all if not run.is_kept])
 
     def rename_corpus(self, old: str, new: str) -> None:
         """Note that the corpus has another name; runs of other corpora keep theirs."""
         if self._model.origin.corpus_name == old:
             self._model.rename_corpus(new)
-        for run in self._all:
+        for run in self.all:
             if run.origin.corpus_name == old:
                 run.origin = replace(run.origin, corpus_name=new)
 
     def take(self, runs: Iterable[Run], current: Run | None, step: int) -> None:
         """Replace all runs, and show one of them at a step."""
         self.replaced.emit()
-        self._all = list(runs)
+        self.all = tuple(runs)
         if current is None:
             self._model.forget()
         else:
@@ -182,7 +177,7 @@ class Runs(QObject):
     def note_saved(self, saved: Iterable[ProjectRun]) -> None:
         """Note that these runs, with the merges that they had then, are in a file of the user's now."""
         merges = {run.history: run.merge_count for run in saved}
-        for run in self._all:
+        for run in self.all:
             run.saved_merges = merges.get(run.history, run.saved_merges)
 
     # The places of merges.
@@ -190,7 +185,7 @@ class Runs(QObject):
     def drop_places(self) -> None:
         """Drop the places of the runs not shown for longest, as many as there is no room for."""
         room = KEPT_BYTES
-        for run in [*reversed(self._shown), *(run for run in self._all if run not in self._shown)]:
+        for run in [*reversed(self._shown), *(run for run in self.all if run not in self._shown)]:
             if run is not self.current:
                 room -= run.history.bytes_of_places
                 if room < 0:
@@ -198,7 +193,7 @@ class Runs(QObject):
 
     def _note_shown(self, run: Run) -> None:
         """Note which run is shown, and make its places again if they were dropped."""
-        self._shown = [each for each in self._shown if each in self._all and each is not run] + [run]
+        self._shown = [each for each in self._shown if each in self.all and each is not run] + [run]
         self.drop_places()
         if run.history.is_read and not run.history.is_whole:
             self.places.run(run.history)
@@ -216,13 +211,13 @@ class Runs(QObject):
     def _remove(self, gone: list[Run]) -> None:
         """Remove runs; if one of them was shown, its neighbor is shown, or nothing."""
         current = self.current
-        place = self._all.index(current) if current in self._all else 0
-        before = [run for run in self._all[:place] if run not in gone]
-        self._all = [run for run in self._all if run not in gone]
+        place = self.all.index(current) if current in self.all else 0
+        before = [run for run in self.all[:place] if run not in gone]
+        self.all = tuple(run for run in self.all if run not in gone)
         if current is None or current not in gone:
             self.changed.emit()
-        elif self._all:
-            self.show(self._all[min(len(before), len(self._all) - 1)])
+        elif self.all:
+            self.show(self.all[min(len(before), len(self.all) - 1)])
         else:
             self._model.forget()
         for run in gone:  # which undo may bring back
@@ -231,39 +226,38 @@ class Runs(QObject):
 
     def _insert(self, place: int, run: Run) -> None:
         """Bring a run back that was removed."""
-        if any(each.number == run.number for each in self._all):
+        if any(each.number == run.number for each in self.all):
             run.number = self._free_number()
-        self._all.insert(place, run)
+        self.all = (*self.all[:place], run, *self.all[place:])
         self.show(run)
 
     def _on_model_run_reset(self) -> None:
         run = self._model.run
-        if run is not None and run not in self._all:
+        if run is not None and run not in self.all:
             self._add(run)
         if run is not None:
             self._note_shown(run)
         self.changed.emit()
 
     def _add(self, run: Run) -> None:
-        gone = [each for each in self._all if _makes_room(each, run)]
+        gone = [each for each in self.all if _makes_room(each, run)]
         if gone:
-            place, run.number, run.color = self._all.index(gone[0]), gone[0].number, gone[0].color
-            self._all[place] = run
-            self._all = [each for each in self._all if each not in gone]
+            run.number, run.color = gone[0].number, gone[0].color
+            self.all = tuple(run if each is gone[0] else each for each in self.all if each not in gone[1:])
         else:
             run.number = self._free_number()
             run.color = self._free_color(run.number, set())
-            self._all.append(run)
+            self.all += (run,)
 
     def _free_color(self, first: int, taken: set[int]) -> int:
         """Return the first color that no run has, else one that is not `taken`, beginning at `first`."""
-        used = {each.color for each in self._all}
+        used = {each.color for each in self.all}
         colors = [(first + by) % COLORS for by in range(COLORS)]
         untaken = [color for color in colors if color not in taken] or colors
         return next((color for color in untaken if color not in used), untaken[0])
 
     def _free_number(self) -> int:
-        used = {each.number for each in self._all}
+        used = {each.number for each in self.all}
         return next(number for number in range(len(used) + 1) if number not in used)
 
 
@@ -308,6 +302,11 @@ class ComparedStep:
 class Comparison(QObject):
     """Aligns the compared runs by the size of their vocabulary; bookmarked steps stay where they are.
 
+    Attributes
+    ----------
+    is_longest_first
+        Whether texts are also cut by the longest token first, where the run shown goes by merges.
+
     Signals
     -------
     changed()
@@ -319,31 +318,22 @@ class Comparison(QObject):
     def __init__(self, model: TrainerModel, runs: Runs, bookmarks: Bookmarks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._runs = runs
+        self.runs = runs
+        self.is_longest_first = False
         self._bookmarks = bookmarks
-        self._is_longest_first = False
         runs.changed.connect(self.changed)
         bookmarks.changed.connect(self.changed)
         bookmarks.run_compared.connect(runs.keep)
 
-    @property
-    def runs(self) -> Runs:
-        return self._runs
-
-    @property
-    def is_longest_first(self) -> bool:
-        """Whether texts are also cut by the longest token first, where the run shown goes by merges."""
-        return self._is_longest_first
-
     def set_longest_first(self, is_wanted: bool) -> None:
         """Cut texts by the longest token first, too, or no longer."""
-        if is_wanted != self._is_longest_first:
-            self._is_longest_first = is_wanted
+        if is_wanted != self.is_longest_first:
+            self.is_longest_first = is_wanted
             self.changed.emit()
 
     @property
     def others(self) -> tuple[Run, ...]:
-        return tuple(run for run in self._runs.compared if run is not self._runs.current)
+        return tuple(run for run in self.runs.compared if run is not self.runs.current)
 
     @property
     def size(self) -> int:
@@ -357,7 +347,7 @@ class Comparison(QObject):
 
     def bookmarked(self) -> list[ComparedStep]:
         """Return the bookmarked steps that are compared, as far as their runs are there and have them."""
-        runs = {run.number: run for run in self._runs.all}
+        runs = {run.number: run for run in self.runs.all}
         found = [(runs[note.run], note) for note in self._bookmarks.notes if note.run in runs]
         return [
             ComparedStep(run, note.step, bookmark=note) for run, note in found if self._bookmarks.is_of_run(note, run)
@@ -368,23 +358,23 @@ class Comparison(QObject):
 
     def texts(self) -> list[ComparedStep]:
         """Return what cuts a text otherwise than the step shown: `beside`, and that step by the longest token first."""
-        run = self._runs.current
-        if run is None or not (self._is_longest_first and run.can_cut_longest_first):
+        run = self.runs.current
+        if run is None or not (self.is_longest_first and run.can_cut_longest_first):
             return self.beside()
         return [ComparedStep(run, self._model.step, is_longest_first=True), *self.beside()]
 
     def lanes(self) -> list[ComparedStep]:
         """Return the run that is shown and the first ones beside it in the order of tabs; nothing without others."""
-        current, others = self._runs.current, self.beside()[: MOST_SHOWN - 1]
+        current, others = self.runs.current, self.beside()[: MOST_SHOWN - 1]
         if current is None or not others:
             return []
         lanes = [ComparedStep(current, self._model.step), *others]
-        return sorted(lanes, key=lambda lane: self._runs.all.index(lane.run))
+        return sorted(lanes, key=lambda lane: self.runs.all.index(lane.run))
 
     def shown_step(self, run: Run, step: int) -> int:
         """Return the step of the run that is shown at which it is compared with a step of another one."""
         history = self._model.history
-        if history is None or run is self._runs.current:
+        if history is None or run is self.runs.current:
             return step
         return step_of_size(history, run.history.vocabulary_size(step))[0]
 

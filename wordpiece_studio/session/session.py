@@ -25,7 +25,7 @@ from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.player import Player
-from wordpiece_studio.session.run import Run, RunOrigin
+from wordpiece_studio.session.run import Run, RunOrigin, TrainerState
 from wordpiece_studio.session.runs import Comparison, Runs, overlaps
 from wordpiece_studio.session.step_marks import StepMarks
 from wordpiece_studio.session.task import Task
@@ -36,8 +36,14 @@ from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.storage.project.contents import ProjectCorpus
 
 if TYPE_CHECKING:
+    from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.corpus.files import CorpusReference, FileKind
     from wordpiece_studio.session.settings import SettingsStore
+    from wordpiece_studio.training.config import TrainingConfig
+
+MOST_BYTES = 120_000
+"""A larger corpus is not trained as one types."""
+_HALF_WAY = (None, "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,7 @@ class Session(QObject):
         self.warm_up = KernelWarmup(self)
         self.given_name = self.tr("Untitled")
         self.is_sample = False
-        self._live_text = ""
+        self.live_text = ""
         self._known_name = self.corpus_name
         self.counting.partial_changed.connect(self._on_counting_partial_changed)
         self.runs.chosen.connect(self._on_runs_chosen)
@@ -126,18 +132,11 @@ class Session(QObject):
     def close(self) -> None:
         """Stop everything that is running and wait for it to end."""
         self.player.stop()
-        self.warm_up.close()
-        self.counting.close()
-        self.usage.close()
-        self.overlaps.close()
-        self.library_job.close()
+        for part in (self.warm_up, self.counting, self.usage, self.overlaps, self.library_job):
+            part.close()
         end_libraries()
-        self.judging.close()
-        self.figures.close()
-        self.opening.close()
-        self.references.close()
-        self.watch.close()
-        self.document.close()
+        for owner in (self.judging, self.figures, self.opening, self.references, self.watch, self.document):
+            owner.close()
         self.runs.places.close()
         self.model.close()
 
@@ -255,16 +254,10 @@ class Session(QObject):
     def _on_counting_partial_changed(self, _is_partial: object) -> None:
         self._known_name = self.corpus_name
 
-    # The live text.
-
-    @property
-    def live_text(self) -> str:
-        return self._live_text
-
     def set_live_text(self, text: str) -> None:
         """Tokenize another text live."""
-        if text != self._live_text:
-            self._live_text = text
+        if text != self.live_text:
+            self.live_text = text
             self.live_text_changed.emit(text)
 
     # The run.
@@ -296,9 +289,8 @@ class Session(QObject):
         if run is None:
             return Changes()
         pipeline = self.counting.pipeline
-        is_same_pipeline = (run.counts.normalizer, run.counts.pre_tokenizer) == (
-            pipeline.normalizer,
-            pipeline.pre_tokenizer,
+        is_same_pipeline = run.counts.normalizer == pipeline.normalizer and (
+            run.counts.pre_tokenizer == pipeline.pre_tokenizer
         )
         try:
             config = self.settings.config()
@@ -327,3 +319,65 @@ class Session(QObject):
     def _has_text_of(self, run: Run) -> bool:
         known, document = run.origin.corpus, self.document
         return known is not None and not document.is_files and known.text == document.text
+
+
+class LiveTraining(QObject):
+    """Training as one types: a small corpus is trained again at every edit and every change of a setting, as a preview.
+
+    A preview takes the place of the one before, beside which it is trained. Runs that are kept stay as they are;
+    undoing the edit shows them again.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self.is_on = session.store.values.train_as_you_type  # see `set_on`
+        self._is_touched = False  # there is a change that was not trained
+        session.corpus_taken.connect(self.forget_change)  # it is not trained before it is edited
+        session.document.text_changed.connect(self._on_text_changed)
+        session.settings.changed.connect(self._on_settings_changed)
+        session.counting.pipeline_changed.connect(self._on_pipeline_changed)
+
+    def set_on(self, is_on: bool) -> None:
+        """Have changes train from now on, or not; for the next start too."""
+        self.is_on = is_on
+        self.forget_change()
+        self._session.store.change(train_as_you_type=is_on)
+
+    def can_train(self, counts: WordCounts) -> bool:
+        """Return whether there is a change, and these counts are to be trained without a word."""
+        model = self._session.model
+        is_small = 0 < counts.total and counts.statistics.bytes <= MOST_BYTES
+        is_idle = not model.is_busy and model.state is not TrainerState.PAUSED
+        return self.is_on and self._is_touched and is_small and is_idle
+
+    def forget_change(self) -> None:
+        """Note that everything is trained, or is not to be."""
+        self._is_touched = False
+
+    def train(self, counts: WordCounts, config: TrainingConfig) -> None:
+        """Show a run of these counts: one that is there, or a preview trained beside the run that is shown."""
+        self.forget_change()
+        runs, model = self._session.runs, self._session.model
+        same = (run for run in runs.all if run.is_trained_on(counts, config) and run.stop_reason not in _HALF_WAY)
+        found = next(same, None)
+        if found is None:
+            model.replace(counts, config, origin=self._session.origin(is_automatic=True))
+            return
+        model.give_up_replacement()
+        runs.show(found)
+        if found.is_kept:
+            runs.drop_preview()
+
+    def _on_text_changed(self) -> None:
+        self._is_touched = True
+
+    def _on_settings_changed(self) -> None:
+        """A setting beside a corpus that was not trained yet does not train it."""
+        session = self._session
+        if session.model.run is not None and not session.changes_since_run().is_other_corpus:
+            self._is_touched = True
+
+    def _on_pipeline_changed(self) -> None:
+        if self._session.changes_since_run().pipeline:  # else that of the run shown was chosen
+            self._on_settings_changed()

@@ -177,34 +177,18 @@ class TrainingConfig:
             what = "The setting {name} must be a non-empty text without control characters, not {value!r}"
             raise _setting_error(what, "end_of_word_suffix", suffix)
         seen: set[str] = set()
-        for token in self.special_tokens:
-            if not token or token != token.strip() or not _is_plain(token):
-                raise StudioError(
-                    "The special token {token!r} is empty, or has whitespace at its ends, line breaks or control "
-                    "characters",
-                    "Special tokens are single words such as [UNK].",
-                    token=token,
-                )
-            if token in seen:
-                raise StudioError(
-                    "The special token {token!r} is listed twice", "List every special token once.", token=token
-                )
-            seen.add(token)
-        for token in self.user_tokens:
-            if not token or token != token.strip() or not _is_plain(token):
-                raise StudioError(
-                    "The user token {token!r} is empty, or has whitespace at its ends, line breaks or control "
-                    "characters",
-                    "User tokens are strings such as <url>.",
-                    token=token,
-                )
-            if token in seen:
-                raise StudioError(
-                    "The user token {token!r} is listed twice, or is a special token",
-                    "List every token once.",
-                    token=token,
-                )
-            seen.add(token)
+        for tokens, kind, such_as, twice, only_once in (
+            (self.special_tokens, "special", "Special tokens are single words such as [UNK]", "", "special token"),
+            (self.user_tokens, "user", "User tokens are strings such as <url>", ", or is a special token", "token"),
+        ):
+            for token in tokens:
+                what = f"The {kind} token {{token!r}} "
+                if not token or token != token.strip() or not _is_plain(token):
+                    what += "is empty, or has whitespace at its ends, line breaks or control characters"
+                    raise StudioError(what, f"{such_as}.", token=token)
+                if token in seen:
+                    raise StudioError(f"{what}is listed twice{twice}", f"List every {only_once} once.", token=token)
+                seen.add(token)
         for symbol in self.initial_alphabet:
             if len(self._character_of(symbol)) != 1:
                 what = "The setting {name} must be single characters, with or without the prefix, not {value!r}"

@@ -156,24 +156,8 @@ StopReason = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedPair:
-    """A candidate as an engine reports it: tokens as vocabulary ids, numbers as in :class:`Candidate`."""
-
-    left_id: int
-    right_id: int
-    pair_frequency: int
-    left_frequency: int
-    right_frequency: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """When to stop finding merges: at this vocabulary size, or when the best value is below this floor."""
-
-    vocab_size: int | None
-    min_value: float | None
+RankedPair = tuple[int, int, int, int, int, float]
+"""A candidate as an engine reports it: the vocabulary ids of its parts, n(a, b), f(a), f(b), and its value."""
 
 
 class Engine(Protocol):
@@ -189,8 +173,12 @@ class Engine(Protocol):
         """The number of merges found so far, undone ones included; up to here, `advance` replays without choosing."""
         ...
 
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
+    def advance(
+        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
+    ) -> tuple[MergeBatch, StopReason | None]:
         """Carry out at most `merges` merges; return the new ones, and the reason if a limit stopped it early.
+
+        None is found at this vocabulary size, or if its value is below this floor.
 
         May also return early without a reason, to let its caller do other things, but never without progress.
         """

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.segmentation import Segmentations
 
     Columns = dict[str, list[Any]]
@@ -104,6 +105,52 @@ _NUMBERS = ("pair_frequency", "left_frequency", "right_frequency", "value", "tie
 MERGE_COLUMNS = ("step", *MERGE_TOKENS, *_NUMBERS, "vocabulary_size", "symbols_after", "words_touched", "is_new")
 """As in :class:`~wordpiece_studio.training.engine.Merge`, plus the vocabulary size and the number of symbols in the
 corpus after the merge, and how many distinct words it changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryTable:
+    """The rows of a history.
+
+    Attributes
+    ----------
+    config
+        The settings that the training began with.
+    tokens
+        All tokens in the order of their ids: special tokens, alphabet, then those made by merges.
+    initial_size
+        The number of tokens before the first merge.
+    columns
+        The columns of the history by name, each of shape (n_merges,), see `MergeHistory`.
+    symbols_after
+        N after the last merge.
+    word_count, total_words
+        The number of distinct words, and of all their occurrences.
+    """
+
+    config: TrainingConfig
+    tokens: list[str]
+    initial_size: int
+    columns: dict[str, NDArray[Any]]
+    symbols_after: int
+    word_count: int
+    total_words: int
+
+
+def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
+    """Return the table of the first `end` merges, or of all; its arrays are views into the history."""
+    end = len(history) if end is None else end
+    vocabulary = history.vocabulary(end)
+    return HistoryTable(
+        history.config,
+        vocabulary.tokens,
+        history.vocabulary_size(0),
+        {name: history.column(name)[:end] for name in COLUMNS},
+        history.symbols_after(end),
+        history.word_count,
+        history.total_words,
+    )
+
+
 _ROWS_AT_ONCE = 1024
 _PLACES_AT_ONCE = 1 << 20  # processed together to find the words that merges changed: about 20 MB
 
@@ -116,10 +163,8 @@ class MergeHistory(Sequence[Merge]):
     Column names: left_id, right_id, new_id (vocabulary ids), pair_frequency, left_frequency, right_frequency,
     symbols_before, ties (int64), value (float64), is_new (bool). Their meaning is that of :class:`Merge`.
 
-    Parameters
-    ----------
-    input_
-        The state before the first merge.
+    Methods raise a `StudioError` for a step, a word or a token that is not there, and for a library that is not
+    installed.
 
     Attributes
     ----------
@@ -146,47 +191,43 @@ class MergeHistory(Sequence[Merge]):
     _dropped: tuple[WordCounts | TrainingInput, NDArray[np.int32]] | None
 
     def __init__(self, input_: TrainingInput) -> None:
-        self.config = input_.config
-        self.word_count, self.total_words = len(input_.weights), int(input_.weights.sum())
-        self._set_places(MergePlaces(input_))
-        self._count = 0
-        self._columns = {name: np.empty(64, dtype=dtype) for name, dtype in COLUMNS.items()}
-        self._sizes = np.empty(64, dtype=np.int64)  # vocabulary size after each merge
-        self._symbols_known = (0, input_.total_symbols)  # a step, and N after it
-        self._table = TokenList(input_.vocabulary_tokens)
-        self._initial = self.config.vocabulary(self._table)
-        self._named = 0  # merges whose tokens have been spelled out
+        columns = {name: np.empty(0, dtype=dtype) for name, dtype in COLUMNS.items()}
+        tokens, counts = list(input_.vocabulary_tokens), input_.weights
+        self._set_rows(
+            HistoryTable(
+                input_.config, tokens, len(tokens), columns, input_.total_symbols, len(counts), int(counts.sum())
+            )
+        )
+        self._places = MergePlaces(input_)
+
+    def _set_rows(self, table: HistoryTable) -> None:
+        """Begin with these rows, without places."""
+        self.config = table.config
+        self.word_count, self.total_words = table.word_count, table.total_words
+        self._count = len(table.columns["is_new"])
+        self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
+        self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])  # vocabulary size after each merge
+        self._symbols_known = (self._count, table.symbols_after)  # a step, and N after it
+        self._table = TokenList.of(table.tokens)
+        self._initial = self.config.vocabulary(self._table, table.initial_size)
+        self._named = self._count  # merges whose tokens have been spelled out
         self._naming = threading.Lock()
         self._pair_steps: dict[tuple[str, str], int] = {}
         self._paired = 0  # merges whose pairs are in it
+        self._places = self._dropped = None
+        self._making = threading.Lock()
 
-    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], dict[str, Any]]:
+    def __reduce__(self) -> tuple[Callable[..., Any], tuple[type[MergeHistory]], tuple[HistoryTable, Any]]:
         """Without the places, which can be made again; a history that reads them from a file does so now."""
-        count, dropped = self._count, self._dropped
+        dropped = self._dropped
         if dropped is None:
             places = self.places
             dropped = (places.input, places.segmentations.boundary_steps)
-        state = {
-            "config": self.config,
-            "word_count": self.word_count,
-            "total_words": self.total_words,
-            "_dropped": dropped,
-            "_count": count,
-            "_named": count,
-            "_columns": {name: column[:count] for name, column in self._columns.items()},
-            "_sizes": self._sizes[:count],
-            "_symbols_known": (count, self.symbols_after(count)),
-            "_table": TokenList.of(self.vocabulary(count).tokens),
-            "_initial": len(self._initial),
-        }
-        return object.__new__, (MergeHistory,), state
+        return object.__new__, (MergeHistory,), (table_of(self), dropped)
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._set_places(None)
-        self.__dict__.update(state)
-        self._initial = self.config.vocabulary(self._table, state["_initial"])
-        self._naming = threading.Lock()
-        self._pair_steps, self._paired = {}, 0
+    def __setstate__(self, state: tuple[HistoryTable, tuple[WordCounts | TrainingInput, NDArray[np.int32]]]) -> None:
+        self._set_rows(state[0])
+        self._dropped = state[1]
 
     @property
     def input(self) -> TrainingInput:
@@ -200,13 +241,7 @@ class MergeHistory(Sequence[Merge]):
 
     @property
     def places(self) -> MergePlaces:
-        """Where the merges took place; made or read now if they are not in memory.
-
-        Raises
-        ------
-        StudioError
-            If they have to be read and cannot be, or do not fit the merges.
-        """
+        """Where the merges took place; made or read now if they are not in memory, which a `StudioError` may end."""
         places = self._places
         if places is None:
             with self._making:
@@ -250,11 +285,6 @@ class MergeHistory(Sequence[Merge]):
             return places_of_boundaries(dropped[1], end)
         places = self.places
         return places.counts(0, end), places.left_lengths(end), places.between(0, end)
-
-    def _set_places(self, places: MergePlaces | None) -> None:
-        self._places = places
-        self._dropped = None
-        self._making = threading.Lock()
 
     def _made_places(self) -> MergePlaces:
         """Return the places made again after they were dropped."""
@@ -412,12 +442,7 @@ class MergeHistory(Sequence[Merge]):
         """Return how a token was made.
 
         If several merges made equal tokens, the tree is that of the first one. A token of the initial vocabulary is a
-        leaf, even if merges made it again.
-
-        Raises
-        ------
-        StudioError
-            If there is no such token.
+        leaf, even if merges made it again. A `StudioError` says that there is no such token.
         """
         last = self.vocabulary_size(self._count) - 1
         if not 0 <= token_id <= last:
@@ -472,24 +497,13 @@ class MergeHistory(Sequence[Merge]):
         return self.places.words_touched_counts(first, end, _PLACES_AT_ONCE)
 
     def segmentation(self, word: str, step: int) -> list[str]:
-        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols.
-
-        Raises
-        ------
-        StudioError
-            If the training did not see `word`, or there is no such step.
-        """
+        """Return the tokens of a training word after `step` merges; 0 gives its initial symbols."""
         return self.segmentations.tokens(self.segmentations.index_of(word), self._checked_step(step))
 
     def words_with_token(self, token_id: int, step: int, limit: int | None = None) -> list[tuple[str, int]]:
         """Return the words whose segmentation after `step` merges contains a token, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         places = _occurrences(self, token_id, self._checked_step(step))[0]
         return self.segmentations.most_frequent_words_at(places, limit)
@@ -498,65 +512,39 @@ class MergeHistory(Sequence[Merge]):
         """Return the words in which `left` is followed by `right` after `step` merges, most frequent first.
 
         Each comes with its weight in the corpus. `limit`: return at most this many; a long list takes time.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         return self.segmentations.most_frequent_words_at(self._places_of_pair(left, right, step), limit)
 
     def number_of_words(self, token_id: int, step: int) -> int:
-        """Return how many distinct words contain a token after `step` merges.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
+        """Return how many distinct words contain a token after `step` merges."""
         return self.segmentations.count_words_at(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def holds_token(self, token_id: int, step: int) -> NDArray[np.bool_]:
-        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,).
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
+        """Return for each word whether it contains a token after `step` merges: bool, shape (n_words,)."""
         return self.segmentations.holding(_occurrences(self, token_id, self._checked_step(step))[0])
 
     def number_of_words_with_pair(self, left: str, right: str, step: int) -> int:
-        """Return in how many distinct words `left` is followed by `right` after `step` merges.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
-        """
+        """Return in how many distinct words `left` is followed by `right` after `step` merges."""
         return self.segmentations.count_words_at(self._places_of_pair(left, right, step))
 
     def words_per_token(self, step: int) -> NDArray[np.int64]:
         """Return how many distinct words contain each token after `step` merges, by vocabulary id.
 
         This looks at the whole corpus: some tenths of a second for a million words.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
-        return _words_per_token(self, self._checked_step(step))
+        size = self.vocabulary_size(step)
+        numbers = np.zeros(size, dtype=np.int64)
+        for ids, inside in self.segmentations.tokens_by_block(step, self.column("new_id")):
+            both = ids * self.word_count + inside
+            both.sort()
+            distinct = both[np.diff(both, prepend=-1) > 0]
+            numbers += np.bincount(distinct // self.word_count, minlength=size)
+        return numbers
 
     def tokens_in_use(self, step: int) -> dict[str, int]:
         """Return how often each token occurs after `step` merges, in order of first occurrence in the corpus.
 
         Tokens that the merges left nowhere are missing. This looks at the whole corpus, as `words_per_token` does.
-
-        Raises
-        ------
-        StudioError
-            If there is no such step.
         """
         step = self._checked_step(step)
         counts = np.zeros(self.vocabulary_size(step), dtype=np.int64)
@@ -616,18 +604,6 @@ def _begins_at(history: MergeHistory, places: NDArray[Any], token_id: int, step:
     for index in makers:
         begins |= np.isin(places, _made_by(history, index, step)[0], kind="table")
     return begins
-
-
-def _words_per_token(history: MergeHistory, step: int) -> NDArray[np.int64]:
-    """Return how many distinct words contain each token after `step` merges: int64, by vocabulary id."""
-    size, words = history.vocabulary_size(step), history.word_count
-    numbers = np.zeros(size, dtype=np.int64)
-    for ids, inside in history.segmentations.tokens_by_block(step, history.column("new_id")):
-        both = ids * words + inside
-        both.sort()
-        distinct = both[np.diff(both, prepend=-1) > 0]
-        numbers += np.bincount(distinct // words, minlength=size)
-    return numbers
 
 
 def _origins(history: MergeHistory, token_id: int, step: int) -> tuple[list[int], list[int]]:

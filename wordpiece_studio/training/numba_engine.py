@@ -6,7 +6,6 @@ it only where it is needed.
 
 from __future__ import annotations
 
-import itertools
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from wordpiece_studio.compiled.kernel_cache import load_kernels
 from wordpiece_studio.system.arrays import repeated
-from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import ln
 from wordpiece_studio.training.segmentation import stop_if_asked
 
@@ -87,20 +86,19 @@ class CompiledEngine:
 
     @property
     def current_step(self) -> int:
-        """The number of merges carried out."""
         return self._scalar(columns.STEP)
 
     @property
     def known(self) -> int:
-        """The number of merges found so far, undone ones included."""
         return self._scalar(columns.KNOWN)
 
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges."""
+    def advance(
+        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
+    ) -> tuple[MergeBatch, StopReason | None]:
         first, target = self.known, self.current_step + merges
         self._state.scalars[columns.SHORTLIST_IS_VALID] &= min(target, first) - self.current_step < _FAR
-        size = _NO_LIMIT if limits.vocab_size is None else limits.vocab_size
-        lowest = -np.inf if limits.min_value is None else limits.min_value
+        size = _NO_LIMIT if vocab_size is None else vocab_size
+        lowest = -np.inf if min_value is None else min_value
         reason: StopReason | None = None
         while True:
             answer = merging.advance(self._state, target, size, lowest)
@@ -118,11 +116,9 @@ class CompiledEngine:
         return self._batch(first), reason
 
     def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
         merging.retreat(self._state, self.current_step - merges)
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and forget all merges after the first `known`."""
         state, scalars = self._state, self._state.scalars
         self.retreat(max(0, self.current_step - known))
         made = int(state.merges[:known, columns.MERGE_NEW].max(initial=-1)) + 1
@@ -136,12 +132,11 @@ class CompiledEngine:
         del self._symbols[symbols:]
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this step."""
         rows, values = self._best_rows(limit)
         lefts, rights = self._state.pairs[rows, columns.LEFT], self._state.pairs[rows, columns.RIGHT]
         ids, frequencies = self._state.symbols[:, columns.ID], self._state.frequencies
         facts = (ids[lefts], ids[rights], self._state.counts[rows], frequencies[lefts], frequencies[rights], values)
-        return list(itertools.starmap(RankedPair, zip(*(fact.tolist() for fact in facts), strict=True)))
+        return list(zip(*(fact.tolist() for fact in facts), strict=True))
 
     def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the rows and values of the best `limit` candidates, or of all if there are fewer."""

@@ -8,7 +8,8 @@ The examples use the five words of the Hugging Face course and how often each oc
 
     hug 10, pug 5, pun 12, bun 4, hugs 5
 
-Special tokens, limits to the alphabet, words that contain ``##`` themselves, and all other settings are in `oracle.py`.
+Special tokens and limits to the alphabet are in `segmentation.py`, other prefixes, suffixes and rules in
+`plain_engine.py`, which is this page with them.
 `kernels/__init__.py` explains how the same merges are found a thousand times faster.
 """
 

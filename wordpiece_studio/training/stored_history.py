@@ -9,7 +9,6 @@ when it continues), and whether a merge left out a place.
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +16,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import code_points_of, lengths_of, repeated, slices
-from wordpiece_studio.tokenizer.vocabulary import TokenList
-from wordpiece_studio.training.history import COLUMNS, MergeHistory
+from wordpiece_studio.training.history import HistoryTable, MergeHistory
 from wordpiece_studio.training.segmentation import MOST_SYMBOLS, NEVER, MergePlaces, initial_boundaries, prepare
 
 if TYPE_CHECKING:
@@ -29,35 +27,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.segmentation import TrainingInput
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryTable:
-    """The rows of a history.
-
-    Attributes
-    ----------
-    config
-        The settings that the training began with.
-    tokens
-        All tokens in the order of their ids: special tokens, alphabet, then those made by merges.
-    initial_size
-        The number of tokens before the first merge.
-    columns
-        The columns of the history by name, each of shape (n_merges,), see `MergeHistory`.
-    symbols_after
-        N after the last merge.
-    word_count, total_words
-        The number of distinct words, and of all their occurrences.
-    """
-
-    config: TrainingConfig
-    tokens: list[str]
-    initial_size: int
-    columns: dict[str, NDArray[Any]]
-    symbols_after: int
-    word_count: int
-    total_words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +46,6 @@ class HistoryPlaces:
     position_counts: NDArray[np.integer[Any]]
     left_lengths: NDArray[np.integer[Any]]
     positions: NDArray[np.int32]
-
-
-def table_of(history: MergeHistory, end: int | None = None) -> HistoryTable:
-    """Return the table of the first `end` merges, or of all; its arrays are views into the history."""
-    end = len(history) if end is None else end
-    vocabulary = history.vocabulary(end)
-    return HistoryTable(
-        history.config,
-        vocabulary.tokens,
-        history.vocabulary_size(0),
-        {name: history.column(name)[:end] for name in COLUMNS},
-        history.symbols_after(end),
-        history.word_count,
-        history.total_words,
-    )
 
 
 def places_of(history: MergeHistory, end: int | None = None) -> HistoryPlaces:
@@ -131,17 +85,7 @@ class StoredHistory(MergeHistory):
         explained: Callable[[StudioError], StudioError] | None = None,
     ) -> None:
         self._stored, self._load, self._explained = table, load, explained
-        self._set_places(None)
-        self.config = table.config
-        self.word_count, self.total_words = table.word_count, table.total_words
-        self._count = self._named = len(table.columns["is_new"])
-        self._columns = {name: np.asarray(table.columns[name], dtype=dtype) for name, dtype in COLUMNS.items()}
-        self._sizes = table.initial_size + np.cumsum(self._columns["is_new"])
-        self._symbols_known = (self._count, table.symbols_after)
-        self._table = TokenList.of(table.tokens)
-        self._initial = self.config.vocabulary(self._table, table.initial_size)
-        self._naming = threading.Lock()
-        self._pair_steps, self._paired = {}, 0
+        self._set_rows(table)
         self._error: StudioError | None = None
 
     @property

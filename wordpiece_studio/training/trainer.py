@@ -28,10 +28,10 @@ from wordpiece_studio.system.memory import ADVICE, available_memory, check_memor
 from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.engine import Candidate, Limits, PairList, StopReason
+from wordpiece_studio.training.engine import Candidate, PairList, StopReason
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.training.history import MergeHistory
-from wordpiece_studio.training.oracle import PlainEngine
+from wordpiece_studio.training.plain_engine import PlainEngine
 from wordpiece_studio.training.segmentation import INSIDE, Symbol, minimum_vocab_size, prepare, stop_if_asked
 
 if TYPE_CHECKING:
@@ -312,9 +312,9 @@ class Trainer:
             merges = min(merges, behind)
         started = time.monotonic()
         found = self._begin + self._engine.known  # merges after these are found now, whether new or in the history
-        limits = Limits(None, None) if behind else Limits(self.config.vocab_size, self.config.min_value)
+        limits = (None, None) if behind else (self.config.vocab_size, self.config.min_value)
         try:
-            batch, reason = self._engine.advance(merges, limits)
+            batch, reason = self._engine.advance(merges, *limits)
             if not behind and len(batch.position_counts):
                 self.history.extend(batch)
         except BaseException as error:  # Ctrl-C too: the engine must never be ahead of the history
@@ -539,25 +539,14 @@ def candidates(engine: Engine, history: MergeHistory, step: int, k: int) -> Pair
     """
     ranked = engine.ranked(max(k, 2))
     prefix = history.config.continuing_subword_prefix
-    tied = len(ranked) > 1 and ranked[0].value == ranked[1].value
+    best = ranked[0][-1] if ranked else None
+    is_tied = sum(value == best for *_, value in ranked) > 1
     symbols, objective = history.symbols_after(step), history.config.objective
     found: PairList[Candidate] = PairList()
-    for pair in ranked[: max(k, 0)]:
-        left, right = history.token(pair.left_id), history.token(pair.right_id)
-        found.append(
-            Candidate(
-                left,
-                right,
-                left + right.removeprefix(prefix),
-                pair.pair_frequency,
-                pair.left_frequency,
-                pair.right_frequency,
-                pair.value,
-                tied and pair.value == ranked[0].value,
-                symbols,
-                objective,
-            )
-        )
+    for left_id, right_id, together, of_left, of_right, value in ranked[: max(k, 0)]:
+        left, right = history.token(left_id), history.token(right_id)
+        token, tied = left + right.removeprefix(prefix), is_tied and value == best
+        found.append(Candidate(left, right, token, together, of_left, of_right, value, tied, symbols, objective))
     return found
 
 

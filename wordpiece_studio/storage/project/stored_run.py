@@ -37,8 +37,8 @@ from wordpiece_studio.storage.project.records import CountsHead, LibraryRunHead,
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import LIMITS, TrainingConfig
 from wordpiece_studio.training.engine import StopReason
-from wordpiece_studio.training.history import COLUMNS
-from wordpiece_studio.training.stored_history import HistoryPlaces, HistoryTable, places_of, restored_history, table_of
+from wordpiece_studio.training.history import COLUMNS, HistoryTable, table_of
+from wordpiece_studio.training.stored_history import HistoryPlaces, places_of, restored_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

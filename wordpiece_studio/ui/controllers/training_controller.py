@@ -11,8 +11,8 @@ from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QMessageBox
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.live_training import LiveTraining
 from wordpiece_studio.session.run import Progress, TrainerState
+from wordpiece_studio.session.session import LiveTraining
 from wordpiece_studio.system.memory import ADVICE, available_memory, memory_text
 from wordpiece_studio.training.forecast import Forecaster
 from wordpiece_studio.ui.messages import question_box
@@ -48,7 +48,7 @@ _MUCH = 0.8  # of the free memory
 class TrainingController(QObject):
     """Connects the bar and the commands to the model.
 
-    Every training is a run of its own; when the Studio trains by itself, as one types, `live_training` says.
+    Every training is a run of its own; when the Studio trains by itself, as one types, `LiveTraining` says.
     """
 
     def __init__(self, window: Workspace) -> None:

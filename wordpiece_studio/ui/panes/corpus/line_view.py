@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QWidget
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.training.config import TrainingConfig
-from wordpiece_studio.training.oracle import initial_corpus, token_of
+from wordpiece_studio.training.plain_engine import split, token_of
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text, token_text
@@ -157,8 +157,7 @@ def _symbols_of(word: str, config: TrainingConfig) -> list[str]:
     ['h', '##u', '##g']
     """
     word = word[:_LONGEST_WORD]
-    ((symbols, _),) = initial_corpus([(word, 1)], set(word), config)
-    return [token_of(symbol, config.continuing_subword_prefix) for symbol in symbols]
+    return [token_of(symbol, config.continuing_subword_prefix) for symbol in split(word, config)]
 
 
 def jamo_apart(text: str) -> str:

@@ -1,9 +1,8 @@
-"""Training with every setting, as slow and as obvious as the definition that it extends.
+"""The engine that trains small corpora before the fast one is loaded: as slow and as obvious as the definition.
 
 `reference.py` defines counting, values, the choice of the best pair, and merging; its functions are used unchanged.
-This module adds the rest of :class:`~wordpiece_studio.training.config.TrainingConfig`: any prefix, suffixes, limits and
-layouts of the alphabet, special tokens, tie rules, floors, and the maximum token length. It also has the engine that
-trains small corpora before the fast one is loaded, and that can step back.
+This module adds what :class:`~wordpiece_studio.training.config.TrainingConfig` lets choose besides: any prefix,
+suffixes, tie rules, floors, and the maximum token length. It can step back, too.
 
 **Identity.** A token does not identify a symbol: the word ``##a`` as a whole is written like an ``a`` inside a word.
 So symbols are strings here with a mark before their text, ``^`` at the beginning of a word and ``~`` inside; equal
@@ -14,13 +13,11 @@ to tokens, so two symbols may share one.
 from __future__ import annotations
 
 import itertools
-import math
-import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from wordpiece_studio.training.engine import Limits, MergeBatch, RankedPair, StopReason
+from wordpiece_studio.training.engine import MergeBatch, RankedPair, StopReason
 from wordpiece_studio.training.reference import (
     Corpus,
     Pair,
@@ -35,7 +32,7 @@ from wordpiece_studio.training.reference import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.training.segmentation import TrainingInput
@@ -62,65 +59,15 @@ def join(left: str, right: str) -> str:
     return left + right[1:]
 
 
-# Before the first merge.
-
-
 def split(word: str, config: TrainingConfig) -> list[str]:
-    """Return one symbol for each character of a word; the last one carries an attached suffix."""
+    """Return one symbol for each character of a word, and a suffix, attached to the last one or as a symbol."""
     continues = CONTINUES if config.continuing_subword_prefix else BEGINS
     symbols = [BEGINS + word[0], *(continues + character for character in word[1:])]
     if config.end_of_word_suffix and config.end_of_word == "attached":
         symbols[-1] += config.end_of_word_suffix
+    elif config.end_of_word_suffix:
+        symbols.append(continues + config.end_of_word_suffix)
     return symbols
-
-
-def kept_characters(words: Sequence[tuple[str, int]], config: TrainingConfig) -> set[str]:
-    """Return the characters within the alphabet limit.
-
-    The initial alphabet comes first, whether or not it occurs, then the most frequent characters, among equals the one
-    seen first. A character that is a special token is in the vocabulary anyway, and stays.
-    """
-    frequency = count_symbols([(list(word), times) for word, times in words])
-    if config.alphabet_limit is None:
-        return set(frequency)
-    initial = config.initial_characters
-    ranked = sorted(
-        [*sorted(initial - frequency.keys()), *frequency],
-        key=lambda character: -math.inf if character in initial else -frequency[character],
-    )
-    return {*ranked[: config.alphabet_limit], *(token for token in config.reserved_tokens if len(token) == 1)}
-
-
-def initial_corpus(words: Iterable[tuple[str, int]], kept: set[str], config: TrainingConfig) -> Corpus:
-    """Return the words as symbols, less characters beyond the limit or the words that contain them."""
-    end: list[str] = []
-    if config.end_of_word_suffix and config.end_of_word == "symbol":
-        end = [(CONTINUES if config.continuing_subword_prefix else BEGINS) + config.end_of_word_suffix]
-    corpus: Corpus = []
-    for word, times in words:
-        if config.alphabet_overflow == "unk" and not kept.issuperset(word):
-            continue
-        symbols = [symbol for symbol, character in zip(split(word, config), word, strict=True) if character in kept]
-        if symbols:
-            corpus.append((symbols + end, times))
-    return corpus
-
-
-def initial_vocabulary(words: Sequence[tuple[str, int]], kept: set[str], config: TrainingConfig) -> list[str]:
-    """Return special tokens and alphabet in the order of their ids."""
-    corpus = initial_corpus(sorted(words), kept, config)
-    seen = [token_of(symbol, config.continuing_subword_prefix) for symbol in count_symbols(corpus)]
-    if config.alphabet == "seen":
-        alphabet = sorted({*seen, *config.initial_alphabet})
-    else:
-        bare = {character for word, _ in words for character in word if character in kept}
-        bare.update(symbol for symbol in config.initial_alphabet if len(symbol) == 1)
-        given = [token for token in config.continuing_order or () if token in seen]
-        alphabet = [*sorted(bare), *given, *seen, *(symbol for symbol in config.initial_alphabet if len(symbol) > 1)]
-    return list(dict.fromkeys([*config.reserved_tokens, *alphabet]))
-
-
-# At every merge.
 
 
 def candidates(
@@ -195,26 +142,15 @@ class PlainEngine:
 
     @property
     def current_step(self) -> int:
-        """The number of merges carried out."""
         return self._current_step
 
     @property
     def known(self) -> int:
-        """The number of merges found so far, undone ones included."""
         return len(self._steps)
 
-    @property
-    def vocabulary(self) -> list[str]:
-        """The initial vocabulary, then the tokens of all merges found so far."""
-        return list(self._ids)
-
-    @property
-    def segmentations(self) -> list[list[str]]:
-        """The tokens of every word at this step."""
-        return [[self._token(symbol) for symbol in symbols] for symbols, _ in self._corpus]
-
-    def advance(self, merges: int, limits: Limits) -> tuple[MergeBatch, StopReason | None]:
-        """Carry out at most `merges` merges."""
+    def advance(
+        self, merges: int, vocab_size: int | None = None, min_value: float | None = None
+    ) -> tuple[MergeBatch, StopReason | None]:
         rows: list[_Row] = []
         places: list[list[int]] = []
         lengths: list[int] = []
@@ -223,7 +159,7 @@ class PlainEngine:
             if self._current_step < len(self._steps):
                 self._merge(*self._steps[self._current_step][:2])
                 continue
-            if limits.vocab_size is not None and len(self._ids) >= limits.vocab_size:
+            if vocab_size is not None and len(self._ids) >= vocab_size:
                 reason = "vocab_size"
                 break
             pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
@@ -232,7 +168,7 @@ class PlainEngine:
                 reason = self._why_none(pairs)
                 break
             left, right = best_pair(values)
-            if limits.min_value is not None and values[left, right] < limits.min_value:
+            if min_value is not None and values[left, right] < min_value:
                 reason = "min_value"
                 break
             rows.append(self._row(left, right, pairs, symbols, values))
@@ -241,28 +177,23 @@ class PlainEngine:
         return _batch(rows, places, lengths), reason
 
     def retreat(self, merges: int) -> None:
-        """Undo the last `merges` merges."""
         for _ in range(merges):
             self._current_step -= 1
             for index, symbols in self._steps[self._current_step].before.items():
                 self._corpus[index] = symbols, self._corpus[index][1]
 
     def forget(self, known: int, vocabulary_size: int) -> None:
-        """Undo and forget all merges after the first `known`."""
         self.retreat(max(0, self._current_step - known))
         del self._steps[known:]
         while len(self._ids) > vocabulary_size:
             self._ids.popitem()
 
     def ranked(self, limit: int) -> list[RankedPair]:
-        """Return the best candidates at this step."""
         pairs, symbols = count_pairs(self._corpus), count_symbols(self._corpus)
         values = candidates(pairs, symbols, self._ids, self._config)
         best = sorted(values, key=values.__getitem__, reverse=True)[:limit]  # equals stay in order
         return [
-            RankedPair(
-                self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right]
-            )
+            (self._id(left), self._id(right), pairs[left, right], symbols[left], symbols[right], values[left, right])
             for left, right in best
         ]
 
@@ -309,14 +240,6 @@ class PlainEngine:
         if not pairs:
             return "no_pair"
         return "min_frequency" if max(pairs.values()) < self._config.min_frequency else "max_token_length"
-
-
-def train(words: Sequence[tuple[str, int]], config: TrainingConfig) -> tuple[PlainEngine, MergeBatch]:
-    """Return an engine that has trained on these words until a stop rule held, and all merges; time has no limit."""
-    kept = kept_characters(words, config)
-    engine = PlainEngine(config, initial_corpus(words, kept, config), initial_vocabulary(words, kept, config))
-    merges = sys.maxsize if config.max_merges is None else config.max_merges
-    return engine, engine.advance(merges, Limits(config.vocab_size, config.min_value))[0]
 
 
 def _standing(symbols: list[str], cell: int) -> list[tuple[int, str]]:
