@@ -31,7 +31,7 @@ from wordpiece_studio.session.recovery_store import (
 )
 from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project, ProjectRun
@@ -213,7 +213,7 @@ def _without_base(recoverable: Recoverable, files: dict[tuple[str, int], Path], 
 def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
     path = files.get((kind, number))
     if path is None:
-        raise StudioError("{path} does not exist", path=display_name(recoverable.folder / f"{kind}-{number}"))
+        raise file_error(recoverable.folder / f"{kind}-{number}", "{path} does not exist")
     return path
 
 
@@ -251,7 +251,7 @@ def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], Stu
     except StudioError as error:
         return [], error
     if kept.run is None:
-        return [], StudioError("{path} contains no merges", path=display_name(path))
+        return [], file_error(path, "{path} contains no merges")
     corpus, other, view = project.corpus, kept.corpus, project.view
     is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
     numbers = {tab.number for tab in view.tabs} or {run.number for run in kept.runs}

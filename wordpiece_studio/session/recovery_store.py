@@ -37,7 +37,7 @@ import msgspec
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.system.atomic_write import is_gone
-from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.system.printable import decodable, file_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -102,7 +102,7 @@ def read_journal(path: Path) -> Iterator[Record]:
         with path.open("rb") as file:
             size, done = os.fstat(file.fileno()).st_size, len(MAGIC)
             if file.read(len(MAGIC)) != MAGIC:
-                raise StudioError("{path} is damaged at its beginning", path=display_name(path))
+                raise file_error(path, "{path} is damaged at its beginning")
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
                 kind, length, checksum = _HEAD.unpack(head)
                 if done + _HEAD.size + length > size:
@@ -113,11 +113,9 @@ def read_journal(path: Path) -> Iterator[Record]:
                 yield kind, content
                 done += _HEAD.size + length
             if done < size:
-                raise StudioError("{path} is damaged from byte {byte:,} onward", path=display_name(path), byte=done)
+                raise file_error(path, "{path} is damaged from byte {byte:,} onward", byte=done)
     except OSError as error:
-        raise StudioError(
-            "{path} cannot be read: {reason}", path=display_name(path), reason=error.strerror or error
-        ) from error
+        raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
 
 
 def edit_record(before: str, after: str) -> Record:
@@ -446,7 +444,7 @@ class RecoveryStore:
             yield
         except (OSError, StudioError) as error:
             reason = error.what if isinstance(error, StudioError) else error.strerror or str(error)
-            raise StudioError(what, advice, path=display_name(self.folder or self._root), reason=reason) from error
+            raise file_error(self.folder or self._root, what, advice, reason=reason) from error
 
 
 def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda: False) -> None:

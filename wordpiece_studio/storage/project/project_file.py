@@ -67,7 +67,7 @@ from wordpiece_studio.storage.project.stored_run import (
     words_work,
 )
 from wordpiece_studio.system.atomic_write import atomic_write_all
-from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -234,10 +234,10 @@ def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os
     file.seek(0)
     pieces = (data[at : at + _READ_AT_ONCE] for data in contents for at in range(0, len(data), _READ_AT_ONCE))
     if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} cannot be written: what is read back differs from what was written",
             "Any existing file is unchanged. Save to another location.",
-            path=display_name(path),
         )
 
 
@@ -248,10 +248,10 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
             _read(container, with_merges=False)  # which are plain copied numbers
     except (StudioError, *_FAULTS) as error:
         reason = error.what if isinstance(error, StudioError) else _shown(error)
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} cannot be written: it could not be opened again ({reason})",
             "Any existing file is unchanged.",
-            path=display_name(path),
             reason=reason,
         ) from error
 

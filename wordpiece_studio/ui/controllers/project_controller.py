@@ -22,7 +22,7 @@ from wordpiece_studio.session.step_marks import breakpoints_of
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
     changed_box,
@@ -112,7 +112,7 @@ def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> Studi
     what = "The project {path} is open in another window"
     if pid:
         what += ": process {pid} on {host}" if host else ": process {pid} on this machine"
-    return StudioError(what, advice, path=display_name(path), pid=pid, host=host)
+    return file_error(path, what, advice, pid=pid, host=host)
 
 
 class ProjectController(QObject):
@@ -550,12 +550,12 @@ class RecoveryController(QObject):
         wanted = self._restored()
         aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
-            StudioError(
+            file_error(
+                aside,
                 "The unsaved work “{name}” cannot be restored: {reason}",
                 "It was moved to {path}.",
                 name=wanted.about.name,
                 reason=error.what,
-                path=display_name(aside),
             )
         )
         self._ask_or_go_on()
