@@ -36,6 +36,7 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SUFFIX
+from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
 
@@ -120,25 +121,11 @@ def read_journal(path: Path) -> Iterator[Record]:
 
 def edit_record(before: str, after: str) -> Record:
     """Return the record of one edit that turns a text into another."""
-    start = _common(before, after)
+    start = common_length(before, after)
     rest, others = before[start:], after[start:]
-    end = _common(rest, others, from_end=True)
+    end = common_length(rest, others, from_end=True)
     inserted = others[: len(others) - end].encode("utf-8", "surrogatepass")
     return EDIT, _EDIT.pack(start, len(rest) - end, len(after)) + inserted
-
-
-def _common(one: str, other: str, *, from_end: bool = False) -> int:
-    """Return how many characters two texts have in common at the beginning, or at the end."""
-    least, most = 0, min(len(one), len(other))
-    while least < most:  # half of what is left is compared at once, not one character after the other
-        middle = (least + most + 1) // 2
-        places = [(len(text) - middle, len(text) - least) if from_end else (least, middle) for text in (one, other)]
-        (begin, end), (other_begin, other_end) = places
-        if one[begin:end] == other[other_begin:other_end]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
 
 
 def text_after(text: str, content: bytes) -> str | None:

@@ -47,6 +47,7 @@ from wordpiece_studio.storage.project.container import SUFFIX
 from wordpiece_studio.storage.project.project_file import is_project, open_project
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
+from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
@@ -332,29 +333,13 @@ def _compared(then: Path, now: Path) -> Check:
         raise unreadable(then, error) from error
     if old == new:
         return Check(name, "agrees")
-    byte = first_difference(old, new)
+    byte = common_length(old, new)
     if byte == min(len(old), len(new)):
         which = "the file ends there" if len(old) < len(new) else "the file continues there, the new one ends"
         return Check(name, "differs", f"first difference at byte {byte:,} of {size:,}: {which}")
     line = old.count(b"\n", 0, byte) + 1
     where = f"byte {byte:,}" if b"\0" in old[:1024] else f"line {line:,}, byte {byte:,}"
     return Check(name, "differs", f"first difference at {where}")
-
-
-def first_difference(old: bytes, new: bytes) -> int:
-    """Return the first position, from 0, where two byte sequences differ, or the length of one if it is a prefix.
-
-    >>> first_difference(b"hug", b"hub"), first_difference(b"hug", b"hugs")
-    (2, 3)
-    """
-    low, high = 0, min(len(old), len(new))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared: Sequence[Check]) -> list[Check]:

@@ -543,8 +543,13 @@ class RecoveryController(QObject):
             words = self.tr("“{name}” was restored, but its file {path} has been changed by another program. Save "
                             "your work as a different project to keep both.")  # fmt: skip
             self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
-        for lost in _losses(recovered):
-            self._messages.show_error(lost)
+        for what, advice, lost in (
+            ("The work was restored, but the latest changes are missing: {reason}", "Check your most recent changes.",
+             recovered.lost_edits),
+            ("The text was restored, but not its merges: {reason}", "Train again.", recovered.lost_run),
+        ):  # fmt: skip
+            if lost is not None:
+                self._messages.show_error(StudioError(what, advice, reason=lost.what))
 
     def _on_job_failed(self, error: StudioError) -> None:
         wanted = self._restored()
@@ -562,25 +567,3 @@ class RecoveryController(QObject):
 
     def _on_keeper_failed(self, error: StudioError) -> None:
         self._banner.show_message(str(error), "warning")
-
-
-def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
-    """Return an error for each part that could not be read."""
-    losses = []
-    if recovered.lost_edits is not None:
-        losses.append(
-            StudioError(
-                "The work was restored, but the latest changes are missing: {reason}",
-                "Check your most recent changes.",
-                reason=recovered.lost_edits.what,
-            )
-        )
-    if recovered.lost_run is not None:
-        losses.append(
-            StudioError(
-                "The text was restored, but not its merges: {reason}",
-                "Train again.",
-                reason=recovered.lost_run.what,
-            )
-        )
-    return losses
