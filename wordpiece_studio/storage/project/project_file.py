@@ -25,7 +25,6 @@ from wordpiece_studio.storage.project.container import (
     Container,
     Image,
     SavingStopped,
-    check_every_byte,
     damaged,
     read_head,
     text_part,
@@ -137,18 +136,6 @@ def open_project(path: str | os.PathLike[str]) -> Project:
     if project.run is None and project.counts is None:
         container.close()
     return project
-
-
-def check_project(path: str | os.PathLike[str]) -> None:
-    """Check a whole project: every byte, every record and part, and their consistency."""
-    project = open_project(path)  # more specific about what is wrong than the bytes
-    if project.counts is not None:
-        _ = project.counts.words
-    for run in project.runs:
-        _ = run.counts.words
-        if run.history.has_steps:  # else its library would have to cut the words again
-            _ = run.history.places
-    check_every_byte(path)
 
 
 def is_project(path: str | os.PathLike[str]) -> bool:
