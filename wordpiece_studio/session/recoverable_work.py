@@ -29,7 +29,7 @@ from wordpiece_studio.session.recovery_store import (
     remove_folder,
     text_after,
 )
-from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced
+from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
 from wordpiece_studio.system.printable import file_error
 
@@ -54,27 +54,13 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Recovered work, opened.
+    """Recovered work, opened."""
 
-    Attributes
-    ----------
-    project
-        The project as last kept.
-    about
-        What was known about it.
-    lost_run
-        Why the training could not be read, if there was one.
-    lost_edits
-        Why the latest changes could not be read, if so.
-    is_project_another
-        Whether the project file is no longer the one that the work started from: someone has saved it since.
-    """
-
-    project: Project
+    project: Project  # as last kept
     about: About
-    lost_run: StudioError | None = None
-    lost_edits: StudioError | None = None
-    is_project_another: bool = False
+    lost_run: StudioError | None = None  # why the training could not be read, if there was one
+    lost_edits: StudioError | None = None  # why the latest changes could not be read, if so
+    is_project_another: bool = False  # whether someone has saved the project's file since
 
 
 def find_recoverable(folder: Path) -> list[Recoverable]:
@@ -126,8 +112,7 @@ def recover(recoverable: Recoverable) -> Recovered:
 
 def is_saved_by_another(about: About) -> bool:
     """Return whether the project file has changed since the work started from it."""
-    stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
-    return is_replaced(about.project_path, stamp)
+    return is_replaced(about.project_path, about.stamp)
 
 
 def remove(recoverable: Recoverable) -> None:

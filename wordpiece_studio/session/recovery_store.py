@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
@@ -148,41 +148,23 @@ def _checksum(kind: bytes, content: bytes) -> bytes:
 
 @decodable
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user is told about the work, and which of the files kept belong together.
+    """What the user is told about the work, and which of the files kept belong together."""
 
-    Attributes
-    ----------
-    name
-        The name of the corpus or the project.
-    project_path
-        The project file that the work belongs to; empty if it was never saved as one.
-    project_size, project_modified_ns
-        Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
-        or saved; -1 if unknown.
-    project_end
-        The end of that file, a hash of all the rest, in hexadecimal; empty if unknown.
-    time
-        When this was written, in seconds since 1970.
-    edits
-        Number of unsaved changes to the text.
-    merges
-        Number of merges kept; the training may have had more.
-    run
-        The number of the file with the runs; 0 if there is none.
-    is_edited
-        Whether the text has edits that are not in any file.
-    """
-
-    name: str = ""
-    project_path: str = ""
+    name: str = ""  # of the corpus or the project
+    project_path: str = ""  # the file that the work belongs to; empty if it was never saved as a project
+    # `ProjectStamp` of that file, as of when it was last opened or saved.
     project_size: int = -1
     project_modified_ns: int = -1
     project_end: str = ""
-    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0
-    edits: _Count = 0
-    merges: _Count = 0
-    run: _Count = 0
-    is_edited: bool = False
+    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0  # when this was written, in seconds since 1970
+    edits: _Count = 0  # unsaved ones
+    merges: _Count = 0  # that are kept; the training may have had more
+    run: _Count = 0  # the number of the file with the runs; 0 if there is none
+    is_edited: bool = False  # whether the text has edits that are not in any file
+
+    @property
+    def stamp(self) -> ProjectStamp:
+        return ProjectStamp(self.project_size, self.project_modified_ns, self.project_end)
 
 
 def to_json(value: msgspec.Struct) -> bytes:
