@@ -199,7 +199,7 @@ def errors_with_words() -> Iterator[str]:
     """Yield the errors that are filled in with English words, which no translation of their templates reaches."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "StudioError":
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("StudioError", "file_error"):
                 words = [word for each in node.keywords for word in english_in(each.value)]
                 if words:
                     yield f"{path.relative_to(ROOT).as_posix()}:{node.lineno}: {', '.join(words)}"

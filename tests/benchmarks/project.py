@@ -127,7 +127,7 @@ def whole(path: Path) -> dict[str, Any]:
 
 def check(path: Path) -> dict[str, Any]:
     """Check every byte and every part."""
-    from wordpiece_studio.storage.project.project_file import check_project
+    from tests.storage.project.making import check_project
 
     started = time.perf_counter()
     check_project(path)

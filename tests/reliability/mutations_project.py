@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
-from tests.storage.project.making import course_project, forged, library_run_of, put_part, run_of, seal
+from tests.storage.project.making import check_project, course_project, forged, library_run_of, put_part, run_of, seal
 from wordpiece_studio.storage.project.container import ITEM_BYTES, TEXT, TRAILER_BYTES, trailer
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 
 if TYPE_CHECKING:
     import random

@@ -218,8 +218,9 @@ def _ids_of(which: int, size: int) -> tuple[bytes, bytes]:
 
 def _project(size: int) -> Save | None:
     try:
+        from tests.storage.project.making import check_project
         from wordpiece_studio.storage.project.container import SUFFIX
-        from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+        from wordpiece_studio.storage.project.project_file import open_project, save_project
     except ImportError:
         return None
 

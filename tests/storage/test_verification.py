@@ -16,7 +16,7 @@ from wordpiece_studio.storage.project.contents import Project, ProjectCorpus, Pr
 from wordpiece_studio.storage.project.project_file import save_project
 from wordpiece_studio.storage.tokenizer_directory import save_directory
 from wordpiece_studio.storage.tokenizer_loading import load_tokenizer
-from wordpiece_studio.storage.verification import first_difference, verify
+from wordpiece_studio.storage.verification import verify
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
@@ -283,15 +283,6 @@ def test_a_manifest_makes_nothing_be_fetched_or_read_that_is_no_file(folder: Pat
     (folder / MANIFEST_FILE).write_text(json.dumps(values))
     with pytest.raises(StudioError, match="does not exist"):
         verify(folder)
-
-
-def test_first_difference() -> None:
-    assert [first_difference(*pair) for pair in ((b"", b""), (b"a", b""), (b"ab", b"ac"), (b"xab", b"yab"))] == [
-        0,
-        0,
-        1,
-        0,
-    ]
 
 
 @pytest.mark.parametrize(

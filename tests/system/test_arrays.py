@@ -1,4 +1,4 @@
-"""Slices give what one call gives."""
+"""Slices give what one call gives; and what two texts have in common."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from wordpiece_studio.system import arrays
-from wordpiece_studio.system.arrays import SLICE, code_points_of, hashes_of, lengths_of, repeated, slices
+from wordpiece_studio.system.arrays import SLICE, code_points_of, common_length, hashes_of, lengths_of, repeated, slices
 
 WORDS = ["a", "", "bcd", "\U0001f600x", "\ud800", "토큰", "e"]
 
@@ -30,3 +30,19 @@ def test_slices_are_all_of_it_in_order(count: int) -> None:
     covered = [index for part in slices(count) for index in range(count)[part]]
     assert covered == list(range(count))
     assert all(0 < part.stop - part.start <= SLICE for part in slices(count))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "length", "from_end"),
+    [
+        ("", "", 0, 0),
+        ("a", "", 0, 0),
+        ("ab", "ac", 1, 0),
+        ("xab", "yab", 0, 2),
+        ("aaa", "aa", 2, 2),
+        ("ab", "ab", 2, 2),
+    ],
+)
+def test_what_two_texts_have_in_common(one: str, other: str, length: int, from_end: int) -> None:
+    assert common_length(one, other) == common_length(other.encode(), one.encode()) == length
+    assert common_length(one, other, from_end=True) == common_length(other, one, from_end=True) == from_end

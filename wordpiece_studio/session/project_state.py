@@ -453,36 +453,16 @@ class Loss(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UnsavedWork:
-    """Work that is in no file.
+    """Work that is in no file."""
 
-    Attributes
-    ----------
-    text
-        Whether the text of the corpus, or the list of its files, was changed.
-    merges
-        How many merges were learned that the user asked for.
-    library_runs
-        How many trainings by other libraries there are.
-    notes
-        How many notes were added to the bookmarks or removed from them.
-    others
-        Whether settings, breakpoints, what is compared or the live text of a project have changed.
-    trains
-        Whether a training that the user asked for is running.
-    is_file_another
-        Whether another program has changed or removed the project's file.
-    is_text_missing
-        Whether the file of the text is missing, and no project holds it.
-    """
-
-    text: bool = False
-    merges: int = 0
+    text: bool = False  # whether the text of the corpus, or the list of its files, was changed
+    merges: int = 0  # that the user asked for
     library_runs: int = 0
-    notes: int = 0
-    others: bool = False
-    trains: bool = False
-    is_file_another: bool = False
-    is_text_missing: bool = False
+    notes: int = 0  # added to the bookmarks or removed from them
+    others: bool = False  # whether settings, breakpoints, what is compared or the live text of a project have changed
+    trains: bool = False  # whether a training that the user asked for is running
+    is_file_another: bool = False  # whether another program has changed or removed the project's file
+    is_text_missing: bool = False  # whether the file of the text is missing, and no project holds it
 
     @property
     def is_anything_made(self) -> bool:

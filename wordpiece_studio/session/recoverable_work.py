@@ -29,9 +29,9 @@ from wordpiece_studio.session.recovery_store import (
     remove_folder,
     text_after,
 )
-from wordpiece_studio.storage.project.container import ProjectStamp, is_replaced
+from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 
 if TYPE_CHECKING:
     from wordpiece_studio.storage.project.contents import Project, ProjectRun
@@ -54,27 +54,13 @@ class Recoverable:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """Recovered work, opened.
+    """Recovered work, opened."""
 
-    Attributes
-    ----------
-    project
-        The project as last kept.
-    about
-        What was known about it.
-    lost_run
-        Why the training could not be read, if there was one.
-    lost_edits
-        Why the latest changes could not be read, if so.
-    is_project_another
-        Whether the project file is no longer the one that the work started from: someone has saved it since.
-    """
-
-    project: Project
+    project: Project  # as last kept
     about: About
-    lost_run: StudioError | None = None
-    lost_edits: StudioError | None = None
-    is_project_another: bool = False
+    lost_run: StudioError | None = None  # why the training could not be read, if there was one
+    lost_edits: StudioError | None = None  # why the latest changes could not be read, if so
+    is_project_another: bool = False  # whether someone has saved the project's file since
 
 
 def find_recoverable(folder: Path) -> list[Recoverable]:
@@ -126,8 +112,7 @@ def recover(recoverable: Recoverable) -> Recovered:
 
 def is_saved_by_another(about: About) -> bool:
     """Return whether the project file has changed since the work started from it."""
-    stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
-    return is_replaced(about.project_path, stamp)
+    return is_replaced(about.project_path, about.stamp)
 
 
 def remove(recoverable: Recoverable) -> None:
@@ -213,7 +198,7 @@ def _without_base(recoverable: Recoverable, files: dict[tuple[str, int], Path], 
 def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
     path = files.get((kind, number))
     if path is None:
-        raise StudioError("{path} does not exist", path=display_name(recoverable.folder / f"{kind}-{number}"))
+        raise file_error(recoverable.folder / f"{kind}-{number}", "{path} does not exist")
     return path
 
 
@@ -251,7 +236,7 @@ def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], Stu
     except StudioError as error:
         return [], error
     if kept.run is None:
-        return [], StudioError("{path} contains no merges", path=display_name(path))
+        return [], file_error(path, "{path} contains no merges")
     corpus, other, view = project.corpus, kept.corpus, project.view
     is_same = corpus.text == other.text and [one.file for one in corpus.files] == [one.file for one in other.files]
     numbers = {tab.number for tab in view.tabs} or {run.number for run in kept.runs}

@@ -115,7 +115,7 @@ class RecoveryKeeper(QObject):
         self._store.adopt(recoverable.folder, recoverable.lock, recoverable.number, about.run)
         self._saved = None
         if self._state.path is not None:
-            self._project_stamp = ProjectStamp(about.project_size, about.project_modified_ns, about.project_end)
+            self._project_stamp = about.stamp
         self.is_kept = self._is_begun = True
         self._edit_count = about.edits
         self._run_number = about.run

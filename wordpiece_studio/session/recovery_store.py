@@ -35,9 +35,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.storage.project.container import SUFFIX
+from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp
+from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
-from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.system.printable import decodable, file_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -102,7 +103,7 @@ def read_journal(path: Path) -> Iterator[Record]:
         with path.open("rb") as file:
             size, done = os.fstat(file.fileno()).st_size, len(MAGIC)
             if file.read(len(MAGIC)) != MAGIC:
-                raise StudioError("{path} is damaged at its beginning", path=display_name(path))
+                raise file_error(path, "{path} is damaged at its beginning")
             while len(head := file.read(_HEAD.size)) == _HEAD.size:
                 kind, length, checksum = _HEAD.unpack(head)
                 if done + _HEAD.size + length > size:
@@ -113,34 +114,18 @@ def read_journal(path: Path) -> Iterator[Record]:
                 yield kind, content
                 done += _HEAD.size + length
             if done < size:
-                raise StudioError("{path} is damaged from byte {byte:,} onward", path=display_name(path), byte=done)
+                raise file_error(path, "{path} is damaged from byte {byte:,} onward", byte=done)
     except OSError as error:
-        raise StudioError(
-            "{path} cannot be read: {reason}", path=display_name(path), reason=error.strerror or error
-        ) from error
+        raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
 
 
 def edit_record(before: str, after: str) -> Record:
     """Return the record of one edit that turns a text into another."""
-    start = _common(before, after)
+    start = common_length(before, after)
     rest, others = before[start:], after[start:]
-    end = _common(rest, others, from_end=True)
+    end = common_length(rest, others, from_end=True)
     inserted = others[: len(others) - end].encode("utf-8", "surrogatepass")
     return EDIT, _EDIT.pack(start, len(rest) - end, len(after)) + inserted
-
-
-def _common(one: str, other: str, *, from_end: bool = False) -> int:
-    """Return how many characters two texts have in common at the beginning, or at the end."""
-    least, most = 0, min(len(one), len(other))
-    while least < most:  # half of what is left is compared at once, not one character after the other
-        middle = (least + most + 1) // 2
-        places = [(len(text) - middle, len(text) - least) if from_end else (least, middle) for text in (one, other)]
-        (begin, end), (other_begin, other_end) = places
-        if one[begin:end] == other[other_begin:other_end]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
 
 
 def text_after(text: str, content: bytes) -> str | None:
@@ -163,41 +148,23 @@ def _checksum(kind: bytes, content: bytes) -> bytes:
 
 @decodable
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What the user is told about the work, and which of the files kept belong together.
+    """What the user is told about the work, and which of the files kept belong together."""
 
-    Attributes
-    ----------
-    name
-        The name of the corpus or the project.
-    project_path
-        The project file that the work belongs to; empty if it was never saved as one.
-    project_size, project_modified_ns
-        Size of that file in bytes and time of its last change in nanoseconds since 1970, as of when it was last opened
-        or saved; -1 if unknown.
-    project_end
-        The end of that file, a hash of all the rest, in hexadecimal; empty if unknown.
-    time
-        When this was written, in seconds since 1970.
-    edits
-        Number of unsaved changes to the text.
-    merges
-        Number of merges kept; the training may have had more.
-    run
-        The number of the file with the runs; 0 if there is none.
-    is_edited
-        Whether the text has edits that are not in any file.
-    """
-
-    name: str = ""
-    project_path: str = ""
+    name: str = ""  # of the corpus or the project
+    project_path: str = ""  # the file that the work belongs to; empty if it was never saved as a project
+    # `ProjectStamp` of that file, as of when it was last opened or saved.
     project_size: int = -1
     project_modified_ns: int = -1
     project_end: str = ""
-    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0
-    edits: _Count = 0
-    merges: _Count = 0
-    run: _Count = 0
-    is_edited: bool = False
+    time: Annotated[float, msgspec.Meta(ge=-1e11, le=1e11)] = 0.0  # when this was written, in seconds since 1970
+    edits: _Count = 0  # unsaved ones
+    merges: _Count = 0  # that are kept; the training may have had more
+    run: _Count = 0  # the number of the file with the runs; 0 if there is none
+    is_edited: bool = False  # whether the text has edits that are not in any file
+
+    @property
+    def stamp(self) -> ProjectStamp:
+        return ProjectStamp(self.project_size, self.project_modified_ns, self.project_end)
 
 
 def to_json(value: msgspec.Struct) -> bytes:
@@ -446,7 +413,7 @@ class RecoveryStore:
             yield
         except (OSError, StudioError) as error:
             reason = error.what if isinstance(error, StudioError) else error.strerror or str(error)
-            raise StudioError(what, advice, path=display_name(self.folder or self._root), reason=reason) from error
+            raise file_error(self.folder or self._root, what, advice, reason=reason) from error
 
 
 def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda: False) -> None:

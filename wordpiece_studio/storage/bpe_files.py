@@ -32,7 +32,7 @@ from wordpiece_studio.storage.manifest import with_manifest
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import configuration_files
 from wordpiece_studio.system.atomic_write import atomic_write_all
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
@@ -227,7 +227,6 @@ def read_bpe_files(
 
 
 def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequence[tuple[str, str]]:
-    name = display_name(path)
     text = utf8_text(
         small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a list of merges"), path
     )
@@ -241,10 +240,10 @@ def _read_merges(path: str | os.PathLike[str], vocab: dict[str, int]) -> Sequenc
         advice = "Use two files that belong together."
         if not space or " " in right:
             what = "{path}, line {line}: expected two symbols separated by a space"
-            raise StudioError(what, advice, path=name, line=number)
+            raise file_error(path, what, advice, line=number)
         if missing := [token for token in (left, right, left + right) if token not in vocab]:
             what = "{path}, line {line}: {token} is not in the vocabulary"
-            raise StudioError(what, advice, path=name, line=number, token=repr(missing[0][:50]))
+            raise file_error(path, what, advice, line=number, token=repr(missing[0][:50]))
         merges.append((left, right))
     return merges
 

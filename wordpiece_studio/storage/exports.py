@@ -29,7 +29,7 @@ from wordpiece_studio.storage.manifest import (
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, save_tokenizer
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all, make_folder, written_together
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import MODEL_MAX_LENGTH, Tokenizer
 
@@ -246,7 +246,7 @@ def export(
     run = project.run
     assert run is not None
     if not is_folder(kind) and os.path.isdir(place):
-        raise StudioError("{path} is a folder", "Choose a file in it.", path=display_name(place))
+        raise file_error(place, "{path} is a folder", "Choose a file in it.")
     table = place / counts_name(run.counts) if with_counts else None
     if not may_replace:
         files = files_of(kind, place) + (files_of("word-counts", table) if table is not None else [])
@@ -289,9 +289,9 @@ def check_tokenizer_stays_whole(place: Path, bpe: Sequence[str] = ()) -> None:
     others = [name for name in (TOKENIZER_FILE, CONFIG_FILE, *([VOCABULARY_FILE] if bpe else [])) if name not in bpe]
     is_part = bpe or place.name in TOKENIZER_FILES
     if is_part and (found := next((name for name in others if (folder / name).exists()), None)):
-        raise StudioError(
+        raise file_error(
+            folder,
             "{path} contains a tokenizer with a {name} that would not match the new files",
             "Choose another folder.",
-            path=display_name(folder),
             name=found,
         )

@@ -25,7 +25,7 @@ from wordpiece_studio.libraries.library_child import MODEL_FILE
 from wordpiece_studio.storage.corpus_record import CorpusRecord, published_record, published_statistics
 from wordpiece_studio.storage.huggingface.tokenizer_json import TOKENIZER_FILE
 from wordpiece_studio.storage.small_files import TOO_LARGE_TOKENIZER, small_file_bytes
-from wordpiece_studio.system.printable import decodable, display_name
+from wordpiece_studio.system.printable import decodable, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.tokenizer.added_tokens import AddedToken  # noqa: TC001  # msgspec reads the annotations
@@ -308,17 +308,16 @@ def present_versions() -> dict[str, str]:
 
 def read_manifest(path: Path) -> Manifest:
     """Return the manifest in a file."""
-    name = display_name(path)
     data = small_file_bytes(
         path, _LARGEST_BYTES, "{path} is {n} MB, too large for a manifest", "Train again to write a new one."
     )
     try:
         head = msgspec.json.decode(data, type=_Head)
         if head.format > FORMAT:
-            raise StudioError(
+            raise file_error(
+                path,
                 "{path} was written by {program}, in a format that this version does not know",
                 "Install a newer version.",
-                path=name,
                 program=head.program,
             )
         if max(len(bytes(head.normalizer)), len(bytes(head.pre_tokenizer))) > _LARGEST_STEPS_BYTES:
@@ -327,10 +326,10 @@ def read_manifest(path: Path) -> Manifest:
         if manifest.format < 1:
             raise msgspec.ValidationError(f"there is no format {manifest.format}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} is damaged: {reason}",
             "Train again to write a new one, or specify a vocab.txt in another folder.",
-            path=name,
             reason=str(error),
         ) from error
     return manifest
@@ -434,11 +433,7 @@ def check_replaceable(path: str | os.PathLike[str]) -> None:
     except (StudioError, OSError):
         is_known = False
     if not is_known:
-        raise StudioError(
-            "{path} was not written by WordPiece Studio, or has changed since",
-            REPLACE_ADVICE,
-            path=display_name(path),
-        )
+        raise file_error(path, "{path} was not written by WordPiece Studio, or has changed since", REPLACE_ADVICE)
 
 
 def check_together(manifest_path: Path, manifest: Manifest, names: Collection[str]) -> None:
@@ -467,7 +462,7 @@ def check_together(manifest_path: Path, manifest: Manifest, names: Collection[st
                 "interrupted"
             )
         advice = _ADVICE_BPE if manifest.kind == "bpe" else _ADVICE
-        raise StudioError(what, advice, path=display_name(path), manifest=manifest_path.name)
+        raise file_error(path, what, advice, manifest=manifest_path.name)
 
 
 def _hash(data: bytes) -> str:

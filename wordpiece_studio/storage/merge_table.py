@@ -27,7 +27,7 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.training.history import MERGE_COLUMNS, MERGE_TOKENS, arrow_schema, merge_columns
 
 if TYPE_CHECKING:
@@ -116,18 +116,16 @@ def read_merge_table(path: Place) -> dict[str, list[str] | NDArray[Any]]:
         columns = {"csv": _read_csv, "jsonl": _read_jsonl, "parquet": _read_parquet}[kind](Path(path), name)
         return {title: _typed(title, columns[title]) for title in MERGE_COLUMNS}
     except OSError as error:
-        raise StudioError("{path} cannot be read: {reason}", path=name, reason=error.strerror or error) from error
+        raise file_error(path, "{path} cannot be read: {reason}", reason=error.strerror or error) from error
     except (ValueError, KeyError, TypeError, OverflowError, csv.Error) as error:
-        raise StudioError("{path} is not a table of merges: {reason}", _ADVICE, path=name, reason=error) from error
+        raise file_error(path, "{path} is not a table of merges: {reason}", _ADVICE, reason=error) from error
 
 
 def kind_of_merge_table(path: Place) -> str:
     """Return which of `KINDS` a file's extension is."""
     kind = Path(path).suffix.lower().removeprefix(".")
     if kind not in KINDS:
-        raise StudioError(
-            "{path} does not end in .csv, .jsonl or .parquet", "Use one of these extensions.", path=display_name(path)
-        )
+        raise file_error(path, "{path} does not end in .csv, .jsonl or .parquet", "Use one of these extensions.")
     return kind
 
 
@@ -137,7 +135,7 @@ def check_merge_table_place(path: Place) -> None:
         load_pyarrow(display_name(path))
     folder = Path(path).parent
     if not os.path.exists(folder):  # also False for an invalid name
-        raise StudioError("The folder {path} does not exist", "Create it first.", path=display_name(folder))
+        raise file_error(folder, "The folder {path} does not exist", "Create it first.")
     check_folder(folder)
 
 

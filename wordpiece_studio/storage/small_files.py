@@ -10,7 +10,7 @@ from pathlib import Path
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 
 TOO_LARGE_TOKENIZER = "{path} is {n} MB, too large for a tokenizer"
 
@@ -47,7 +47,7 @@ def small_file_bytes(
             raise unreadable(path, error) from error
         size = len(data)
     if size > most_bytes:
-        raise StudioError(too_large, advice, path=display_name(path), n=size >> 20)
+        raise file_error(path, too_large, advice, n=size >> 20)
     return data
 
 
@@ -56,10 +56,10 @@ def utf8_text(data: bytes, path: str | os.PathLike[str]) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise StudioError(
+        raise file_error(
+            path,
             "{path}, line {line}: the byte {value} at offset {byte} is not valid UTF-8",
             "Save it as UTF-8.",
-            path=display_name(path),
             line=data.count(b"\n", 0, error.start) + 1,
             value=f"{data[error.start]:02X}",
             byte=error.start,

@@ -36,7 +36,7 @@ from wordpiece_studio.storage.manifest import make_manifest, with_manifest
 from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, vocabulary_bytes
 from wordpiece_studio.system.atomic_write import atomic_write_all
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text.huggingface_steps import normalizer_value
 from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
@@ -296,10 +296,10 @@ def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]
     for name in sorted(_READ_TOGETHER.difference(written)):
         path = Path(folder) / name
         if os.path.lexists(path):
-            raise StudioError(
+            raise file_error(
+                path,
                 "{path} already exists and does not belong to the new files",
                 "Choose another folder, or move that file away.",
-                path=display_name(path),
             )
 
 

@@ -39,7 +39,7 @@ from wordpiece_studio.storage.manifest import (
 from wordpiece_studio.storage.small_files import checked_path
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, read_vocabulary
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.huggingface_steps import normalizer_value, pre_tokenizer_value
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS, Normalizer, Pipeline, PreTokenizer
@@ -167,16 +167,16 @@ def load_wordpiece_tokenizer(
     if isinstance(tokenizer, Tokenizer):
         return tokenizer
     if isinstance(tokenizer, LibraryTokenizer) and tokenizer.kind == "WordPiece" and tokenizer.has_holes:
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} cannot be inspected or written as vocab.txt: its IDs have gaps, and in vocab.txt the line number "
             "is the ID",
             "Tokenize with the tokenizer.json itself, which keeps the IDs.",
-            path=display_name(path),
         )
-    raise StudioError(
+    raise file_error(
+        path,
         "{path} contains a {kind} model, which can be used for tokenizing and comparing, but not for inspection",
         "Use wordpiece-studio tokenize, or the library's load_tokenizer.",
-        path=display_name(path),
         kind=tokenizer.kind,
     )
 
@@ -210,10 +210,10 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     if MODEL_FILE in found:
         return _from_model(folder, steps)
-    raise StudioError(
+    raise file_error(
+        folder,
         "There is no tokenizer in {path}: no tokenizer.json, vocab.txt, vocab.json or sentencepiece.model",
         "Choose the folder that a tokenizer was saved in.",
-        path=display_name(folder),
     )
 
 
@@ -380,10 +380,10 @@ def _check_manifest(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> No
         if here != there and not _is_same_step(here, there)
     ]
     if differing:
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} and {other} next to it contradict each other: {parts}",
             "Specify the one to read, or delete the wrong one.",
-            path=display_name(path),
             other=TOKENIZER_FILE,
             parts=", ".join(differing),
         )
@@ -400,9 +400,9 @@ def _is_same_step(here: object, there: object) -> bool:
 
 
 def _other_manifest(path: Path, other: str) -> StudioError:
-    return StudioError(
+    return file_error(
+        path,
         "{path} belongs to a different vocabulary than the {other} next to it",
         "Train again, or specify {other} itself together with its normalizer and pre-tokenizer.",
-        path=display_name(path),
         other=other,
     )

@@ -44,9 +44,11 @@ from wordpiece_studio.storage.manifest import (
 )
 from wordpiece_studio.storage.merge_table import write_merge_table
 from wordpiece_studio.storage.project.container import SUFFIX
+from wordpiece_studio.storage.project.project_file import is_project, open_project
 from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokenizer_files
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.arrays import common_length
+from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
@@ -140,10 +142,10 @@ def verify(
     folder, manifests = _manifests_of(Path(place))
     main = next((manifest for _, manifest in manifests if manifest.training is not None), manifests[0][1])
     if all(manifest.kind == "ids" for _, manifest in manifests):
-        raise StudioError(
+        raise file_error(
+            place,
             "{path} contains token IDs, and verify does not encode text again",
             "Run encode again with another output, and compare the files.",
-            path=display_name(place),
         )
     words = words_again(folder, main, sources, is_counts=is_counts, processes=processes, progress=counting)
     if not words.counts:
@@ -190,10 +192,10 @@ def _manifests_of(place: Path) -> tuple[Path, list[tuple[Path, Manifest]]]:
         beside, folder = side_manifest(place), place.parent
         paths = [path for path in (beside, folder / MANIFEST_FILE) if path.is_file()][:1]
     if not paths:
-        raise StudioError(
+        raise file_error(
+            place,
             "{path} has no manifest that says how it was made",
             "Tokenizers exported by this version have one, called {name}.",
-            path=display_name(place),
             name=MANIFEST_FILE,
         )
     return folder, [(path, read_manifest(path)) for path in paths]
@@ -222,13 +224,12 @@ def _trained(
 def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
     """Return the settings for exactly the merges behind the exported vocabulary."""
     if manifest.training is None:
-        raise StudioError(
-            "{path} does not say how the vocabulary was trained", "Train it again.", path=display_name(path)
+        raise file_error(path, "{path} does not say how the vocabulary was trained", "Train it again."
         )  # fmt: skip
     try:
         config = TrainingConfig.from_dict(manifest.training, pre_tokenizers.from_spec(manifest.pre_tokenizer))
     except TypeError as error:
-        raise StudioError("{path} is damaged: {reason}", path=display_name(path), reason=error) from error
+        raise file_error(path, "{path} is damaged: {reason}", reason=error) from error
     if manifest.merges is not None:
         return dataclasses.replace(
             config, max_merges=manifest.merges, vocab_size=None, max_seconds=None, min_value=None
@@ -332,29 +333,13 @@ def _compared(then: Path, now: Path) -> Check:
         raise unreadable(then, error) from error
     if old == new:
         return Check(name, "agrees")
-    byte = first_difference(old, new)
+    byte = common_length(old, new)
     if byte == min(len(old), len(new)):
         which = "the file ends there" if len(old) < len(new) else "the file continues there, the new one ends"
         return Check(name, "differs", f"first difference at byte {byte:,} of {size:,}: {which}")
     line = old.count(b"\n", 0, byte) + 1
     where = f"byte {byte:,}" if b"\0" in old[:1024] else f"line {line:,}, byte {byte:,}"
     return Check(name, "differs", f"first difference at {where}")
-
-
-def first_difference(old: bytes, new: bytes) -> int:
-    """Return the first position, from 0, where two byte sequences differ, or the length of one if it is a prefix.
-
-    >>> first_difference(b"hug", b"hub"), first_difference(b"hug", b"hugs")
-    (2, 3)
-    """
-    low, high = 0, min(len(old), len(new))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if old[low:middle] == new[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared: Sequence[Check]) -> list[Check]:
@@ -520,13 +505,9 @@ def _record_where_it_was(folder: Path, manifest: Manifest) -> CorpusRecord | Non
 
 
 def _of_project(path: str) -> WordsAgain:
-    from wordpiece_studio.storage.project.project_file import open_project
-
     project = open_project(Path(path))
     if project.run is None:
-        raise StudioError(
-            "The project {path} contains no run", "Specify the corpus or its word counts.", path=display_name(path)
-        )
+        raise file_error(path, "The project {path} contains no run", "Specify the corpus or its word counts.")
     return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
 
 
@@ -578,12 +559,10 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
     record = manifest.corpus
     advice = "Specify the corpus, its word counts or the project after the folder."
     if record is None or not record.files:
-        raise StudioError(
-            "The manifest of {path} does not list the files that it was trained on", advice, path=display_name(folder)
-        )
+        raise file_error(folder, "The manifest of {path} does not list the files that it was trained on", advice)
     files = []
     for file in record.files:
-        there = [place for place in places_of(file, folder) if _is_file(place)]
+        there = [place for place in places_of(file, folder) if os.path.isfile(place)]
         # If several of these places have a file of that name, prefer one of the right size.
         place = next((place for place in there if os.path.getsize(place) == file.bytes), next(iter(there), None))
         if place is None:
@@ -596,13 +575,6 @@ def _files_of(manifest: Manifest, folder: Path) -> list[CorpusFile]:
     return files
 
 
-def _is_file(place: str) -> bool:
-    try:
-        return os.path.isfile(place)
-    except (OSError, ValueError):  # a NUL in the path, or a name that is too long
-        return False
-
-
 def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile]:
     """Return files with the reading options of those in the manifest, if there are equally many."""
     recorded = manifest.corpus.files if manifest.corpus is not None else ()
@@ -612,8 +584,6 @@ def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile
 
 
 def _is_project(source: str) -> bool:
-    from wordpiece_studio.storage.project.project_file import is_project
-
     return source.lower().endswith(SUFFIX) or (Path(source).is_file() and is_project(Path(source)))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.system.atomic_write import atomic_write
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import file_error
 from wordpiece_studio.text.character_tables import bert_tables
 
 if TYPE_CHECKING:
@@ -41,23 +41,25 @@ def read_vocabulary(path: str | os.PathLike[str]) -> list[str]:
         If the file cannot be read, is not UTF-8, or contains an empty line, a token twice, or a token that ends in
         white space or contains a tab, a NUL character or a line break; the message names the line.
     """
-    name = display_name(path)
-    data = _data(path, name)
-    _check_lines(data, name)
-    tokens = _lines(_texts(data, path))
+    data = small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a vocabulary")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise file_error(path, "{path} is in UTF-16", "Save it as UTF-8.")
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    _check_lines(data, path)
+    tokens = _lines(data, path)
     if not tokens:
-        raise StudioError("{path} contains no tokens", "A vocabulary has one token per line.", path=name)
+        raise file_error(path, "{path} contains no tokens", "A vocabulary has one token per line.")
     first_line: dict[str, int] = {}
     for line, token in enumerate(tokens, start=1):
         fault = _fault(token)
         if fault:
             what = "{path}, line {line}: " + fault
-            raise StudioError(what, "A vocabulary has one token per line.", path=name, line=line, length=len(token))
+            raise file_error(path, what, "A vocabulary has one token per line.", line=line, length=len(token))
         if token in first_line:
-            raise StudioError(
+            raise file_error(
+                path,
                 "{path}: {token} appears on line {first} and again on line {line}",
                 "Every token may appear only once, since the line number is its ID.",
-                path=name,
                 token=repr(token),
                 first=first_line[token],
                 line=line,
@@ -113,21 +115,14 @@ def vocabulary_bytes(tokens: Sequence[str]) -> bytes:
     return "".join(f"{token}\n" for token in tokens).encode("utf-8")
 
 
-def _data(path: str | os.PathLike[str], name: str) -> bytes:
-    data = small_file_bytes(path, LARGEST_FILE_BYTES, "{path} is {n} MB, too large for a vocabulary")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise StudioError("{path} is in UTF-16", "Save it as UTF-8.", path=name)
-    return data.removeprefix(b"\xef\xbb\xbf")
-
-
-def _check_lines(data: bytes, name: str) -> None:
+def _check_lines(data: bytes, path: str | os.PathLike[str]) -> None:
     """Check the number and the length of the lines before decoding them."""
     count = data.count(b"\n")
     if count > MOST_TOKENS:
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} has {n:,} lines, too many for a vocabulary",
             "Choose another file; at most {most:,} tokens are read.",
-            path=name,
             n=count,
             most=MOST_TOKENS,
         )
@@ -135,25 +130,21 @@ def _check_lines(data: bytes, name: str) -> None:
     while len(data) - start > _LONGEST_LINE:
         end = data.rfind(b"\n", start, start + _LONGEST_LINE)
         if end < 0:
-            raise StudioError(
+            raise file_error(
+                path,
                 "{path}, line {line}: a token of more than {most:,} characters",
                 "A vocabulary has one token per line.",
-                path=name,
                 line=data.count(b"\n", 0, start) + 1,
                 most=LONGEST_TOKEN,
             )
         start = end + 1
 
 
-def _texts(data: bytes, path: str | os.PathLike[str]) -> list[str]:
+def _lines(data: bytes, path: str | os.PathLike[str]) -> list[str]:
     try:
-        return [line.decode("utf-8") for line in io.BytesIO(data)]
+        lines = [line.decode("utf-8").removesuffix("\n") for line in io.BytesIO(data)]
     except UnicodeDecodeError:
-        return [utf8_text(data, path)]  # raises an error that says where
-
-
-def _lines(texts: list[str]) -> list[str]:
-    lines = [text.removesuffix("\n") for text in texts]
+        lines = [utf8_text(data, path)]  # raises an error that says where
     # The last line needs no line end, and so no CR.
     if lines and lines[0].endswith("\r") and all(line.endswith("\r") for line in lines[:-1]):
         lines = [line.removesuffix("\r") for line in lines]

@@ -86,3 +86,21 @@ def with_room(array: NDArray[Any], size: int, growth: float = 2) -> NDArray[Any]
     larger = np.zeros((max(size, int(growth * len(array))), *array.shape[1:]), dtype=array.dtype)
     larger[: len(array)] = array
     return larger
+
+
+def common_length(one: str | bytes, other: str | bytes, *, from_end: bool = False) -> int:
+    """Return how much two texts, or two contents of files, have in common at the beginning, or at the end.
+
+    >>> common_length(b"hug", b"hub"), common_length("hug", "hugs"), common_length("hugs", "bugs", from_end=True)
+    (2, 3, 3)
+    """
+    least, most = 0, min(len(one), len(other))
+    while least < most:  # half of what is left is compared at once, not one item after the other
+        middle = (least + most + 1) // 2
+        begins = (len(one) - middle, len(other) - middle) if from_end else (least, least)
+        size = middle - least
+        if one[begins[0] : begins[0] + size] == other[begins[1] : begins[1] + size]:
+            least = middle
+        else:
+            most = middle - 1
+    return least

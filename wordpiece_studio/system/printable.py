@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from wordpiece_studio.errors import StudioError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -87,6 +89,11 @@ def display_name(path: str | os.PathLike[str]) -> str:
     'two\\nlines.txt'
     """
     return printable(os.fsdecode(os.fspath(path))) or '""'
+
+
+def file_error(path: str | os.PathLike[str], what: str, advice: str = "", **values: object) -> StudioError:
+    """Return an error about a file, which a field ``{path}`` of `what` or `advice` names."""
+    return StudioError(what, advice, path=display_name(path), **values)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -18,6 +18,7 @@ from wordpiece_studio.storage.project.container import (
     TRAILER_BYTES,
     Part,
     SourceRow,
+    check_every_byte,
     chunk_hash,
     part_hash,
     root_hash,
@@ -32,12 +33,27 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSettings,
     ProjectView,
 )
+from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
+
+
+def check_project(path: str | os.PathLike[str]) -> None:
+    """Check a whole project: every byte, every record and part, and their consistency."""
+    project = open_project(path)  # more specific about what is wrong than the bytes
+    if project.counts is not None:
+        _ = project.counts.words
+    for run in project.runs:
+        _ = run.counts.words
+        if run.history.has_steps:  # else its library would have to cut the words again
+            _ = run.history.places
+    check_every_byte(path)
+
 
 COURSE = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
 

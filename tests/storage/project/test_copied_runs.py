@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import course_project, run_of
+from tests.storage.project.making import check_project, course_project, run_of
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.storage.project import stored_run
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from tests.storage.project.making import course_project, forged, put_part, run_of
+from tests.storage.project.making import check_project, course_project, forged, put_part, run_of
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.corpus.files import CorpusFile, CorpusReference
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.contents import Project, ProjectCorpus
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.text import normalizers
 
 if TYPE_CHECKING:

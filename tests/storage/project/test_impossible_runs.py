@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.storage.project.making import COURSE, course_project, forged, put_part, run_of, seal
+from tests.storage.project.making import COURSE, check_project, course_project, forged, put_part, run_of, seal
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import Container, array_part
 from wordpiece_studio.storage.project.contents import ProjectRun
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 

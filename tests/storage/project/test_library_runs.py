@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import COURSE, course_project, forged, library_run_of, put_part, run_of
+from tests.storage.project.making import COURSE, check_project, course_project, forged, library_run_of, put_part, run_of
 from tests.storage.project.test_project_file import assert_same_history
 from tests.storage.project.test_several_runs import part_names_in
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file, stored_run
 from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.training.config import TrainingConfig
 

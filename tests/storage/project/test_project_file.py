@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.storage.project.making import COURSE, course_project, run_of, settings_of
+from tests.storage.project.making import COURSE, check_project, course_project, run_of, settings_of
 from wordpiece_studio.corpus.counts import CorpusStatistics, FileStatistics, SkippedWord, WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import project_file
@@ -24,7 +24,7 @@ from wordpiece_studio.storage.project.contents import (
     ProjectSelection,
     ProjectView,
 )
-from wordpiece_studio.storage.project.project_file import check_project, is_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import is_project, open_project, save_project
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.history import COLUMNS, MergeHistory
 from wordpiece_studio.training.trainer import Trainer

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import COURSE, course_project, forged, put_part, run_of
+from tests.storage.project.making import COURSE, check_project, course_project, forged, put_part, run_of
 from tests.storage.project.test_project_file import assert_same_history
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project import stored_run
 from wordpiece_studio.storage.project.contents import ProjectTab, ProjectView
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train

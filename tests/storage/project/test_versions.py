@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.storage.project.making import course_project, forged, put_part
+from tests.storage.project.making import check_project, course_project, forged, put_part
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.contents import ProjectView
-from wordpiece_studio.storage.project.project_file import check_project, open_project, save_project
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,6 +6,7 @@ it has; of two older files, what completes it. Not here: the ``tokenizer.json`` 
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -83,28 +84,33 @@ class _Fields(msgspec.Struct):
     truncation_side: Side | None = None
 
 
-NO_FIELDS = _Fields()
-
-
 class Configuration:
     """The content of a ``tokenizer_config.json``, and of the older files beside it that complete it.
 
     Parameters
     ----------
     fields
-        The content.
+        The content; None if there are only the older files.
     name
         The name of the file in messages.
     special
         The content of ``special_tokens_map.json``, which prevails, if any.
     added
-        The content of ``added_tokens.json``, if any.
+        The added tokens by id.
+
+    Attributes
+    ----------
+    is_stated
+        Whether the configuration itself exists, which says how text is read, if only by its defaults.
+    model_max_length, unk_token
+        The most tokens that the model takes; the unknown token, if given.
     """
 
     def __init__(
-        self, fields: _Fields, name: str, special: _Fields | None = None, added: Mapping[str, int] | None = None
+        self, fields: _Fields | None, name: str, special: _Fields | None, added: Mapping[int, _Described]
     ) -> None:
-        self._fields = fields
+        self.is_stated = fields is not None
+        self._fields = fields = fields or _Fields()
         self._name = name
         self._named: dict[str, AddedToken] = {}
         for role, (usual, *_) in ROLES.items():
@@ -118,26 +124,12 @@ class Configuration:
             others = extra.values() if isinstance(extra, dict) else extra
             self._others += map(_special, (*(part.additional_special_tokens or ()), *others))
         special_texts = {token.content for token in (*self._named.values(), *self._others)}
-        self._added = dict(added or {})
-        self._described = [
-            _Described(token).token(is_special=token in special_texts)
-            for token in sorted(self._added, key=self._added.__getitem__)
-        ]
-        if fields.added_tokens_decoder is not None:
-            numbered = sorted(fields.added_tokens_decoder.items())
-            self._added = {token.content: number for number, token in numbered}
-            self._described = [token.token(is_special=token.content in special_texts) for _, token in numbered]
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether the configuration itself exists, which says how text is read, if only by its defaults."""
-        return self._fields is not NO_FIELDS
-
-    @property
-    def model_max_length(self) -> int:
-        """The most tokens that the model takes."""
-        length = self._fields.model_max_length
-        return MODEL_MAX_LENGTH if length is None else int(length)
+        numbered = sorted(added.items())
+        self._added = {token.content: number for number, token in numbered}
+        self._described = [token.token(is_special=token.content in special_texts) for _, token in numbered]
+        length = fields.model_max_length
+        self.model_max_length = MODEL_MAX_LENGTH if length is None else int(length)
+        self.unk_token = self._named["unk_token"].content if "unk_token" in self._named else None
 
     def configured(self, tokenizer: Tokenizer, usual: Iterable[str] | None = None) -> Tokenizer:
         """Return a tokenizer with the added tokens, the roles and the template that `transformers` gives it.
@@ -197,11 +189,6 @@ class Configuration:
         encoder.padding_side = self._fields.padding_side or encoder.padding_side
         encoder.truncation_side = self._fields.truncation_side or encoder.truncation_side
 
-    @property
-    def unk_token(self) -> str | None:
-        """The unknown token, if given."""
-        return self._named["unk_token"].content if "unk_token" in self._named else None
-
     def bert_normalizer(self) -> BertNormalizer:
         """Return BERT's normalizer as described here, with the defaults of `transformers`."""
         fields = self._fields
@@ -224,22 +211,22 @@ class Configuration:
             ("strip_accents", fields.strip_accents, normalizer.strip_accents),
         )
         for key, stated, actual in pairs:
-            if stated is None and not (key == "do_lower_case" and is_bert):
+            is_default = stated is None
+            meant = True if is_default else stated
+            if meant == actual or (is_default and not (key == "do_lower_case" and is_bert)):
                 continue
-            meant = True if stated is None else stated
-            if meant != actual and (stated is not None or is_bert):
-                what = "{path} contradicts {other}: {key} is {stated} here, and {actual} there"
-                if stated is None:
-                    what = "{path} contradicts {other}: {key} is {stated} here by default, and {actual} there"
-                raise StudioError(
-                    what,
-                    "Correct one of them; which one applies depends on the program and its version.",
-                    path=self._name,
-                    other=other,
-                    key=key,
-                    stated=_word(meant),
-                    actual=_word(actual),
-                )
+            what = "{path} contradicts {other}: {key} is {stated} here, and {actual} there"
+            if is_default:
+                what = "{path} contradicts {other}: {key} is {stated} here by default, and {actual} there"
+            raise StudioError(
+                what,
+                "Correct one of them; which one applies depends on the program and its version.",
+                path=self._name,
+                other=other,
+                key=key,
+                stated=json.dumps(meant),
+                actual=json.dumps(actual),
+            )
 
 
 def _special(token: _Token) -> AddedToken:
@@ -257,16 +244,15 @@ def read_configuration(folder: Path) -> Configuration | None:
     name = next((name for name in names if (folder / name).exists()), None)
     if name is None:
         return None
-    fields = _small_object(folder / CONFIG_FILE)
+    fields, special, added = _small_object(folder / CONFIG_FILE), None, {}
     if fields is not None and fields.added_tokens_decoder is not None:
-        return Configuration(fields, display_name(folder / name))
-    added = folder / ADDED_TOKENS_FILE
-    return Configuration(
-        fields or NO_FIELDS,
-        display_name(folder / name),
-        _small_object(folder / SPECIAL_TOKENS_FILE),
-        read_json(added).ids() if added.exists() else None,
-    )
+        added = fields.added_tokens_decoder
+    else:
+        special = _small_object(folder / SPECIAL_TOKENS_FILE)
+        if (folder / ADDED_TOKENS_FILE).exists():
+            ids = read_json(folder / ADDED_TOKENS_FILE).ids()
+            added = {number: _Described(token) for token, number in ids.items()}
+    return Configuration(fields, display_name(folder / name), special, added)
 
 
 def _small_object(path: Path) -> _Fields | None:
@@ -277,7 +263,3 @@ def _small_object(path: Path) -> _Fields | None:
         raise part.refused("it is too large")
     part.members()
     return part.typed(_Fields)
-
-
-def _word(value: bool | None) -> str:
-    return {True: "true", False: "false", None: "null"}[value]

@@ -37,7 +37,7 @@ import zstandard
 
 from wordpiece_studio.corpus.files import regular_file_status, unreadable
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.system.printable import file_error, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -155,16 +155,14 @@ def damaged(
     reason = str(values.get("reason", ""))
     if len(reason) > _LONGEST_REASON:
         values["reason"] = f"{reason[:_LONGEST_REASON]}…"
-    return StudioError(
-        what, "The file was left as it is. Open a copy of it from a backup.", path=display_name(path), **values
-    )
+    return file_error(path, what, "The file was left as it is. Open a copy of it from a backup.", **values)
 
 
 def _not_a_project(path: str | os.PathLike[str]) -> StudioError:
-    return StudioError(
+    return file_error(
+        path,
         "{path} is not a WordPiece Studio project",
         "Choose a file that was saved as a project, with a name ending in {suffix}.",
-        path=display_name(path),
         suffix=SUFFIX,
     )
 
@@ -422,7 +420,7 @@ def read_head(path: str | os.PathLike[str]) -> _Head:
                 raise _not_a_project(path)
             head = file.read(_HEADER_BYTES)
             if not head:
-                raise StudioError("{path} is empty", "Open a copy of it from a backup.", path=display_name(path))
+                raise file_error(path, "{path} is empty", "Open a copy of it from a backup.")
             file.seek(max(0, status.st_size - TRAILER_BYTES))
             tail = file.read(TRAILER_BYTES)
     except OSError as error:
@@ -592,10 +590,10 @@ class Container:
         what = "{path} was saved by {program}, in the format {format}, which this version does not know"
         if not program:
             what = "{path} has the format {format}, which this version does not know"
-        return StudioError(
+        return file_error(
+            self.path,
             what,
             "Install a newer version of WordPiece Studio to open it. The file was left as it is.",
-            path=display_name(self.path),
             program=printable(program)[:60],
             format=f"{self.major}.{self.minor}",
         )

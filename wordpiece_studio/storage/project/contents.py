@@ -23,22 +23,12 @@ _Step = Annotated[int, msgspec.Meta(ge=0, le=2**31)]
 
 @decodable
 class ProjectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The settings of the next training, as in the training bar and the corpus pane.
+    """The settings of the next training, as in the training bar and the corpus pane."""
 
-    Attributes
-    ----------
-    training
-        `TrainingConfig.to_dict`.
-    normalizer, pre_tokenizer
-        The results of ``normalizers.to_spec`` and ``pre_tokenizers.to_spec``.
-    max_word_length
-        The most characters a word may have to be counted.
-    """
-
-    training: dict[str, Any]
-    normalizer: dict[str, Any]
+    training: dict[str, Any]  # `TrainingConfig.to_dict`
+    normalizer: dict[str, Any]  # `normalizers.to_spec`
     pre_tokenizer: dict[str, Any]
-    max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000
+    max_word_length: Annotated[int, msgspec.Meta(ge=1, le=2**31)] = 1000  # of the words that are counted
 
 
 @decodable
@@ -84,63 +74,33 @@ class ProjectTab(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @decodable
 class ProjectView(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the window shows of the project, in any layout.
-
-    Attributes
-    ----------
-    step
-        The number of merges.
-    live_text
-        The text in the tokenization pane.
-    note_runs
-        For each of the notes, the number of the run whose step is compared; None, or none at all, if it is not.
-    markers
-        Two steps that programs before format 1.3 marked; they are left out.
-    tabs, current
-        The runs in the order of their tabs, and the number of the one that is shown.
-    is_longest_first
-        Whether texts are also cut by the longest token first.
-    """
+    """What the window shows of the project, in any layout."""
 
     step: _Step = msgspec.field(default=0, name="moment")
     selection: ProjectSelection | None = msgspec.field(default=None, name="focus")
     live_text: Annotated[str, msgspec.Meta(max_length=20_000_000)] = msgspec.field(default="", name="watched_text")
     notes: tuple[ProjectBookmark, ...] = ()
+    # Of each note, the run whose step is compared; None, or none at all, if it is not.
     note_runs: tuple[_Step | None, ...] = ()
+    # What programs before format 1.3 marked; it is left out.
     markers: dict[Literal["A", "B"], _Step] | msgspec.UnsetType = msgspec.UNSET
     breakpoints: tuple[ProjectBreakpoint, ...] = ()
     tabs: Annotated[tuple[ProjectTab, ...], msgspec.Meta(max_length=10_000)] = ()
-    current: _Step = 0
-    is_longest_first: bool = False
+    current: _Step = 0  # the number of the run that is shown
+    is_longest_first: bool = False  # whether texts are also cut by the longest token first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectCorpus:
-    """The corpus: a text stored in the project itself, or references to files.
+    """The corpus: a text stored in the project itself, line breaks as they are, or references to files."""
 
-    Attributes
-    ----------
-    name
-        The name of the corpus if it has no file.
-    text
-        The text, line breaks as they are; None if the corpus is a list of files.
-    encoding, mark
-        How the text is written to a file: a Python codec, and a byte order mark that may be empty.
-    is_edited
-        Whether the text has edits that are in no file but the project.
-    origin
-        The file that the text was opened from or saved to.
-    files
-        The files, in reading order.
-    """
-
-    name: str = ""
-    text: str | None = ""
-    encoding: str = "utf-8"
+    name: str = ""  # if it has no file
+    text: str | None = ""  # None if the corpus is a list of files
+    encoding: str = "utf-8"  # how the text is written to a file: a Python codec, and a byte order mark
     mark: bytes = b""
-    is_edited: bool = False
-    origin: CorpusReference | None = None
-    files: tuple[CorpusReference, ...] = ()
+    is_edited: bool = False  # whether the text has edits that are in no file but the project
+    origin: CorpusReference | None = None  # the file that the text was opened from or saved to
+    files: tuple[CorpusReference, ...] = ()  # in reading order
 
     @property
     def references(self) -> tuple[CorpusReference, ...]:
@@ -150,41 +110,19 @@ class ProjectCorpus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectRun:
-    """A training and what it was learned from.
-
-    Attributes
-    ----------
-    counts, config, history
-        The word counts, the settings, including limits raised since, and the merges.
-    stop_reason
-        Why it ended: a stop rule's name or ``"user"``; None if it was only paused.
-    corpus_name
-        The name of the corpus at that time.
-    is_of_corpus
-        Whether `counts` are those of the project's present corpus, so that it need not be counted again.
-    is_wanted
-        Whether the user asked for the training.
-    merges
-        How many merges of the history, to which a training may be appending, belong to the run; None: all.
-    number
-        Tells the runs of a project apart.
-    text
-        The text that it was trained on; None if it was trained on files, or that is not known any more.
-    library_run
-        What another library trained; None for our own trainings.
-    """
+    """A training and what it was learned from."""
 
     counts: WordCounts
-    config: TrainingConfig
+    config: TrainingConfig  # with limits raised since
     history: MergeHistory
-    stop_reason: str | None = None
-    corpus_name: str = ""
-    is_of_corpus: bool = False
-    is_wanted: bool = True
-    merges: int | None = None
-    number: int = 0
-    text: str | None = None
-    library_run: LibraryRun | None = None
+    stop_reason: str | None = None  # a stop rule's name or "user"; None if it was only paused
+    corpus_name: str = ""  # at that time
+    is_of_corpus: bool = False  # whether the counts are those of the present corpus, which need not be counted again
+    is_wanted: bool = True  # whether the user asked for it
+    merges: int | None = None  # how many belong to it, if a training may be appending to the history
+    number: int = 0  # tells the runs of a project apart
+    text: str | None = None  # that it was trained on; None for files, or if that is not known any more
+    library_run: LibraryRun | None = None  # what another library trained
 
     @property
     def merge_count(self) -> int:
@@ -194,48 +132,24 @@ class ProjectRun:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContents:
-    """Contents unknown to this program because a newer one wrote them: kept, and saved again.
+    """Contents unknown to this program because a newer one wrote them: kept, and saved again."""
 
-    Attributes
-    ----------
-    minor
-        The minor number of the newer program's format.
-    records
-        Whole records as JSON, by name.
-    fields
-        Unknown fields of known records: by record name, the values from JSON.
-    parts
-        The parts.
-    """
-
-    minor: int
-    records: dict[str, str]
-    fields: dict[str, dict[str, Any]]
+    minor: int  # of its format
+    records: dict[str, str]  # as JSON
+    fields: dict[str, dict[str, Any]]  # of known records
     parts: tuple[PackedPart, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A whole project. An opened project reads words and places from its file when they are first needed.
-
-    Attributes
-    ----------
-    settings, corpus, view, run
-        See their classes; no run if nothing was trained. Of several runs, the one that is shown.
-    others
-        The other runs.
-    counts
-        The word counts of the present corpus, if known and not those of the run.
-    unknown
-        What a newer program added. It must be carried over from the opened project to the saved one.
-    """
+    """A whole project. An opened project reads words and places from its file when they are first needed."""
 
     settings: ProjectSettings
     corpus: ProjectCorpus
     view: ProjectView
-    run: ProjectRun | None = None
-    counts: WordCounts | None = None
-    unknown: UnknownContents | None = None
+    run: ProjectRun | None = None  # the one that is shown
+    counts: WordCounts | None = None  # of the present corpus, if known and not those of the run
+    unknown: UnknownContents | None = None  # must be carried over from the opened project to the saved one
     others: tuple[ProjectRun, ...] = ()
 
     @property

@@ -25,7 +25,6 @@ from wordpiece_studio.storage.project.container import (
     Container,
     Image,
     SavingStopped,
-    check_every_byte,
     damaged,
     read_head,
     text_part,
@@ -67,7 +66,7 @@ from wordpiece_studio.storage.project.stored_run import (
     words_work,
 )
 from wordpiece_studio.system.atomic_write import atomic_write_all
-from wordpiece_studio.system.printable import display_name, printable
+from wordpiece_studio.system.printable import file_error, printable
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -137,18 +136,6 @@ def open_project(path: str | os.PathLike[str]) -> Project:
     if project.run is None and project.counts is None:
         container.close()
     return project
-
-
-def check_project(path: str | os.PathLike[str]) -> None:
-    """Check a whole project: every byte, every record and part, and their consistency."""
-    project = open_project(path)  # more specific about what is wrong than the bytes
-    if project.counts is not None:
-        _ = project.counts.words
-    for run in project.runs:
-        _ = run.counts.words
-        if run.history.has_steps:  # else its library would have to cut the words again
-            _ = run.history.places
-    check_every_byte(path)
 
 
 def is_project(path: str | os.PathLike[str]) -> bool:
@@ -234,10 +221,10 @@ def _check_read_back(file: BinaryIO, contents: tuple[bytes, ...], path: str | os
     file.seek(0)
     pieces = (data[at : at + _READ_AT_ONCE] for data in contents for at in range(0, len(data), _READ_AT_ONCE))
     if any(file.read(len(piece)) != piece for piece in pieces) or file.read(1):
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} cannot be written: what is read back differs from what was written",
             "Any existing file is unchanged. Save to another location.",
-            path=display_name(path),
         )
 
 
@@ -248,10 +235,10 @@ def _check_opens(path: str | os.PathLike[str], image: bytes) -> None:
             _read(container, with_merges=False)  # which are plain copied numbers
     except (StudioError, *_FAULTS) as error:
         reason = error.what if isinstance(error, StudioError) else _shown(error)
-        raise StudioError(
+        raise file_error(
+            path,
             "{path} cannot be written: it could not be opened again ({reason})",
             "Any existing file is unchanged.",
-            path=display_name(path),
             reason=reason,
         ) from error
 

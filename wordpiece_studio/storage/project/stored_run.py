@@ -13,7 +13,7 @@ import os
 import threading
 import weakref
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 import msgspec
@@ -41,7 +41,7 @@ from wordpiece_studio.training.history import COLUMNS, HistoryTable, table_of
 from wordpiece_studio.training.stored_history import HistoryPlaces, places_of, restored_history
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -72,7 +72,9 @@ def words_work(counts: WordCounts) -> int:
 def words_parts(words: str, counts: WordCounts) -> Iterator[PackedPart]:
     """Yield the parts of word counts, created on demand."""
     yield array_part(_COUNTS.format(words), counts.counts)
-    yield text_part(_STATISTICS.format(words), _statistics_json(counts))
+    skipped = [dataclasses.astuple(word) for word in counts.skipped]
+    statistics = json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
+    yield text_part(_STATISTICS.format(words), statistics)
     yield from strings_parts(words, counts.words)
 
 
@@ -85,12 +87,19 @@ def read_counts(
     if len(counts) and (counts.min() < 1 or not _is_sum_small(counts)):
         raise damaged(container.path, part=name)
 
-    def load() -> list[str]:
+    reading = threading.Lock()
+
+    @cache
+    def read() -> list[str]:
         found = container.strings(words, len(counts))
-        container.note_read(words)
         if not all(found):
             raise damaged(container.path, "{path} is damaged at {part}: a word is empty", part=words)
+        container.note_read(words)
         return found
+
+    def read_once() -> list[str]:
+        with reading:  # whichever threads need them
+            return read()
 
     container.expect(words)
     values = from_json(container.text(_STATISTICS.format(words)))
@@ -100,32 +109,13 @@ def read_counts(
         what = "{path} is damaged at {part}: no corpus can have such values"
         raise damaged(container.path, what, part=_STATISTICS.format(words))
     return WordCounts(
-        _read_once(load),
+        read_once,
         counts,
         normalizers.from_spec(normalizer),
         pre_tokenizers.from_spec(pre_tokenizer),
         statistics,
         skipped,
     )
-
-
-def _read_once(read: Callable[[], list[str]]) -> Callable[[], list[str]]:
-    """Return a function that reads only the first time, whichever threads call it, and raises its error each time."""
-    reading = threading.Lock()
-    results: list[list[str] | StudioError] = []
-
-    def words() -> list[str]:
-        with reading:
-            if not results:
-                try:
-                    results.append(read())
-                except StudioError as error:
-                    results.append(error)
-        if isinstance(results[0], StudioError):
-            raise results[0]
-        return results[0]
-
-    return words
 
 
 def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> bool:
@@ -176,11 +166,6 @@ def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
 def _is_sum_small(numbers: np.ndarray[Any, Any]) -> bool:
     """Return whether the sum of numbers fits in an int64."""
     return float(numbers.sum(dtype=np.float64)) < LARGEST_COUNT / 2 or sum(numbers.tolist()) <= LARGEST_COUNT
-
-
-def _statistics_json(counts: WordCounts) -> str:
-    skipped = [dataclasses.astuple(word) for word in counts.skipped]
-    return json.dumps({"statistics": dataclasses.asdict(counts.statistics), "skipped": skipped})
 
 
 _TOKENS = "tokens"
@@ -432,12 +417,13 @@ def read_runs(
         if counts is None:
             continue
         prefix = _prefix_of(place, is_library_run=is_library_run)
-        library_run = None if library_head is None else _read_library_run(container, library_head, prefix, counts)
-        is_of_corpus = head.is_of_corpus
+        library_run, has_steps, is_of_corpus = None, True, head.is_of_corpus
         if library_head is not None:
+            library_run = _read_library_run(container, library_head, prefix, counts)
+            has_steps = library_head.has_steps
             now = (_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
             is_of_corpus = (library_head.corpus, head.normalizer, head.pre_tokenizer) == now
-        history = _history(container, head, library_head, library_run, counts, prefix) if with_merges else None
+        history = _history(container, head, counts, prefix, library_run, has_steps) if with_merges else None
         config = _config(container, head)
         if history is None:
             continue
@@ -482,20 +468,28 @@ def _words_of(
 def _history(
     container: Container,
     head: RunHead,
-    library_head: LibraryRunHead | None,
-    library_run: LibraryRun | None,
     counts: WordCounts,
     prefix: str,
+    library_run: LibraryRun | None,
+    has_steps: bool,
 ) -> MergeHistory:
-    if library_run is None or library_head is None:
-        return _read_history(container, head, counts, prefix)
+    def explained(error: StudioError) -> StudioError:
+        if "path" in error.values:
+            return error
+        return damaged(container.path, "{path} is damaged at its merges: {reason}", reason=error.what)
+
     history: MergeHistory
-    if library_head.has_steps:
-        history = _read_history(container, head, counts, prefix)
-    else:
+    if library_run is not None and not has_steps:
         without_words = partial(_without_words, library_run)
         history = LibraryHistory(library_run, counts, None, head.symbols_after, without_words)
-    if history.vocabulary(len(history)).tokens != list(library_run.tokens):
+    else:
+        container.expect(prefix + _PLACES)
+        try:
+            table = _read_table(container, head, prefix)
+            history = restored_history(table, lambda: (counts, _places(container, prefix)), explained)
+        except StudioError as error:
+            raise explained(error) from error
+    if library_run is not None and history.vocabulary(len(history)).tokens != list(library_run.tokens):
         raise damaged(container.path, part=prefix + _LEARNED)
     return history
 
@@ -520,21 +514,6 @@ def _without_words(library_run: LibraryRun, error: StudioError) -> StudioError:
         trainer=library_run.trainer,
         reason=error.what,
     )
-
-
-def _read_history(container: Container, head: RunHead, counts: WordCounts, prefix: str) -> MergeHistory:
-    container.expect(prefix + _PLACES)
-
-    def explained(error: StudioError) -> StudioError:
-        if "path" in error.values:
-            return error
-        return damaged(container.path, "{path} is damaged at its merges: {reason}", reason=error.what)
-
-    try:
-        table = _read_table(container, head, prefix)
-        return restored_history(table, lambda: (counts, _places(container, prefix)), explained)
-    except StudioError as error:
-        raise explained(error) from error
 
 
 def _config_of(head: RunHead, values: dict[str, Any]) -> TrainingConfig:

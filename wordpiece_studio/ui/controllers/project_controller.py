@@ -22,7 +22,7 @@ from wordpiece_studio.session.step_marks import breakpoints_of
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
     changed_box,
@@ -112,7 +112,7 @@ def is_open_elsewhere(path: Path, holder: tuple[int, str], advice: str) -> Studi
     what = "The project {path} is open in another window"
     if pid:
         what += ": process {pid} on {host}" if host else ": process {pid} on this machine"
-    return StudioError(what, advice, path=display_name(path), pid=pid, host=host)
+    return file_error(path, what, advice, pid=pid, host=host)
 
 
 class ProjectController(QObject):
@@ -543,44 +543,27 @@ class RecoveryController(QObject):
             words = self.tr("“{name}” was restored, but its file {path} has been changed by another program. Save "
                             "your work as a different project to keep both.")  # fmt: skip
             self._banner.show_message(words.format(name=name, path=display_name(about.project_path)), "warning")
-        for lost in _losses(recovered):
-            self._messages.show_error(lost)
+        for what, advice, lost in (
+            ("The work was restored, but the latest changes are missing: {reason}", "Check your most recent changes.",
+             recovered.lost_edits),
+            ("The text was restored, but not its merges: {reason}", "Train again.", recovered.lost_run),
+        ):  # fmt: skip
+            if lost is not None:
+                self._messages.show_error(StudioError(what, advice, reason=lost.what))
 
     def _on_job_failed(self, error: StudioError) -> None:
         wanted = self._restored()
         aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
-            StudioError(
+            file_error(
+                aside,
                 "The unsaved work “{name}” cannot be restored: {reason}",
                 "It was moved to {path}.",
                 name=wanted.about.name,
                 reason=error.what,
-                path=display_name(aside),
             )
         )
         self._ask_or_go_on()
 
     def _on_keeper_failed(self, error: StudioError) -> None:
         self._banner.show_message(str(error), "warning")
-
-
-def _losses(recovered: recoverable_work.Recovered) -> list[StudioError]:
-    """Return an error for each part that could not be read."""
-    losses = []
-    if recovered.lost_edits is not None:
-        losses.append(
-            StudioError(
-                "The work was restored, but the latest changes are missing: {reason}",
-                "Check your most recent changes.",
-                reason=recovered.lost_edits.what,
-            )
-        )
-    if recovered.lost_run is not None:
-        losses.append(
-            StudioError(
-                "The text was restored, but not its merges: {reason}",
-                "Train again.",
-                reason=recovered.lost_run.what,
-            )
-        )
-    return losses
