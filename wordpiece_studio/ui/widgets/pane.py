@@ -195,8 +195,8 @@ class HintLabel(CutLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
-    def _cut(self) -> None:
-        super()._cut()
+    def _fit(self) -> None:
+        super()._fit()
         if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
             set_plain_text(self, "")
 

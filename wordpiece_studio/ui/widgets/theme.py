@@ -118,7 +118,7 @@ class Theme(QObject, named.Colors):
 
     def token_color(self, token: str) -> QColor:
         """Return the background of the token with this text."""
-        return named.shade_color(self.token_style(token).shade, self.look)
+        return named.SHADES[self.look][self.token_style(token).shade]
 
     def run_color(self, number: int) -> QColor:
         """Return the colour of a run; `surface` is written on it."""
@@ -126,7 +126,7 @@ class Theme(QObject, named.Colors):
 
     def token_text_color(self, _token: str) -> QColor:
         """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
-        return named.token_text_color(self.look)
+        return named.INKS[self.look]
 
     # -- fonts: the system's own sizes, changed by steps of a point
 
