@@ -91,3 +91,15 @@ def _mean_hue(h1: float, h2: float, chroma: float) -> float:
 
 def _cos(degrees: float) -> float:
     return math.cos(math.radians(degrees))
+
+
+def contrast(first: QColor, second: QColor) -> float:
+    """Return the contrast ratio of two colours, from 1 (the same) to 21 (black on white), as WCAG 2 defines it."""
+    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: QColor) -> float:
+    channels = (color.redF(), color.greenF(), color.blueF())
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

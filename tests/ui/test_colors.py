@@ -10,19 +10,10 @@ import sys
 import numpy as np
 import pytest
 
-from tests.ui.color_vision import VISIONS, difference, seen
+from tests.ui.color_vision import VISIONS, contrast, difference, seen
 from wordpiece_studio.resources import resource_path
 from wordpiece_studio.ui.widgets import colors
-from wordpiece_studio.ui.widgets.colors import (
-    LOOKS,
-    Look,
-    TokenStyles,
-    contrast,
-    run_color,
-    shade_color,
-    token_colors,
-    token_text_color,
-)
+from wordpiece_studio.ui.widgets.colors import INKS, LOOKS, SHADES, Look, TokenStyles, run_color
 
 _TOKENS = ["[UNK]", "##a", "cha", "안녕", "字", "<img src=x>", "", "\ud800", *(f"##{number}" for number in range(300))]
 _PAIRS = [
@@ -39,13 +30,13 @@ looks = pytest.mark.parametrize("look", LOOKS)
 
 @looks
 def test_text_on_every_token_colour_is_readable(look: Look) -> None:
-    assert min(contrast(color, token_text_color(look)) for color in token_colors(look)) >= _LEAST_CONTRAST[look]
+    assert min(contrast(color, INKS[look]) for color in SHADES[look]) >= _LEAST_CONTRAST[look]
 
 
 @looks
 @pytest.mark.parametrize("vision", VISIONS)
 def test_any_two_token_colours_can_be_distinguished(look: Look, vision: str) -> None:
-    colors = [seen(color, vision) for color in token_colors(look)]
+    colors = [seen(color, vision) for color in SHADES[look]]
     assert min(difference(*pair) for pair in itertools.combinations(colors, 2)) >= _LEAST_DIFFERENCE
 
 
@@ -67,8 +58,8 @@ def test_edges_that_carry_meaning_are_visible_in_every_look(look: Look) -> None:
 
 @looks
 def test_tokens_use_all_colours(look: Look) -> None:
-    used = {shade_color(TokenStyles().of(token).shade, look).name() for token in _TOKENS}
-    assert used == {color.name() for color in token_colors(look)}
+    used = {SHADES[look][TokenStyles().of(token).shade].name() for token in _TOKENS}
+    assert used == {color.name() for color in SHADES[look]}
     assert len(used) == 8
 
 

@@ -149,7 +149,7 @@ def test_the_window_rests_with_all_that_compares_open(two: Studio) -> None:
     for action in (window.actions_.figures, window.actions_.words_apart, window.actions_.vocabulary_overlap):
         action.trigger()
     overlap, figures = window.runs_controller.overlap, window.session.figures
-    two.wait(lambda: overlap.said.startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
+    two.wait(lambda: overlap.said.text().startswith("A ") and window.corpus_pane.words_face.share != "", 30_000)
     two.wait(lambda: figures.rows()[0].figures is not None, 30_000)
     for width in (1024, 1366):
         window.resize(width, 768)
@@ -189,16 +189,16 @@ def test_the_overlap_of_the_vocabularies(two: Studio, qtmodeltester: ModelTester
             [f"Share in both, first {depth}", f"{share:.1%}"],
         ]
         two.wait(lambda expected=expected: lines() == expected, 30_000)
-        assert overlap.said == f"A at step {step} has {sizes[0]} tokens. Compared with:"
+        assert overlap.said.text() == f"A at step {step} has {sizes[0]} tokens. Compared with:"
     assert model.headerData(1, Qt.Orientation.Horizontal) == "B at step 7"
     overlap.close()
     window.model.seek(2)
     two.wait(lambda: not window.timeline_pane.is_stale)
     assert not window.session.overlaps.request
     overlap.begin()
-    two.wait(lambda: overlap.said.startswith("A at step 2 "), 30_000)
+    two.wait(lambda: overlap.said.text().startswith("A at step 2 "), 30_000)
     window.session.runs.set_compared(second, False)
-    two.wait(lambda: overlap.said.startswith("No runs are compared."), 30_000)
+    two.wait(lambda: overlap.said.text().startswith("No runs are compared."), 30_000)
     font = overlap.font()
     font.setPointSizeF(2 * font.pointSizeF())
     overlap.setFont(font)

@@ -91,7 +91,7 @@ def test_runs_of_other_libraries_are_tabs(studio: Studio, tmp_path: Path) -> Non
     best = run.library.best_segmentations("hugs")
     assert len(best) == 3
     studio.wait(lambda: all(f"{each.score:.3f}" in window.token_details_pane.body.facts.text() for each in best))
-    window.docks.restore()
+    window.docks.fill("")
     assert not window.actions_.train_further.isEnabled()
     window.actions_.next_merge.trigger()
     assert not model.is_busy

@@ -218,7 +218,10 @@ def _train(options: Mapping[str, Any]) -> None:
     figures = _held_out_figures(options, trainer)
     with shared.results(force=options["force"]):
         _write(options, trainer, origin, chosen)
-        _write_judged(options, figures, origin, chosen)
+        if options["held_out_model"] is not None and figures is not None:
+            run = figures.run
+            rest = Origin(merges=len(run.history), corpus=record_of_rest(origin.corpus))
+            _save(options["held_out_model"], run, rest, chosen, options["model_max_length"])
     seconds = time.monotonic() - started
     lines = [summary_words(trainer, options["output"], seconds)]
     lines += [] if figures is None else [held_out_words(figures)]
@@ -254,6 +257,7 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
     """Write the folder of the vocabulary, and, if requested, the words into it and all merges to a file."""
     output = Path(options["output"])
     length = options["model_max_length"]
+    run = TrainingRun(trainer.counts, trainer.config, trainer.history, trainer.stop_reason)
     exported = Exported(trainer.counts, trainer.config, trainer.history, trainer.current_step, origin, length)
     if options["bpe"]:
         reason = why_not_expressible(exported.tokenizer, is_bpe=True)
@@ -261,7 +265,13 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
             warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
-        _write_folder(output, trainer, origin, only, length)
+        _save(
+            output,
+            run,
+            origin,
+            _writable(trainer, only),
+            length,
+        )
     if options["with_counts"]:
         write_export("word-counts", exported, output / counts_name(trainer.counts))
     if options["history"] is not None:
@@ -270,24 +280,26 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
         write_merge_table(path, trainer.history, manifest=manifest)
 
 
-def _write_folder(
-    output: Path, trainer: Trainer, origin: Origin, only: Only | None, model_max_length: int
-) -> None:  # fmt: skip
-    counts, vocabulary = trainer.counts, trainer.vocabulary
+def _writable(trainer: Trainer, only: Only | None) -> Only | None:
+    """Return which files can be written: only tokenizer.json holds any token."""
     if only is None:
         try:
-            vocabulary_bytes(vocabulary.tokens)
+            vocabulary_bytes(trainer.vocabulary.tokens)
         except StudioError as error:  # the initial symbols could be written, and no one wants to train again
             warn(f"{error.what}. Only tokenizer.json is written.")
-            only = "tokenizer.json"
+            return "tokenizer.json"
+    return only
+
+
+def _save(folder: str | Path, run: TrainingRun, origin: Origin, only: Only | None, model_max_length: int) -> None:
     save_directory(
-        output,
-        vocabulary,
-        counts.normalizer,
-        counts.pre_tokenizer,
+        folder,
+        run.vocabulary,
+        run.counts.normalizer,
+        run.counts.pre_tokenizer,
         model_max_length=model_max_length,
-        config=trainer.config,
-        counts=counts,
+        config=run.config,
+        counts=run.counts,
         origin=origin,
         only=only,
     )
@@ -449,24 +461,3 @@ def _held_out_figures(options: Mapping[str, Any], trainer: Trainer) -> HeldOutFi
             report(f"Training with {objective} to compare", tokens, config.vocab_size)
 
         return held_out_figures(counts, text, config, run=run, progress=report_training)
-
-
-def _write_judged(
-    options: Mapping[str, Any], figures: HeldOutFigures | None, origin: Origin, only: Only | None
-) -> None:  # fmt: skip
-    """Write the vocabulary that was judged, if requested, with a manifest that says on what it was trained."""
-    folder = options["held_out_model"]
-    if folder is None or figures is None:
-        return
-    run = figures.run
-    save_directory(
-        folder,
-        run.vocabulary,
-        run.counts.normalizer,
-        run.counts.pre_tokenizer,
-        model_max_length=options["model_max_length"],
-        config=run.config,
-        counts=run.counts,
-        origin=Origin(merges=len(run.history), corpus=record_of_rest(origin.corpus)),
-        only=only,
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import judged_words, print_result, progress, warn
@@ -125,13 +125,12 @@ def write_by(
         warn(f"{reason}. Only {run.file_name} is written.")
     record = notes.record()
     shared.warn_of_known_text(options, record)
-    judged = _judged(options, config, run, counts)
+    judged, judged_counts, figures = _judged(options, config, run, counts)
     with shared.results(force=options["force"]):
         _write(options["output"], run, counts, record)
-        if options["held_out_model"] is not None and judged is not None:
-            _write(options["held_out_model"], judged.run, judged.counts, record_of_rest(record))
+        if options["held_out_model"] is not None:
+            _write(options["held_out_model"], judged, judged_counts, record_of_rest(record))
     seconds, output = time.monotonic() - started, options["output"]
-    figures = None if judged is None else judged.figures
     summary, words = _summary(run, counts, output, seconds, figures), _said(run, output, seconds, figures)
     print_result(summary, words, as_json=options["as_json"])
 
@@ -143,16 +142,13 @@ def _write(output: str, run: LibraryRun, counts: WordCounts, record: CorpusRecor
     atomic_write_all({target / name: data for name, data in files.items()}, folder=target)
 
 
-class _Judged(NamedTuple):
-    """A training, the words it was made from, and the figures of text that is not among them."""
+def _judged(
+    options: Mapping[str, Any], config: TrainingConfig, run: LibraryRun, counts: WordCounts
+) -> tuple[LibraryRun, WordCounts, TokenizerFigures | None]:
+    """Judge a training by another text, or one on the rest of the corpus by what is held out, or not at all.
 
-    run: LibraryRun
-    counts: WordCounts
-    figures: TokenizerFigures
-
-
-def _judged(options: Mapping[str, Any], config: TrainingConfig, run: LibraryRun, counts: WordCounts) -> _Judged | None:
-    """Judge a training by another text, or one on the rest of the corpus by what is held out; None if neither."""
+    Return what was judged, and the words that it was made from.
+    """
     is_held_out = options["held_out"]
     sources = shared.listed_sources(options) if is_held_out else None
     if sources is not None:
@@ -164,10 +160,10 @@ def _judged(options: Mapping[str, Any], config: TrainingConfig, run: LibraryRun,
     elif options["held_out_file"] is not None:
         sources = shared.held_out_source(options)
     else:
-        return None
+        return run, counts, None
     with progress() as report:
         found = evaluate(run.tokenizer(), sources, is_held_out=is_held_out, progress=report)
-    return _Judged(run, counts, found.figures[0])
+    return run, counts, found.figures[0]
 
 
 def trained_by(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from wordpiece_studio.cli.messages import print_result, progress, warn
-from wordpiece_studio.cli.options import TEXT, JsonOption, WordCountsOption, option, report_counting
+from wordpiece_studio.cli.options import JsonOption, ProcessesOption, WordCountsOption, report_counting
 from wordpiece_studio.cli.parameters import Argument
 from wordpiece_studio.system.printable import display_name, printable
 
@@ -34,10 +34,7 @@ def verify_command(
     ] = None,
     as_json: JsonOption = False,
     word_counts: WordCountsOption = False,
-    processes: Annotated[
-        int | None,
-        option("Count in this many processes at once.", TEXT, metavar="N", show_default="as many as pay off"),
-    ] = None,
+    processes: ProcessesOption = None,
 ) -> int:
     """Train again, and report for each exported file whether its bytes agree. The exit code is 0 if all do."""
     from wordpiece_studio.storage.verification import verify  # no other command needs it

@@ -40,6 +40,7 @@ class Actions(QObject):
         self._theme = theme
         self._icons: dict[QAction, str] = {}
         self._tips: dict[QAction, str] = {}
+        self._reasons: dict[QAction, str] = {}
         self.entries: list[MenuEntry] = []  # of the menu that is being made; in the end, the menus of the bar
         with self._menu(self.tr("&File")):
             self._make_file_actions()
@@ -63,6 +64,13 @@ class Actions(QObject):
     def usual_tip(self, action: QAction) -> str:
         """Return the tooltip that a command has while it is available."""
         return self._tips[action]
+
+    def set_reason(self, action: QAction, reason: str) -> None:
+        """Disable `action` and say why; with an empty reason enable it."""
+        if self._reasons.get(action) != reason:  # they are set again whenever a training makes progress
+            self._reasons[action] = reason
+            action.setEnabled(not reason)
+            set_plain_tooltip(action, f"{self._tips[action]}\n{reason}" if reason else self._tips[action])
 
     # -- files and edits
 
@@ -401,22 +409,6 @@ class Actions(QObject):
         for action, name in self._icons.items():
             color = self._theme.accent_text if action is self.train else self._theme.text
             action.setIcon(icon(name, color, self._theme.faint))
-
-
-class ActionReasons:
-    """Remembers each command's reason: reasons are set again whenever a training makes progress."""
-
-    def __init__(self, actions: Actions) -> None:
-        self._actions = actions
-        self._reasons: dict[QAction, str] = {}
-
-    def set_reason(self, action: QAction, reason: str) -> None:
-        """Disable `action` and say why; with an empty reason enable it."""
-        if self._reasons.get(action) != reason:
-            self._reasons[action] = reason
-            action.setEnabled(not reason)
-            usual = self._actions.usual_tip(action)
-            set_plain_tooltip(action, f"{usual}\n{reason}" if reason else usual)
 
 
 class Menus(QObject):

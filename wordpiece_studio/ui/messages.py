@@ -24,7 +24,7 @@ from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown
 from wordpiece_studio.ui.widgets.screen_room import room_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from PySide6.QtGui import QEnterEvent
@@ -205,9 +205,11 @@ class Banner(QFrame):
         self._theme = theme
         self.can_come_back = False  # the last message has gone, and still holds
         self._waits = False
+        self.act: Callable[[], None] | None = None  # what the button does, if not another sees to it
         self._label = plain_label("", self, wrap=True)
         self._button = QPushButton(self)
         self._button.clicked.connect(self.action_requested)
+        self.action_requested.connect(lambda: self.act() if self.act is not None else None)
         self._close_button = tool_button("", self.tr("Dismiss this message"), self)
         self._close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self._timer = single_shot(self, self._leave)
@@ -226,9 +228,16 @@ class Banner(QFrame):
         return self._label.text() if not self.isHidden() else ""
 
     def show_message(
-        self, text: str, kind: BannerKind = "info", action: str = "", *, needs_answer: bool = True
+        self,
+        text: str,
+        kind: BannerKind = "info",
+        action: str = "",
+        act: Callable[[], None] | None = None,
+        *,
+        needs_answer: bool = True,
     ) -> None:
-        """Show `text`, and a button with the text `action` if there is one; `needs_answer`: it waits for the button."""
+        """Show `text`, and a button with the text `action` that does `act`; `needs_answer`: it waits for the button."""
+        self.act = act
         self.setProperty("kind", kind)
         self.style().unpolish(self)
         self.style().polish(self)

@@ -97,7 +97,8 @@ class Workspace(QMainWindow):
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
         self._put_together()
-        self.menus = Menus(self.menuBar(), self.actions_, self.docks.toggles())
+        toggles = [panel.toggle_action for panel in self.docks.panels]
+        self.menus = Menus(self.menuBar(), self.actions_, toggles)
         self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane | CorpusPane, ...]:

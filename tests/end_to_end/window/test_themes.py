@@ -30,13 +30,13 @@ from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.settings import SettingsStore
 from wordpiece_studio.session.table_model import VALUE_ROLE
-from wordpiece_studio.ui.layouts import LAYOUTS
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartChoice
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
 from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
 from wordpiece_studio.ui.panes.tokenization.why_here import UnknownBox
 from wordpiece_studio.ui.widgets.chip_area import ChipArea
+from wordpiece_studio.ui.widgets.dock_area import LAYOUTS
 from wordpiece_studio.ui.widgets.pane import PaneArea
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.theme import Theme, ThemeChoice

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QWidget
 
-from wordpiece_studio.ui.layouts import LAYOUTS
+from wordpiece_studio.ui.widgets.dock_area import LAYOUTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ def test_tab_goes_through_all_that_is_seen_from_part_to_part(studio: Studio, nam
     ]
     assert not nameless
     order = [part for part in dict.fromkeys(pane_of(window, each) for each in found) if part]
-    seen = [panel.objectName() for panel in window.docks.panels if panel.is_in_front]
+    seen = [panel.objectName() for panel in window.docks.panels if panel.isVisible()]
     wanted = [panel.objectName() for panel in window.docks.parts() if panel in window.docks.panels]
     parts = [*(["bar"] if window.bar.isVisible() else []), *(part for part in wanted if part in seen)]
     assert order == ["timeline", *parts[:-1]]  # it began in the last one

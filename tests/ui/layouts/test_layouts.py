@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QTabBar, QToolButton, QWidget
 
 from wordpiece_studio.session.run import Selection
 from wordpiece_studio.session.settings import SavedLayout, SettingsStore
-from wordpiece_studio.ui.layouts import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.main_window import MainWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import FaceBar
 from wordpiece_studio.ui.panes.scoreboard.candidates_view import CandidatesView
+from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, TEACH, demo_text_size
 from wordpiece_studio.ui.workspace import PANES
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def panel_tabs(window: MainWindow) -> list[QTabBar]:
 
 
 def in_front(window: MainWindow) -> set[str]:
-    return {panel.objectName() for panel in window.docks.panels if panel.is_in_front}
+    return {panel.objectName() for panel in window.docks.panels if panel.isVisible()}
 
 
 def choose(window: MainWindow, name: str) -> None:
@@ -141,7 +141,7 @@ def test_arrow_keys_go_from_tab_to_tab_and_leave_the_step(studio: Studio) -> Non
     bar.setFocus()
     QTest.keyClick(bar, Qt.Key.Key_Right)
     assert bar.tabText(bar.currentIndex()) == "Vocabulary"
-    assert studio.window.docks.panel("vocabulary").is_in_front
+    assert studio.window.docks.panel("vocabulary").isVisible()
     assert studio.window.model.step == 12
 
 
@@ -225,7 +225,7 @@ def test_every_edge_can_be_dragged_and_the_panels_still_fill_the_area(
     assert (first.size(), second.size()) == (old[before] + grown, old[after] - grown)
     drag(edge, QPoint(-5000, -5000))  # as far as it goes
     assert first.size() == old[before].boundedTo(first.size())
-    seen = [panel for panel in docks.panels if panel.is_in_front]
+    seen = [panel for panel in docks.panels if panel.isVisible()]
     assert all(docks.rect().contains(panel.geometry()) for panel in seen)
     assert not any(a.geometry().intersects(b.geometry()) for a, b in combinations(seen, 2))
 
@@ -319,7 +319,7 @@ def double_click_title(window: MainWindow, name: str) -> None:
 
 
 def sizes(window: MainWindow) -> dict[str, QSize]:
-    return {panel.objectName(): panel.size() for panel in window.docks.panels if panel.is_in_front}
+    return {panel.objectName(): panel.size() for panel in window.docks.panels if panel.isVisible()}
 
 
 @pytest.mark.parametrize("name", PANES)

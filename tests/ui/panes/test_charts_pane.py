@@ -16,6 +16,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel, QTabWidget
 
 from tests.sampling import some_pairs
+from tests.ui.color_vision import contrast
 from wordpiece_studio.corpus.counts import WordCounts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.held_out_judging import HeldOutFigure
@@ -25,7 +26,7 @@ from wordpiece_studio.session.run import Selection, TrainerState
 from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
-from wordpiece_studio.ui.widgets.colors import LOOKS, contrast
+from wordpiece_studio.ui.widgets.colors import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
-_Offer = Literal["", "agree", "locate", "count", "reload"]
 _MOST_NAMED = 3
 _OPEN, _YES = QMessageBox.StandardButton.Open, QMessageBox.StandardButton.Yes
 _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet *.gz *.xz *.bz2 *.zst"
@@ -399,10 +398,10 @@ class CorpusOnDisk(QObject):
         self._elsewhere.agreed.connect(self._begin_anew)
         self.gone: tuple[str, ...] = ()  # the paths of the missing files
         self._changed: tuple[str, ...] = ()
-        self._offer: _Offer = ""
+        self._offers_to_read = False  # files elsewhere
         self._action.setEnabled(False)
         self._action.triggered.connect(self._ask_where_they_are)
-        self._banner.action_requested.connect(self._on_banner_action_requested)
+        self._banner.action_requested.connect(lambda: self._elsewhere.ask() if self._offers_to_read else None)
         references.checked.connect(lambda found: self._take_state(found.gone, found.changed))
         references.found.connect(self._on_references_found)
         document.reset.connect(self._begin_anew)
@@ -440,8 +439,8 @@ class CorpusOnDisk(QObject):
 
     def _offer_to_read(self) -> None:
         if self._elsewhere.offer():
-            self._offer = "agree"
-        elif self._offer == "agree":
+            self._offers_to_read = True
+        elif self._offers_to_read:
             self._forget()
 
     def _begin_anew(self) -> None:
@@ -460,7 +459,7 @@ class CorpusOnDisk(QObject):
                 self._watch.take(path)
 
     def _forget(self) -> None:
-        self.gone, self._changed, self._offer = (), (), ""
+        self.gone, self._changed, self._offers_to_read = (), (), False
         self._action.setEnabled(False)
         self._banner.clear()
 
@@ -488,14 +487,12 @@ class CorpusOnDisk(QObject):
             self._mark()  # counts that were taken over mark all files as counted
 
     def _show(self, gone: Sequence[str], changed: Sequence[str]) -> None:
-        self._offer = ""
+        self._offers_to_read = False
         if self._document.unagreed:
             self._offer_to_read()
         elif gone:
-            self._offer = "locate"
-            self._banner.show_message(self._gone_words(gone), "warning", self._action.text().replace("&", ""))
+            self._offer_to_locate(self._gone_words(gone))
         elif changed and self._document.is_files:
-            self._offer = "count"
             words = plural(
                 len(changed),
                 "This file changed on disk after it was counted: {names}. The word counts and merges shown are from "
@@ -503,14 +500,15 @@ class CorpusOnDisk(QObject):
                 "These files changed on disk after they were counted: {names}. The word counts and merges shown are "
                 "from the earlier versions.",
             )
-            self._banner.show_message(words.format(names=_names(changed)), "warning", self.tr("Count again"))
+            words = words.format(names=_names(changed))
+            self._banner.show_message(words, "warning", self.tr("Count again"), self._count_again)
         elif changed:
-            self._offer = "reload"
             words = self.tr("Another program changed “{name}” on disk. Your own text is shown; dismiss this message to "
                             "keep it.")  # fmt: skip
             if self._document.is_modified:
                 words += " " + self.tr("Reloading replaces your edits; Undo brings them back.")
-            self._banner.show_message(words.format(name=_names(changed)), "warning", self.tr("Reload"))
+            words = words.format(name=_names(changed))
+            self._banner.show_message(words, "warning", self.tr("Reload"), self._reload)
         else:
             self._banner.clear()
 
@@ -523,18 +521,12 @@ class CorpusOnDisk(QObject):
         path = display_name(gone[0]) if len(gone) == 1 else _names(gone)
         return words.format(number=number_text(len(gone)), path=path)
 
-    def _on_banner_action_requested(self) -> None:
-        if self._offer == "agree":
-            self._elsewhere.ask()
-        elif self._offer == "locate":
-            self._ask_where_they_are()
-        elif self._offer == "count":
-            self._offer = ""
-            self._banner.clear()
-            self._counting.count_again()
-        elif self._offer == "reload":
-            self._offer = ""
-            self._reload()
+    def _offer_to_locate(self, words: str) -> None:
+        self._banner.show_message(words, "warning", self._action.text().replace("&", ""), self._ask_where_they_are)
+
+    def _count_again(self) -> None:
+        self._banner.clear()
+        self._counting.count_again()
 
     def _reload(self) -> None:
         document, path = self._document, self._document.path
@@ -574,15 +566,12 @@ class CorpusOnDisk(QObject):
             return
         is_file = answer == _YES.value
         title = self.tr("Choose the file") if is_file else self.tr("Look in this folder and its subfolders")
-        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, self._nearest_folder())
+        nearest = next((folder for folder in Path(self.gone[0]).parents if folder.is_dir()), None)
+        dialog = place_dialog(self._window, title, QFileDialog.AcceptMode.AcceptOpen, nearest)
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFile if is_file else modes.Directory)
         dialog.fileSelected.connect(self._take_place if is_file else self._search_in)
         dialog.open()
-
-    def _nearest_folder(self) -> Path | None:
-        """Return the nearest folder above the first missing file that still exists."""
-        return next((folder for folder in Path(self.gone[0]).parents if folder.is_dir()), None)
 
     def _take_place(self, path: str) -> None:
         if self.gone:
@@ -597,9 +586,7 @@ class CorpusOnDisk(QObject):
             self._take_places(places)
         if moved.missing:
             words = self.tr("Not found in that folder: {names}. Choose another folder.")
-            self._offer = "locate"
-            action = self._action.text().replace("&", "")
-            self._banner.show_message(words.format(names=_names(moved.missing)), "warning", action)
+            self._offer_to_locate(words.format(names=_names(moved.missing)))
 
     def _take_places(self, places: dict[str, str]) -> None:
         """Read files from their new places; their counts stay valid as long as they are the same files."""

@@ -13,7 +13,6 @@ from PySide6.QtCore import QObject, Signal
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import id_of_token
 from wordpiece_studio.session.step_marks import one_line
-from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
 
@@ -44,7 +43,6 @@ class StepController(QObject):
         self._changes = window.session.changes
         self._actions = window.actions_
         self._pane = window.timeline_pane
-        self._reasons = ActionReasons(self._actions)
         self.editor: BreakpointEditor | None = None  # once it was opened
         self.bookmarks: BookmarksDialog | None = None
         self._connect_moves()
@@ -195,7 +193,7 @@ class StepController(QObject):
         self._enable_marks()
 
     def _enable_moves(self) -> None:
-        model, actions, set_reason = self._model, self._actions, self._reasons.set_reason
+        model, actions, set_reason = self._model, self._actions, self._actions.set_reason
         at_start = "" if model.step > 0 else self.tr("The current step is before the first merge")
         at_end = "" if not model.is_at_head else self.tr("The current step is the last merge")
         for action in (actions.previous_merge, actions.first_merge, actions.ten_back):
@@ -222,7 +220,7 @@ class StepController(QObject):
         return self.tr("No step in this direction changes the live text")
 
     def _enable_marks(self) -> None:
-        model, marks, actions, set_reason = self._model, self._marks, self._actions, self._reasons.set_reason
+        model, marks, actions, set_reason = self._model, self._marks, self._actions, self._actions.set_reason
         no_run = "" if model.history is not None else self.tr("Nothing has been trained yet")
         no_breakpoint = "" if marks.watch.is_set else self.tr("No breakpoint is set")
         runs = self.tr("Already running: pause the training to stop") if marks.run.is_waiting else ""

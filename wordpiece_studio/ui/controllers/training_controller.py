@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject
 from PySide6.QtWidgets import QMessageBox
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import TrainingConfig
     from wordpiece_studio.ui.workspace import Workspace
 
-_BannerAction = Literal["", "size", "further"]
 _LEAST_BYTES = 1_000_000  # of a corpus for which the need is shown
 _MUCH = 0.8  # of the free memory
 
@@ -66,7 +65,6 @@ class TrainingController(QObject):
         self._wants_one_merge = False  # begin paused and learn one merge
         self._next_is_automatic = True
         self._step_wanted: int | None = None  # where to go when the run has ended
-        self._banner_action: _BannerAction = ""
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
         self._pause_icon: tuple[str, QColor, QColor] | None = None
@@ -87,7 +85,6 @@ class TrainingController(QObject):
         actions.objectives.triggered.connect(lambda action: self._settings.choose(objective=action.data()))
         actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
         actions.train_as_you_type.toggled.connect(self._train_as_you_type)
-        self._banner.action_requested.connect(self._on_banner_action_requested)
         self._window.theme.changed.connect(self._show_state)  # its icons have other colours
 
     def _connect_session(self) -> None:
@@ -130,9 +127,10 @@ class TrainingController(QObject):
         """Say why there is no next merge, and offer to go on."""
         reason = why_not_further(self._model)
         if reason:
-            self._say(reason, "info")
+            self._banner.show_message(reason)
         else:
-            self._say(outcome_words(self._model), "info", self.tr("Train further…"), "further")
+            words, further = outcome_words(self._model), self.tr("Train further…")
+            self._banner.show_message(words, "info", further, self._press_train_further)
 
     # -- commands
 
@@ -156,13 +154,14 @@ class TrainingController(QObject):
         else:
             self._model.stop()
 
-    def _on_banner_action_requested(self) -> None:
+    def _press_train_further(self) -> None:
         self._banner.clear()
-        if self._banner_action == "size":
-            self._settings.set_target_size(self._size_offered)
-            self._actions.train.trigger()
-        elif self._banner_action == "further":
-            self._actions.train_further.trigger()
+        self._actions.train_further.trigger()
+
+    def _train_to_size_offered(self) -> None:
+        self._banner.clear()
+        self._settings.set_target_size(self._size_offered)
+        self._actions.train.trigger()
 
     # -- training further
 
@@ -243,7 +242,7 @@ class TrainingController(QObject):
         self._is_waiting = False
         one_merge, self._wants_one_merge = self._wants_one_merge, False
         if not len(counts):
-            self._say(why_no_words(counts), "warning")
+            self._banner.show_message(why_no_words(counts), "warning")
             self._show_state()
             return
         try:
@@ -276,7 +275,7 @@ class TrainingController(QObject):
         self._settings.suggestion.note_training()
         self._bar.settings.set_size_wrong(False)
         if not self._model.origin.is_automatic and (words := notice_words(self._model.notices)):
-            self._say(words, "info")
+            self._banner.show_message(words)
 
     def _on_model_state_changed(self, state: TrainerState) -> None:
         if state is TrainerState.PAUSED and self._step_wanted == -1:
@@ -287,7 +286,7 @@ class TrainingController(QObject):
                 self._model.seek(self._step_wanted)
                 self._step_wanted = None
             if not self._model.origin.is_automatic and (words := why_nothing_was_learned(self._model)):
-                self._say(words, "info")
+                self._banner.show_message(words)
             self._catch_up()
         self._show_state()
 
@@ -319,7 +318,7 @@ class TrainingController(QObject):
 
     def _on_settings_changed(self) -> None:
         self._show_objective()
-        if self._banner_action == "size":
+        if self._banner.act == self._train_to_size_offered:
             self._banner.clear()
         self._needs.look()
         self._check_size()
@@ -335,15 +334,9 @@ class TrainingController(QObject):
             self._size_offered = next_size(max(2 * minimum, words // 2))
             self._bar.settings.set_size_wrong(True)
             action = self.tr("Train to {size:,}").format(size=self._size_offered)
-            self._say(str(error), "error", action, "size")
+            self._banner.show_message(str(error), "error", action, self._train_to_size_offered)
         else:
-            self._say(str(error), "error")
-
-    def _say(
-        self, text: str, kind: Literal["info", "warning", "error"], action: str = "", meaning: _BannerAction = ""
-    ) -> None:
-        self._banner_action = meaning
-        self._banner.show_message(text, kind, action)
+            self._banner.show_message(str(error), "error")
 
     def _show_state(self) -> None:
         """Show the state of the model and of the run in the bar and the commands."""

@@ -25,7 +25,7 @@ from shiboken6 import isValid
 
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.timers import later
-from wordpiece_studio.ui.layouts import LAYOUTS, demo_text_size
+from wordpiece_studio.ui.widgets.dock_area import LAYOUTS, demo_text_size
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.pane import Panel
 from wordpiece_studio.ui.widgets.screen_room import room_for
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QAction
 
-    from wordpiece_studio.ui.layouts import LayoutName
+    from wordpiece_studio.ui.widgets.dock_area import LayoutName
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -327,7 +327,7 @@ class ViewController(QObject):
             return True
         if isinstance(event, QKeyEvent) and watched is self._window and self._docks.filling:
             if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Escape:
-                self._docks.restore()
+                self._docks.fill("")
                 return True
             return keep(event, (Qt.Key.Key_Escape,))
         if event.type() == QEvent.Type.WindowStateChange and watched is self._window:

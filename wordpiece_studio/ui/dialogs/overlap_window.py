@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QHideEvent, QShowEvent
 
@@ -51,19 +51,14 @@ class OverlapModel(RecordTableModel["Line"]):
         self.endResetModel()
 
     def _set_lines(self, shown: ComparedStep, found: Sequence[VocabularyOverlap]) -> list[Line]:
-        names = (
-            self.tr("Tokens"), self.tr("Tokens in both"), self.tr("Only in {run}"), self.tr("Only in the other"),
-            self.tr("Share in both, all tokens"),
-        )  # fmt: skip
-        numbers = [
-            (
-                number_text(each.sizes[1]), number_text(each.shared), number_text(each.sizes[0] - each.shared),
-                number_text(each.sizes[1] - each.shared), _percent(each.share),
-            )
-            for each in found
-        ]  # fmt: skip
-        columns = zip(*numbers, strict=True) if numbers else iter([()] * len(names))
-        return [(name.format(run=shown.label), *line) for name, line in zip(names, columns, strict=True)]
+        lines: tuple[tuple[str, Callable[[VocabularyOverlap], str]], ...] = (
+            (self.tr("Tokens"), lambda each: number_text(each.sizes[1])),
+            (self.tr("Tokens in both"), lambda each: number_text(each.shared)),
+            (self.tr("Only in {run}"), lambda each: number_text(each.sizes[0] - each.shared)),
+            (self.tr("Only in the other"), lambda each: number_text(each.sizes[1] - each.shared)),
+            (self.tr("Share in both, all tokens"), lambda each: _percent(each.share)),
+        )
+        return [(name.format(run=shown.label), *map(text, found)) for name, text in lines]
 
     def _rank_lines(self, found: Sequence[VocabularyOverlap]) -> list[Line]:
         by_depth = [dict(each.by_rank) for each in found]
@@ -100,7 +95,7 @@ class OverlapWindow(ScreenDialog):
         self._session = session
         self._search = session.overlaps
         self.model = OverlapModel(self)
-        self._said = plain_label("", self, wrap=True)
+        self.said = plain_label("", self, wrap=True)
         self._note = plain_label("", self, role="hint", wrap=True)
         self._table = _OverlapTable(self)
         self._table.setAccessibleName(self.windowTitle())
@@ -109,18 +104,13 @@ class OverlapWindow(ScreenDialog):
         self._table.restyle()
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         layout = QVBoxLayout(self)
-        layout.addWidget(self._said)
+        layout.addWidget(self.said)
         layout.addWidget(self._table, 1)
         layout.addWidget(self._note)
         self._timer = single_shot(self, self._show)
         for changed in (self._search.finished, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
-
-    @property
-    def said(self) -> str:
-        """What stands above the table."""
-        return self._said.text()
 
     def begin(self) -> None:
         """Show the window in front."""
@@ -134,7 +124,7 @@ class OverlapWindow(ScreenDialog):
             return
         if run is None or not others:
             self._search.stop()
-            set_plain_text(self._said, self.tr("No runs are compared. Select “Compare” on the tab of another run."))
+            set_plain_text(self.said, self.tr("No runs are compared. Select “Compare” on the tab of another run."))
         else:
             shown = ComparedStep(run, session.model.step)
             self._search.ask(shown, *others, at_once=session.model.state is not TrainerState.TRAINING)
@@ -148,7 +138,7 @@ class OverlapWindow(ScreenDialog):
         self.model.show_overlaps(shown, others, found)
         size = found[0].sizes[0]
         text = plural(size, "{run} has 1 token. Compared with:", "{run} has {number} tokens. Compared with:")
-        set_plain_text(self._said, text.format(run=where_text(shown), number=number_text(size)))
+        set_plain_text(self.said, text.format(run=where_text(shown), number=number_text(size)))
         note = self.tr("“First” means the lowest IDs. To list the tokens that are only in {run}, choose “Only in this "
                        "run” above the vocabulary.")  # fmt: skip
         set_plain_text(self._note, note.format(run=shown.label))

@@ -277,8 +277,7 @@ class Palette(QFrame):
     It is part of the window, not a window of its own: it cannot lie beside it, and closes when it loses the focus.
     """
 
-    text_changed = Signal(object)
-    """What was typed, a str."""
+    text_changed = Signal(str)
     chosen = Signal(object)
     """The :class:`Entry` that was chosen, an available one."""
 

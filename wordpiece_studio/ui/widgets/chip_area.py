@@ -10,17 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
-    QFocusEvent,
-    QHelpEvent,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QResizeEvent,
-)
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QHelpEvent, QPainter
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QSizePolicy, QToolTip, QWidget
 
 from wordpiece_studio.ui.widgets.chip_style import ChipStyle
@@ -30,6 +20,8 @@ from wordpiece_studio.ui.widgets.token_text import token_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPaintEvent, QResizeEvent
 
     from wordpiece_studio.ui.widgets.chip_style import FlowItem
     from wordpiece_studio.ui.widgets.theme import Theme
@@ -45,12 +37,7 @@ Place = TypeVar("Place")
 class ChipArea(QAbstractScrollArea, Generic[Place]):
     """Chips, one of which is under the keyboard cursor; subclasses implement the methods in the first part.
 
-    "In the contents" means: in pixels from the corner of what scrolls.
-
-    Parameters
-    ----------
-    points
-        How much larger the font is than the window's.
+    "In the contents" means: in pixels from the corner of what scrolls. The font is `points` larger than the window's.
     """
 
     chosen = Signal(object)
@@ -173,8 +160,7 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
         if rect is not None:
             self._update_scroll_bars()
             self._scroll_to(self._with_surroundings(rect))
-        self._update_accessibility()
-        self.viewport().update()
+        self._show_cursor()
 
     def _with_surroundings(self, rect: QRectF) -> QRectF:
         """Return what should be in view together with the chip in `rect`."""
@@ -198,11 +184,13 @@ class ChipArea(QAbstractScrollArea, Generic[Place]):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
-        self._update_accessibility()
-        self.viewport().update()
+        self._show_cursor()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
         self._update_accessibility()
         self.viewport().update()
 
@@ -292,20 +280,12 @@ def lay_out(words: Sequence[Sequence[float]], width: float, spacing: FlowSpacing
 
 
 class ChipFlow(ChipArea[int]):
-    """Items from left to right, in as many lines as they need; a place is the index of an item.
-
-    Parameters
-    ----------
-    points
-        How much larger the font is than the window's.
-    gap
-        The distance in pixels between two items.
-    """
+    """Items from left to right, `gap` pixels apart, in as many lines as they need; a place is the index of an item."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, *, points: float = 0, gap: float = 5) -> None:
         super().__init__(theme, parent, points=points)
         self._gap = gap
-        self._items: tuple[FlowItem, ...] = ()
+        self.items: tuple[FlowItem, ...] = ()
         self._rects: list[QRectF] = []
         self._name = ""
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # until there is something to choose
@@ -316,16 +296,12 @@ class ChipFlow(ChipArea[int]):
         self.setSizePolicy(policy)
         self.hide()  # while there is nothing to show
 
-    @property
-    def items(self) -> tuple[FlowItem, ...]:
-        return self._items
-
     def show_items(self, items: Sequence[FlowItem], name: str) -> None:
         """Show these items; `name` is their accessible name."""
-        if (tuple(items), name) == (self._items, self._name):
+        if (tuple(items), name) == (self.items, self._name):
             return
-        is_same = [item.target for item in items] == [item.target for item in self._items]
-        self._items, self._name = tuple(items), name
+        is_same = [item.target for item in items] == [item.target for item in self.items]
+        self.items, self._name = tuple(items), name
         if not is_same:
             self._current = self._place_for(Qt.Key.Key_Home)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus if self._current is None else Qt.FocusPolicy.StrongFocus)
@@ -347,7 +323,7 @@ class ChipFlow(ChipArea[int]):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self.height_of(self._items, width)
+        return self.height_of(self.items, width)
 
     def height_of(self, items: Sequence[FlowItem], width: int) -> int:
         """Return the height in pixels that items need at a width in pixels."""
@@ -361,10 +337,10 @@ class ChipFlow(ChipArea[int]):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._rects = self._placed(self._items, self.width())
+        self._rects = self._placed(self.items, self.width())
 
     def _lay_out(self) -> None:
-        self._rects = self._placed(self._items, self.width())
+        self._rects = self._placed(self.items, self.width())
         self.updateGeometry()
 
     def _placed(self, items: Sequence[FlowItem], width: int) -> list[QRectF]:
@@ -382,7 +358,7 @@ class ChipFlow(ChipArea[int]):
     # -- items
 
     def _place_for(self, key: Qt.Key) -> int | None:
-        choices = [place for place, item in enumerate(self._items) if item.target is not None]
+        choices = [place for place, item in enumerate(self.items) if item.target is not None]
         if not choices:
             return None
         at = choices.index(self._current) if self._current in choices else 0
@@ -390,20 +366,20 @@ class ChipFlow(ChipArea[int]):
         return choices[max(0, min(steps.get(key, at + 1), len(choices) - 1))]
 
     def _target(self, place: int) -> object:
-        return self._items[place].target
+        return self.items[place].target
 
     def _said(self, place: int) -> str:
-        item = self._items[place]
+        item = self.items[place]
         return item.tip if item.tip.startswith(item.text) else f"{token_text(item.text)}. {item.tip}"
 
     def _said_of_all(self) -> str:
-        return " ".join(token_text(item.text) for item in self._items[:_MOST_SPOKEN])
+        return " ".join(token_text(item.text) for item in self.items[:_MOST_SPOKEN])
 
     def _tip(self, place: int) -> str:
-        return self._items[place].tip
+        return self.items[place].tip
 
     def _paint(self, painter: QPainter, _seen: QRectF) -> None:
         current = self._current if self.hasFocus() else None
-        for place, (item, rect) in enumerate(zip(self._items, self._rects, strict=True)):
+        for place, (item, rect) in enumerate(zip(self.items, self._rects, strict=True)):
             painter.setClipRect(rect.adjusted(-1, -1, 1, 1))  # a long one may be clipped
             self._style.paint_item(painter, rect, item, is_current=place == current)

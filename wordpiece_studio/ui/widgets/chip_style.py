@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -45,24 +46,14 @@ _CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 @dataclass(frozen=True, slots=True)
 class ChipLook:
-    """What is special about a chip.
+    """What is special about a chip."""
 
-    Attributes
-    ----------
-    unknown, selected, current, faded
-        Not in the vocabulary, selected, under the keyboard cursor, not in effect.
-    continues
-        It continues a word that another chip began.
-    fresh
-        Its token was born at the step that is shown.
-    """
-
-    unknown: bool = False
+    unknown: bool = False  # not in the vocabulary
     selected: bool = False
-    current: bool = False
-    faded: bool = False
-    continues: bool = False
-    fresh: bool = False
+    current: bool = False  # under the keyboard cursor
+    faded: bool = False  # not in effect
+    continues: bool = False  # a word that another chip began
+    fresh: bool = False  # its token was born at the step that is shown
 
 
 PLAIN_CHIP = ChipLook()
@@ -70,34 +61,15 @@ PLAIN_CHIP = ChipLook()
 
 @dataclass(frozen=True, slots=True)
 class FlowItem:
-    """A chip, or what stands beside chips.
-
-    Attributes
-    ----------
-    text
-        The text to show.
-    kind
-        ``"chip"``: a token. ``"word"``: a word in a frame. ``"link"``: text to choose. ``"text"``: muted text.
-        ``"value"``: ordinary text. ``"strong"``: bold text.
-    target
-        What it stands for; None if it cannot be chosen.
-    tip
-        The tooltip.
-    faded
-        Whether it does not exist yet at the step shown.
-    selected
-        Whether it is the selection.
-    fresh
-        Whether it was born at the step that is shown.
-    """
+    """A chip, which is a token; or beside it a word in a frame, a link to choose, or muted, ordinary or bold text."""
 
     text: str
     kind: Literal["chip", "word", "link", "text", "value", "strong"] = "text"
-    target: object = None
+    target: object = None  # what it stands for; None if it cannot be chosen
     tip: str = ""
-    faded: bool = False
+    faded: bool = False  # it does not exist yet at the step that is shown
     selected: bool = False
-    fresh: bool = False
+    fresh: bool = False  # it was born at the step that is shown
 
     @property
     def shown(self) -> str:
@@ -114,31 +86,19 @@ class ChipStyle:
         self.strong_font = theme.font(points, bold=True)
         self.caption_font = theme.font(points - 2)
         self._metrics = QFontMetricsF(self.font)
-        self._caption_metrics = QFontMetricsF(self.caption_font)
-        self._widths: dict[str, float] = {}
-        self._caption_widths: dict[str, float] = {}
-        self._text_widths: dict[tuple[str, bool], float] = {}
+        self.width = cache(self._width)
+        """The width in pixels of the chip of a token."""
+        caption_metrics = QFontMetricsF(self.caption_font)
+        self.caption_width = lru_cache(_MOST_WIDTHS)(caption_metrics.horizontalAdvance)  # offsets never repeat
+        """The width in pixels of a line of text under a chip."""
+        self._text_width = lru_cache(_MOST_WIDTHS)(self._metrics.horizontalAdvance)
+        self._strong_width = lru_cache(_MOST_WIDTHS)(QFontMetricsF(self.strong_font).horizontalAdvance)
         self._pictures: dict[tuple[str, TokenStyle, ChipLook, float, float], QPixmap] = {}
         self.height = round(self._metrics.height() + 7)
-        self.caption_height = round(self._caption_metrics.height())
+        self.caption_height = round(caption_metrics.height())
 
-    def width(self, token: str) -> float:
-        """Width of the chip of this token in pixels."""
-        width = self._widths.get(token)
-        if width is None:
-            width = max(self._metrics.horizontalAdvance(token_text(token)) + 2 * _PADDING, 22.0)
-            self._widths[token] = width
-        return width
-
-    def caption_width(self, caption: str) -> float:
-        """Width of a line of text under a chip in pixels."""
-        width = self._caption_widths.get(caption)
-        if width is None:
-            if len(self._caption_widths) > _MOST_WIDTHS:  # offsets in a long text never repeat
-                self._caption_widths.clear()
-            width = self._caption_metrics.horizontalAdvance(caption)
-            self._caption_widths[caption] = width
-        return width
+    def _width(self, token: str) -> float:
+        return max(self._metrics.horizontalAdvance(token_text(token)) + 2 * _PADDING, 22.0)
 
     def paint(self, painter: QPainter, rect: QRectF, token: str, look: ChipLook = PLAIN_CHIP) -> None:
         """Draw the chip of this token into `rect`; the painter has the chips' font afterwards."""
@@ -207,12 +167,7 @@ class ChipStyle:
         """Width of an item in pixels."""
         if item.kind == "chip":
             return self.width(item.text)
-        key = item.shown, item.kind == "strong"
-        width = self._text_widths.get(key)
-        if width is None:
-            if len(self._text_widths) > _MOST_WIDTHS:
-                self._text_widths.clear()
-            width = self._text_widths[key] = QFontMetricsF(self._font_of(item)).horizontalAdvance(item.shown) + 1
+        width = (self._strong_width if item.kind == "strong" else self._text_width)(item.shown) + 1
         return width + 2 * _PADDING if item.kind in ("word", "link") else width
 
     def paint_item(self, painter: QPainter, rect: QRectF, item: FlowItem, *, is_current: bool = False) -> None:
@@ -291,14 +246,8 @@ Variants = Callable[[Index], Iterable[Sequence[FlowItem]]]
 class ChipDelegate(QStyledItemDelegate):
     """Draws the cells of one column of a `TableModel` as chips and text, and the others as text.
 
-    It does its own painting: Qt's would query the model seven times per cell.
-
-    Parameters
-    ----------
-    points
-        How much larger the font is than the window's.
-    gap
-        The distance in pixels between two items.
+    It does its own painting: Qt's would query the model seven times per cell. Its font is by `points` larger than the
+    window's, and `gap` pixels lie between two items.
     """
 
     def __init__(

@@ -104,8 +104,8 @@ _NAMED_SHADES: dict[Look, tuple[str, ...]] = {
     "dark": ("#263b8c", "#30283f", "#422421", "#4969c0", "#5c674e", "#685369", "#792603", "#91650b"),
     "contrast": ("#61b3b3", "#99ab8d", "#bffae9", "#c78bff", "#d29c43", "#e2cfff", "#e6fcb3", "#f6de15"),
 }
-_SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.items()}
-_INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
+SHADES = {look: tuple(map(QColor, shades)) for look, shades in _NAMED_SHADES.items()}
+INKS: dict[Look, QColor] = {"light": QColor(CHIP_INK), "dark": QColor("#f8f9fc"), "contrast": QColor("#000000")}
 
 
 Border = Literal["thin", "thick", "dotted"]
@@ -190,11 +190,6 @@ def _style_beside(beside: list[TokenStyle], used: Counter[TokenStyle]) -> TokenS
     return min(_STYLES, key=lambda style: (same[style], shades[style.shade], used[style]))
 
 
-def shade_color(shade: int, look: Look) -> QColor:
-    """Return the background of tokens of a style."""
-    return _SHADES[look][shade]
-
-
 _NAMED_RUNS: dict[Look, tuple[str, ...]] = {
     "light": ("#037c64", "#7c1b03", "#61049f", "#e5065f", "#6c6c13", "#a44691", "#26593b", "#723158"),
     "dark": ("#4db375", "#fa572e", "#8e8eeb", "#f9c806", "#56fbda", "#cb86a1", "#c8fda5", "#d7cdfe"),
@@ -216,28 +211,6 @@ def run_color(number: int, look: Look) -> QColor:
 def run_line(number: int) -> Qt.PenStyle:
     """Return the line style that goes with the colour of a run."""
     return _RUN_LINES[number % len(_RUN_LINES)]
-
-
-def token_colors(look: Look) -> tuple[QColor, ...]:
-    """Return all backgrounds of tokens."""
-    return _SHADES[look]
-
-
-def token_text_color(look: Look) -> QColor:
-    """Return the colour of text on any token's background."""
-    return _INKS[look]
-
-
-def contrast(first: QColor, second: QColor) -> float:
-    """Return the contrast ratio of two colours, from 1 (the same) to 21 (black on white), as WCAG 2 defines it."""
-    lighter, darker = sorted((_luminance(first), _luminance(second)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def _luminance(color: QColor) -> float:
-    channels = (color.redF(), color.greenF(), color.blueF())
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def palette(colors: Colors) -> QPalette:

@@ -1,4 +1,4 @@
-"""The area of the panels: arranges them as a layout says, and keeps what the user changes by hand.
+"""Where the panels lie in each layout, and their area, which keeps what the user changes by hand.
 
 The panels are placed directly, never moved from one parent to another: a style sheet would take a tenth of a second for
 each. They lie beside, below and behind each other; panels behind each other have tabs in place of their titles. For a
@@ -7,24 +7,135 @@ while, one of them may fill the area.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QTabBar, QWidget
 
 from wordpiece_studio.session.settings import SavedLayout
 from wordpiece_studio.session.timers import later
-from wordpiece_studio.ui.layouts import TEACH, Layout
 from wordpiece_studio.ui.widgets.input_events import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from PySide6.QtGui import QAction, QMouseEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 
-    from wordpiece_studio.ui.layouts import Column
     from wordpiece_studio.ui.widgets.pane import Panel
+
+LayoutName = Literal["teach", "engineer", "demo"]
+
+_LOW_LINES = 40
+"""An area of fewer lines of text is low: there the token details lie behind the corpus, and the timeline is low."""
+_NARROW_LINES = 62
+"""An area less wide than this many lines of text are high is narrow: there the corpus gives way to a tab."""
+
+_MOST_DEMO_TEXT, _DEMO_HEIGHT = 160, 896
+"""Percent; and how many pixels high a screen must be for text that large."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Panels below each other, by their names; those of one group lie behind each other, the first in front."""
+
+    groups: tuple[tuple[str, ...], ...]
+    part: float = 0.0  # of the width that it takes; 0 for what the others leave
+    least: int = 0  # width in pixels
+    upper: float = 0.5  # of the height above the timeline that its first group takes, if there is another below it
+    lower_lines: int = 0  # lines of text that are left to that other group before
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all its panels."""
+        return tuple(name for group in self.groups for name in group)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """An arrangement of all panels."""
+
+    name: LayoutName
+    version: int  # changes with the arrangement: what was saved for another version is ignored
+    columns: tuple[Column, ...]  # from left to right, above the panel `bottom`
+    bottom: str = "timeline"
+    closed: frozenset[str] = frozenset()  # not shown until the user asks for them
+    low: tuple[Column, ...] = ()  # the columns in a low area
+    narrow: tuple[Column, ...] = ()  # and in a narrow one
+    bottom_part: float = 0.235
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether the bar with the training controls is shown."""
+        return self.name != "demo"
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether the panes offer what an engineer needs and a class does not; the menus always do."""
+        return self.name == "engineer"
+
+    def columns_for(self, width: int, height: int, line: int, *, is_full: bool = False) -> tuple[Column, ...]:
+        """Return the columns for an area of this size, in pixels, with lines of text of `line` pixels.
+
+        With a full corpus, a list of files and their preview, the first column is always the one of a low area.
+        """
+        if self.narrow and width < _NARROW_LINES * line:
+            return self.narrow
+        if not self.low or not (is_full or is_low(height, line)):
+            return self.columns
+        return self.low if is_low(height, line) else (self.low[0], *self.columns[1:])
+
+    def bottom_height(self, height: int, line: int) -> int:
+        """Return the default height of the panel at the bottom, in pixels; there is always room for its buttons."""
+        least = max(round(6.6 * line), 124)
+        return least if is_low(height, line) else max(least, round(height * self.bottom_part))
+
+
+def is_low(height: int, line: int) -> bool:
+    """Return whether an area of `height` pixels is low for lines of text of `line` pixels.
+
+    >>> is_low(575, 17), is_low(760, 17)
+    (True, False)
+    """
+    return height < _LOW_LINES * line
+
+
+def demo_text_size(height: int) -> int:
+    """Return the text size for *Demo* on a screen of `height` pixels, in percent of the usual size.
+
+    >>> demo_text_size(1080), demo_text_size(900), demo_text_size(768), demo_text_size(480)
+    (160, 160, 130, 100)
+    """
+    fitting = int(height / _DEMO_HEIGHT * _MOST_DEMO_TEXT) // 10 * 10
+    return max(100, min(fitting, _MOST_DEMO_TEXT))
+
+
+_TABLES = ("history", "vocabulary", "charts")
+_TOKENIZATION = Column((("tokenization",),), 0.325, 330)
+_LEFT = Column((("corpus",), ("token_details",)), 0.22, 235, upper=0.72)
+_LOW_LEFT = Column((("corpus", "token_details"),), 0.22, 235)
+_NARROW_RIGHT = Column((("tokenization", "corpus", "token_details"),), 0.43, 330)
+_MIDDLE = Column((("scoreboard",), _TABLES), upper=0.6, lower_lines=12)
+_LOW_MIDDLE = Column(_MIDDLE.groups, upper=0.57, lower_lines=12)
+_WORK = Column((("history", "vocabulary", "scoreboard"), ("charts",)), upper=0.55)
+_LOW_WORK = Column(_WORK.groups, upper=0.5)
+
+TEACH = Layout(
+    "teach", 2, (_LEFT, _MIDDLE, _TOKENIZATION), low=(_LOW_LEFT, _LOW_MIDDLE, _TOKENIZATION),
+    narrow=(_LOW_MIDDLE, _NARROW_RIGHT),
+)  # fmt: skip
+ENGINEER = Layout(
+    "engineer", 2, (_LEFT, _WORK, _TOKENIZATION), low=(_LOW_LEFT, _LOW_WORK, _TOKENIZATION),
+    narrow=(_LOW_WORK, _NARROW_RIGHT), bottom_part=0.17,
+)  # fmt: skip
+DEMO = Layout(
+    "demo", 1,
+    (Column((("scoreboard", *_TABLES),)), Column((("tokenization", "token_details", "corpus"),), 0.44, 330)),
+    closed=frozenset(("corpus", "token_details", *_TABLES)),
+)  # fmt: skip
+LAYOUTS: dict[LayoutName, Layout] = {"teach": TEACH, "engineer": ENGINEER, "demo": DEMO}
 
 _WIDE_LEFT_PART = 0.295  # of the width
 _GAP = 8
@@ -68,13 +179,13 @@ class DockArea(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._panels: dict[str, Panel] = {}
-        self._layout = TEACH
+        self.layout_taken = TEACH
         self._columns: tuple[Column, ...] = ()
         self._saved: SavedLayout | None = None
         self._is_wide_left = False
         self._closed: set[str] = set()
         self._raised: set[str] = set()  # those in front of the first one of their group
-        self._filling = ""
+        self.filling = ""  # the name of the panel that fills the area; empty if none does
         self._widths: dict[str, float] = {}  # fractions of the area, set by hand; empty if none was
         self._heights: dict[str, float] = {}
         self._bars: list[QTabBar] = []
@@ -85,8 +196,9 @@ class DockArea(QWidget):
         """Add a panel that is a child of this area; the layout places it."""
         self._panels[panel.objectName()] = panel
         panel.hide()
-        panel.title_bar.double_clicked.connect(self._on_title_bar_double_clicked)
-        panel.toggle_action.triggered.connect(self._on_panel_toggled)
+        name = panel.objectName()
+        panel.title_bar.double_clicked.connect(lambda: self.fill(name))
+        panel.toggle_action.triggered.connect(lambda is_on: self.bring(name) if is_on else self.close_panel(name))
 
     def panel(self, name: str) -> Panel:
         """Return the panel called `name`."""
@@ -97,63 +209,35 @@ class DockArea(QWidget):
         """All panels, in the order in which they were added."""
         return list(self._panels.values())
 
-    @property
-    def layout_taken(self) -> Layout:
-        """The layout in use."""
-        return self._layout
-
     def bring(self, name: str) -> None:
         """Show the panel called `name` in front of those in the same place."""
         self._closed.discard(name)
         self._raise(name)
-        if name != self._filling:
-            self._filling = ""
+        if name != self.filling:
+            self.filling = ""
         self._arrange()
 
     def close_panel(self, name: str) -> None:
         """Show the panel called `name` no more, until it is brought back."""
         self._closed.add(name)
-        self._filling = ""
+        self.filling = ""
         self._arrange()
-
-    def toggles(self) -> list[QAction]:
-        """Return one checkable command for each panel, which hides it and brings it back."""
-        return [panel.toggle_action for panel in self._panels.values()]
 
     # -- one panel alone
 
-    @property
-    def filling(self) -> str:
-        """The name of the panel that fills the area; empty if none does."""
-        return self._filling
-
     def fill(self, name: str) -> None:
         """Let the panel called `name` fill the area; if one does already, bring the others back."""
-        self._filling = "" if self._filling else name
+        self.filling = "" if self.filling else name
         self._arrange()
-
-    def restore(self) -> None:
-        """Bring back all panels that were there before one filled the area."""
-        self._filling = ""
-        self._arrange()
-
-    def _on_title_bar_double_clicked(self) -> None:
-        sender = self.sender()
-        self.fill(next(name for name, panel in self._panels.items() if panel.title_bar is sender))
-
-    def _on_panel_toggled(self, is_wanted: bool) -> None:
-        sender = self.sender()
-        name = next(name for name, panel in self._panels.items() if panel.toggle_action is sender)
-        (self.bring if is_wanted else self.close_panel)(name)
 
     # -- layouts
 
     def take(self, layout: Layout, saved: SavedLayout | None = None) -> None:
         """Arrange the panels as `layout` says, with the changes saved for it, unless those are for another version."""
-        self._layout = layout
+        self.layout_taken = layout
         self._columns = ()
         self._saved = saved = saved if saved is not None and saved.version == layout.version else None
-        self._filling = ""
+        self.filling = ""
         self._closed = set(saved.closed if saved is not None else layout.closed) & set(self._panels)
         self._raised = set(saved.front) & set(self._panels) if saved is not None else set()
         self._widths = dict(saved.widths) if saved is not None else {}
@@ -165,10 +249,10 @@ class DockArea(QWidget):
         if not self._columns:  # it was not shown yet
             return self._saved
         front = tuple(name for group in self._groups() for name in self._open(group)[1:] if name == self._first(group))
-        if self._closed == self._layout.closed and not front and not self._widths:
+        if self._closed == self.layout_taken.closed and not front and not self._widths:
             return None
         return SavedLayout(
-            version=self._layout.version, closed=tuple(sorted(self._closed)), front=front, widths=self._widths,
+            version=self.layout_taken.version, closed=tuple(sorted(self._closed)), front=front, widths=self._widths,
             heights=self._heights,
         )  # fmt: skip
 
@@ -179,7 +263,7 @@ class DockArea(QWidget):
         for group in self._groups():
             result += [next(bars)] if len(self._open(group)) > 1 else []
             result += [self._panels[name] for name in group]
-        return [*result, self._panels[self._layout.bottom]]
+        return [*result, self._panels[self.layout_taken.bottom]]
 
     def set_wide_left(self, is_wide: bool) -> None:
         """Give the corpus the width that a table needs, or its default width; a width set by hand is kept."""
@@ -230,48 +314,33 @@ class DockArea(QWidget):
             return True
         return keep(event, (Qt.Key.Key_Left, Qt.Key.Key_Right)) or super().eventFilter(watched, event)
 
-    def _on_bar_current_changed(self, index: int) -> None:
-        sender = self.sender()
-        if isinstance(sender, QTabBar) and index >= 0:
-            self.bring(str(sender.tabData(index)))
+    def _press(self) -> None:
+        self._pressed_sizes = {panel.objectName(): panel.size() for panel in self.panels if panel.isVisible()}
 
-    def _on_edge_pressed(self) -> None:
-        self._pressed_sizes = {panel.objectName(): panel.size() for panel in self.panels if panel.is_in_front}
-
-    def _on_edge_dragged(self, way: int) -> None:
-        edge, sizes = self.sender(), self._pressed_sizes
-        if not isinstance(edge, _Edge) or edge.before not in sizes or edge.after not in sizes:
+    def _drag(self, edge: _Edge, way: int) -> None:
+        sizes = self._pressed_sizes
+        if edge.before not in sizes or edge.after not in sizes:
             return
-        before, after = sizes[edge.before], sizes[edge.after]
-        if edge.is_upright:
-            least = self._least_width(edge.before) - before.width(), after.width() - self._least_width(edge.after)
-        else:
-            least = (
-                self._least(edge.before).height() - before.height(),
-                after.height() - self._least(edge.after).height(),
-            )
-        way = min(max(way, least[0]), max(least[0], least[1]))
-        self._note_parts(sizes)  # from now on the user's proportions are kept
-        if edge.is_upright:
-            self._widths[edge.before] = (before.width() + way) / max(self.width(), 1)
-            self._widths[edge.after] = (after.width() - way) / max(self.width(), 1)
-        else:
-            self._heights[edge.before] = (before.height() + way) / max(self.height(), 1)
-            self._heights[edge.after] = (after.height() - way) / max(self.height(), 1)
-        self._arrange()
-
-    def _note_parts(self, sizes: dict[str, QSize]) -> None:
+        measure = QSize.width if edge.is_upright else QSize.height
+        least = self._least_width if edge.is_upright else lambda name: self._least(name).height()
+        before, after = measure(sizes[edge.before]), measure(sizes[edge.after])
+        most_back, most_on = least(edge.before) - before, after - least(edge.after)
+        way = min(max(way, most_back), max(most_back, most_on))
+        # From now on the user's proportions are kept.
         self._widths = {name: size.width() / max(self.width(), 1) for name, size in sizes.items()}
         self._heights = {name: size.height() / max(self.height(), 1) for name, size in sizes.items()}
+        parts, whole = (self._widths if edge.is_upright else self._heights), max(measure(self.size()), 1)
+        parts[edge.before], parts[edge.after] = (before + way) / whole, (after - way) / whole
+        self._arrange()
 
     # -- places
 
     def minimumSizeHint(self) -> QSize:
         """Return the size that the panels need; a narrow area has fewer columns."""
-        columns = [self._firsts(column) for column in self._layout.narrow or self._columns]
+        columns = [self._firsts(column) for column in self.layout_taken.narrow or self._columns]
         widths = [max((self._least(name).width() for name in names), default=0) for names in columns]
         heights = [sum(self._least(name).height() + _GAP for name in names) for names in columns]
-        bottom = self._least(self._layout.bottom).height() if self._open([self._layout.bottom]) else 0
+        bottom = self._least(self.layout_taken.bottom).height() if self._open([self.layout_taken.bottom]) else 0
         return QSize(sum(widths) + _GAP * max(len(widths) - 1, 0), max(heights, default=0) + bottom)
 
     def _least(self, name: str) -> QSize:
@@ -292,10 +361,10 @@ class DockArea(QWidget):
             panel.toggle_action.setChecked(name not in self._closed)
         if not self.isVisible():
             return
-        self._columns = self._layout.columns_for(
+        self._columns = self.layout_taken.columns_for(
             self.width(), self.height(), self.fontMetrics().height(), is_full=self._is_wide_left
         )
-        places = {self._filling: self.rect()} if self._filling else self._places()
+        places = {self.filling: self.rect()} if self.filling else self._places()
         self._show_bars(places)
         for name, place in places.items():
             self._panels[name].setGeometry(place)
@@ -310,7 +379,7 @@ class DockArea(QWidget):
         columns = [column for column in self._columns if self._firsts(column)]
         places: dict[str, QRect] = {}
         room = self.height()
-        if bottom_name := self._first([self._layout.bottom]):
+        if bottom_name := self._first([self.layout_taken.bottom]):
             bottom = self._bottom_height() if columns else room
             places[bottom_name] = QRect(0, room - bottom, self.width(), bottom)
             room -= bottom + _GAP
@@ -324,9 +393,9 @@ class DockArea(QWidget):
         return places
 
     def _bottom_height(self) -> int:
-        name, height = self._layout.bottom, self.height()
+        name, height = self.layout_taken.bottom, self.height()
         wanted = round(height * self._heights.get(name, 0))
-        wanted = wanted or self._layout.bottom_height(height, self.fontMetrics().height())
+        wanted = wanted or self.layout_taken.bottom_height(height, self.fontMetrics().height())
         return max(wanted, self._least(name).height())
 
     def _row_heights(self, column: Column, names: Sequence[str], room: int) -> list[int]:
@@ -374,8 +443,8 @@ class DockArea(QWidget):
             bar.hide()
         for bar, names in zip(self._bars, groups, strict=False):
             front = next((name for name in names if name in places), "")
-            bar.setVisible(bool(front) and not self._filling)
-            if front and not self._filling:
+            bar.setVisible(bool(front) and not self.filling)
+            if front and not self.filling:
                 self._fill_bar(bar, names, front)
                 place, size, title = places[front], bar.sizeHint(), self._panels[front].title_bar
                 if size.width() + _TABS_SIDE + title.controls_width() <= place.width():
@@ -395,7 +464,7 @@ class DockArea(QWidget):
         bar.setDrawBase(False)
         bar.setExpanding(False)
         bar.installEventFilter(self)
-        bar.currentChanged.connect(self._on_bar_current_changed)
+        bar.currentChanged.connect(lambda index: self.bring(str(bar.tabData(index))) if index >= 0 else None)
         return bar
 
     def _fill_bar(self, bar: QTabBar, names: Sequence[str], front: str) -> None:
@@ -409,11 +478,11 @@ class DockArea(QWidget):
         bar.blockSignals(False)
 
     def _show_edges(self, places: dict[str, QRect]) -> None:
-        gaps = [] if self._filling else list(self._gaps(places))
+        gaps = [] if self.filling else list(self._gaps(places))
         while len(self._edges) < len(gaps):
             edge = _Edge(self)
-            edge.pressed.connect(self._on_edge_pressed)
-            edge.dragged.connect(self._on_edge_dragged)
+            edge.pressed.connect(self._press)
+            edge.dragged.connect(partial(self._drag, edge))
             self._edges.append(edge)
         for edge in self._edges[len(gaps) :]:
             edge.hide()
@@ -423,7 +492,7 @@ class DockArea(QWidget):
     def _gaps(self, places: dict[str, QRect]) -> Iterable[tuple[str, str, QRect, bool]]:
         """Yield the gaps: the panels before and after each, its place, and whether it is upright."""
         columns = [names for column in self._columns if (names := self._firsts(column))]
-        bottom = self._first([self._layout.bottom])
+        bottom = self._first([self.layout_taken.bottom])
         high = places[bottom].top() - _GAP if bottom else self.height()
         for names in columns:
             for above, below in pairwise(names):

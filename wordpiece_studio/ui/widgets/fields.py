@@ -37,10 +37,10 @@ class LimitedEdit(ExactEdit):
         super().__init__(parent)
         self._most = most
         self._text = ""
-        self._left_out = self._refused = 0  # what was reported, and what the current change adds up to
-        self._excess: tuple[int, int, int] | None = (
-            None  # where an insertion begins and ends, and by how much it is too long
-        )
+        self.left_out = 0  # how many characters of the last insertion did not fit
+        self._refused = 0  # how many of the current change do not
+        # Where an insertion begins and ends, and by how much it is too long.
+        self._excess: tuple[int, int, int] | None = None
         self.document().contentsChange.connect(self._on_document_contents_change)
         self.textChanged.connect(self._on_self_text_changed)
 
@@ -48,11 +48,6 @@ class LimitedEdit(ExactEdit):
     def text(self) -> str:
         """The text as it was typed; its line ends are LF."""
         return self._text
-
-    @property
-    def left_out(self) -> int:
-        """How many characters of the last insertion did not fit."""
-        return self._left_out
 
     def set_text(self, text: str) -> None:
         """Replace the text in the field; can be undone."""
@@ -108,8 +103,8 @@ class LimitedEdit(ExactEdit):
 
     def _report(self) -> None:
         left_out, self._refused = self._refused, 0
-        if left_out != self._left_out:
-            self._left_out = left_out
+        if left_out != self.left_out:
+            self.left_out = left_out
             self.left_out_changed.emit(left_out)
 
     def _report_refused(self) -> None:

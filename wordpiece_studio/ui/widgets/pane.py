@@ -55,31 +55,21 @@ class Pane(QWidget):
         super().__init__(parent)
         self._model = model
         self._history: MergeHistory | None = model.history  # of the run that is shown
-        self._title = ""
-        self._hint = ""
+        self.title = ""
+        self.hint = ""  # muted, at the right of the title
         self.title_room = 0  # pixels that tabs take in place of the title
-        self._is_stale = True
+        self.is_stale = True  # a refresh is due
         self._refresh_timer = single_shot(self, self._on_refresh_timer_timeout)
         self._refresh_timer.setTimerType(Qt.TimerType.PreciseTimer)
         model.run_reset.connect(self._on_model_run_reset)
-
-    @property
-    def title(self) -> str:
-        """The title of the panel, plain text."""
-        return self._title
-
-    @property
-    def hint(self) -> str:
-        """The muted text at the right of the title, plain text."""
-        return self._hint
 
     def close_jobs(self) -> None:
         """Cancel background jobs, if there are any, and wait for them to end."""
 
     def set_heading(self, title: str, hint: str = "") -> None:
         """Set title and hint, and emit `heading_changed` if they differ."""
-        if (title, hint) != (self._title, self._hint):
-            self._title, self._hint = title, hint
+        if (title, hint) != (self.title, self.hint):
+            self.title, self.hint = title, hint
             self.setAccessibleName(title)
             self.heading_changed.emit()
 
@@ -102,11 +92,6 @@ class Pane(QWidget):
         """Drop every step, row, token and word remembered from the run shown: the model has another run."""
 
     @property
-    def is_stale(self) -> bool:
-        """Whether a refresh is due."""
-        return self._is_stale
-
-    @property
     def is_current(self) -> bool:
         """Whether the pane is visible and shows the model's run: then a change may be shown before a refresh."""
         return self.isVisible() and self._history is self._model.history
@@ -114,7 +99,7 @@ class Pane(QWidget):
     def refresh_now(self) -> None:
         """Refresh without waiting for the event loop."""
         self._refresh_timer.stop()
-        self._is_stale = False
+        self.is_stale = False
         self._history = self._model.history
         self.refresh()
 
@@ -124,7 +109,7 @@ class Pane(QWidget):
         With a delay it is at the next frame, or as many frames later as fit in the delay. Frames begin at the same
         times for all panes, ten a second: panes that follow a training show the same step.
         """
-        self._is_stale = True
+        self.is_stale = True
         if self.isVisible() and not (delay_ms and self._refresh_timer.isActive()):
             self._refresh_timer.start(_until_frame(delay_ms) if delay_ms else 0)
 
@@ -134,7 +119,7 @@ class Pane(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._is_stale:
+        if self.is_stale:
             self._refresh_timer.start(0)
 
     def _on_refresh_timer_timeout(self) -> None:
@@ -239,8 +224,8 @@ class HintLabel(CutLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
-    def _cut(self) -> None:
-        super()._cut()
+    def _fit(self) -> None:
+        super()._fit()
         if len(self.text()) <= _SHORTEST_HINT and self.text() != self._whole:
             set_plain_text(self, "")
 
@@ -375,11 +360,6 @@ class Panel(QFrame):
         return (
             QSize(max(least.width(), self.title_bar.least_width()), least.height() + self.title_bar.height()) + _FRAME
         )
-
-    @property
-    def is_in_front(self) -> bool:
-        """Whether it can be seen: neither closed nor behind another panel."""
-        return self.isVisible()
 
     def make_room(self, width: int) -> None:
         """Leave so many pixels of the title line to tabs, in place of the title; 0 shows the title."""

@@ -186,28 +186,47 @@ def _has_surrogate(text: str) -> bool:
 _LONGEST_CUT = 5000
 
 
-class CutLabel(QLabel):
+class _FittedLabel(QLabel):
+    """Plain text that is fitted into its place anew with each other size or font."""
+
+    def __init__(self, parent: QWidget | None, role: str) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if role:
+            self.setProperty("role", role)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def _fit(self) -> None:
+        raise NotImplementedError
+
+
+class CutLabel(_FittedLabel):
     """Shows one line of text, cut if necessary; its tooltip and screen readers have all of it."""
 
     elide_mode: ClassVar[Qt.TextElideMode] = Qt.TextElideMode.ElideMiddle
     """Where it is cut: both ends of a path matter."""
 
     def __init__(self, text: str = "", parent: QWidget | None = None, *, role: str = "", most: int = 0) -> None:
-        super().__init__(parent)
+        super().__init__(parent, role)
         self._whole = ""
         self._most = most
-        self.setTextFormat(Qt.TextFormat.PlainText)
         policy = QSizePolicy.Policy.Preferred if most else QSizePolicy.Policy.Ignored
         self.setSizePolicy(policy, QSizePolicy.Policy.Fixed)
-        if role:
-            self.setProperty("role", role)
         self.show_text(text)
 
     def show_text(self, text: str) -> None:
         """Show `text`, cut where it does not fit."""
         self._whole = text[:_LONGEST_CUT]
         self.setAccessibleName(self._whole)
-        self._cut()
+        self._fit()
 
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
@@ -217,16 +236,7 @@ class CutLabel(QLabel):
     def minimumSizeHint(self) -> QSize:
         return QSize(0 if not self._most else self.sizeHint().width(), self.sizeHint().height())
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._cut()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
-            self._cut()
-
-    def _cut(self) -> None:
+    def _fit(self) -> None:
         room = self._most or self.width()
         line = self.fontMetrics().elidedText(self._whole, self.elide_mode, room)
         set_plain_text(self, line)
@@ -234,31 +244,19 @@ class CutLabel(QLabel):
         self.updateGeometry()
 
 
-class WholeLabel(QLabel):
+class WholeLabel(_FittedLabel):
     """Shows all of a text; its minimum height follows from its width: Qt would cut it off where space is short."""
 
     def __init__(self, parent: QWidget | None = None, *, role: str = "") -> None:
-        super().__init__(parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
+        super().__init__(parent, role)
         self.setWordWrap(True)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Maximum)
-        if role:
-            self.setProperty("role", role)
 
     def show_text(self, text: str) -> None:
         """Show `text`, also to screen readers."""
         if text != self.text():
             set_plain_text(self, text)
             self.setAccessibleName(text)
-            self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
 
     def _fit(self) -> None:

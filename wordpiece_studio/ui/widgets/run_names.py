@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep
-    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
     from wordpiece_studio.ui.widgets.theme import Theme
 
 _NORMALIZERS = (
@@ -128,15 +127,6 @@ def _learned_by(run: Run) -> str:
     return _tr("{name}, trained on words").format(name=name) if run.library_run.is_of_words else name
 
 
-def _size(run: Run) -> str:
-    size = run.config.vocab_size
-    return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
-
-
-def _floor(run: Run) -> str:
-    return _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency))
-
-
 def _special_tokens(run: Run) -> str:
     number = len(run.config.special_tokens)
     if not number:
@@ -144,33 +134,32 @@ def _special_tokens(run: Run) -> str:
     return plural(number, "1 special token", "{count} special tokens").format(count=number_text(number))
 
 
+def _size(run: Run) -> str:
+    size = run.config.vocab_size
+    return _tr("no size limit") if size is None else _tr("size {size}").format(size=number_text(size))
+
+
+@cache
+def _resolved(resolve: Callable[[str], object], names: tuple[str, ...]) -> list[tuple[str, object]]:
+    return [(name, resolve(name)) for name in names]
+
+
 def _normalizer(run: Run) -> str:
-    return next((name for name, each in _normalizers() if each == run.counts.normalizer), _tr("other normalizer"))
+    known = _resolved(resolve_normalizer, _NORMALIZERS)
+    return next((name for name, each in known if each == run.counts.normalizer), _tr("other normalizer"))
 
 
 def _pre_tokenizer(run: Run) -> str:
-    other = _tr("other pre-tokenizer")
-    return next((name for name, each in _pre_tokenizers() if each == run.counts.pre_tokenizer), other)
-
-
-@cache
-def _normalizers() -> tuple[tuple[str, Normalizer], ...]:
-    return tuple((name, resolve_normalizer(name)) for name in _NORMALIZERS)
-
-
-@cache
-def _pre_tokenizers() -> tuple[tuple[str, PreTokenizer], ...]:
-    return tuple((name, resolve_pre_tokenizer(name)) for name in _PRE_TOKENIZERS)
-
-
-def _corpus(run: Run) -> str:
-    return run.origin.corpus_name
-
-
-def _words(run: Run) -> str:
-    return plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total))
+    known = _resolved(resolve_pre_tokenizer, _PRE_TOKENIZERS)
+    return next((name for name, each in known if each == run.counts.pre_tokenizer), _tr("other pre-tokenizer"))
 
 
 _FEATURES: tuple[Callable[[Run], str], ...] = (
-    _size, _floor, _special_tokens, _normalizer, _pre_tokenizer, _corpus, _words,
-)  # fmt: skip
+    _size,
+    lambda run: _tr("min. frequency {count}").format(count=number_text(run.config.min_frequency)),
+    _special_tokens,
+    _normalizer,
+    _pre_tokenizer,
+    lambda run: run.origin.corpus_name,
+    lambda run: plural(run.counts.total, "1 word", "{count} words").format(count=number_text(run.counts.total)),
+)

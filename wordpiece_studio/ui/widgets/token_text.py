@@ -13,26 +13,15 @@ from PySide6.QtCore import QCoreApplication
 
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.system.printable import visible_character
-from wordpiece_studio.training.formula import formula_of, fraction_text, number_text, value_text
+from wordpiece_studio.training.formula import formula_of as formula_of
+from wordpiece_studio.training.formula import fraction_text as fraction_text
+from wordpiece_studio.training.formula import number_text as number_text
+from wordpiece_studio.training.formula import value_text as value_text
 from wordpiece_studio.ui.widgets.plain import shown
 
 if TYPE_CHECKING:
     from wordpiece_studio.evaluation.usage import DeadReason
     from wordpiece_studio.session.held_out_judging import HeldOutFigure
-
-__all__ = [
-    "DEAD_MARK",
-    "dead_sentence",
-    "dead_words",
-    "formula_of",
-    "fraction_text",
-    "held_out_text",
-    "line_text",
-    "number_text",
-    "signed_text",
-    "token_text",
-    "value_text",
-]
 
 _NAMES = {"\t": "⟨tab⟩", "\r": "⟨CR⟩", "\xa0": "⟨nbsp⟩", "\ufeff": "⟨BOM⟩", "\xad": "⟨shy⟩"}
 DEAD_MARK = "†"
