@@ -18,7 +18,7 @@ from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_w
 
 if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.breakpoints import Hit
     from wordpiece_studio.session.step_marks import Bookmark
     from wordpiece_studio.ui.workspace import Workspace
 
