@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.errors import StudioError
-    from wordpiece_studio.session.breakpoint_watch import Hit
+    from wordpiece_studio.session.breakpoints import Hit
     from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10

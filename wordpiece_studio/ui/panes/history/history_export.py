@@ -1,15 +1,14 @@
-"""Taking merges out of the history: copied as text, or exported to a file.
+"""Taking merges out of the history: as text to copy, or exported to a file.
 
-A few rows go to the clipboard at once, many from a background thread. Before an export, a dialog asks which merges and
-which format; then a bar shows the progress.
+Before an export, a dialog asks which merges and which format; then a bar shows the progress.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QDialogButtonBox,
@@ -21,13 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.background_job import BackgroundJob, Report, Turn
+from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.plural import plural
-from wordpiece_studio.storage.merge_table import KINDS, NotWanted, merge_parts
+from wordpiece_studio.storage.merge_table import KINDS, merge_parts
 from wordpiece_studio.training.history import MERGE_COLUMNS
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import (
-    copy_text,
     plain_label,
     set_plain_text,
     set_plain_tooltip,
@@ -38,7 +36,6 @@ from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Sequence
 
     import numpy as np
@@ -47,8 +44,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
 
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-_AT_ONCE = 256
-"""Rows; they take a few milliseconds."""
 
 
 def history_tsv(
@@ -68,58 +63,6 @@ def history_tsv(
         lines += ["\t".join(map(str, row)) for row in zip(*(columns[name] for name in MERGE_COLUMNS), strict=True)]
         turn.give()
     return "\n".join(lines) + "\n"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
-    history: MergeHistory
-    steps: NDArray[np.int64]
-
-
-class HistoryCopying(QObject):
-    """Copies the rows most recently requested.
-
-    Signals
-    -------
-    copied(int)
-        This many rows are now on the clipboard.
-    """
-
-    copied = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._job = BackgroundJob(_work, "The rows cannot be copied", self)
-        self._job.finished.connect(self._on_job_finished)
-
-    @property
-    def is_running(self) -> bool:
-        """Whether rows are being copied."""
-        return self._job.is_running
-
-    def copy(self, history: MergeHistory, steps: NDArray[np.int64]) -> None:
-        """Copy the merges of these steps, from 1, in this order: int64, shape (n_rows,)."""
-        if len(steps) > _AT_ONCE:
-            self._job.begin(_Rows(history, steps))
-        else:
-            self._job.stop()
-            self._on_job_finished((history_tsv(history, steps), len(steps)))
-
-    def close(self) -> None:
-        """Cancel copying, and wait for the thread to end."""
-        self._job.close()
-
-    def _on_job_finished(self, copied: tuple[str, int]) -> None:
-        text, rows = copied
-        copy_text(text)
-        self.copied.emit(rows)
-
-
-def _work(order: Any, stop: threading.Event, _report: Report) -> tuple[str, int] | None:
-    try:
-        return history_tsv(order.history, order.steps, stop.is_set), len(order.steps)
-    except NotWanted:
-        return None
 
 
 class ExportBar(QWidget):

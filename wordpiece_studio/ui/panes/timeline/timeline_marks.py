@@ -24,8 +24,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text, valu
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from wordpiece_studio.session.breakpoint_watch import Hit
-    from wordpiece_studio.session.breakpoints import Breakpoint
+    from wordpiece_studio.session.breakpoints import Breakpoint, Hit
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import Parting
     from wordpiece_studio.training.engine import Merge
