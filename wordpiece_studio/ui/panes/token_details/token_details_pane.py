@@ -43,7 +43,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage
@@ -304,7 +304,7 @@ class TokenDetailsPane(Pane):
     """Shows what is known about the selection."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(model, parent)
+        super().__init__(model, parent, usage=usage)
         self._usage = usage
         self._state = DetailsState(model, usage, self)
         self._subject: Subject | None = None
@@ -386,14 +386,6 @@ class TokenDetailsPane(Pane):
             task.close()
 
     # -- events
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
 
     def minimumSizeHint(self) -> QSize:
         return _SMALLEST  # not that of the largest page

@@ -52,7 +52,6 @@ from wordpiece_studio.ui.widgets.token_text import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.runs import Comparison
@@ -423,7 +422,7 @@ class VocabularyPane(Pane):
         self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None, *,
         comparison: Comparison | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(model, parent)
+        super().__init__(model, parent, usage=usage)
         self._usage = usage
         self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
         if comparison is not None:
@@ -559,17 +558,9 @@ class VocabularyPane(Pane):
 
     # -- events
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_heading()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
 
     def _on_controls_filter_changed(self) -> None:
         self.controls.show_error("")
