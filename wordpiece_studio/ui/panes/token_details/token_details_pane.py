@@ -305,7 +305,6 @@ class TokenDetailsPane(Pane):
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent, usage=usage)
-        self._usage = usage
         self._state = DetailsState(model, usage, self)
         self._subject: Subject | None = None
         self.body = DetailsBody(theme, self._state, self)
@@ -314,7 +313,7 @@ class TokenDetailsPane(Pane):
         self._empty_text = WholeLabel(role="hint")
         self._show_merge = QPushButton(self.tr("Show this merge’s token"))
         self._lay_out()
-        self._connect()
+        self._connect(usage)
         self.set_heading(self.tr("Token details"))
 
     def _lay_out(self) -> None:
@@ -324,7 +323,7 @@ class TokenDetailsPane(Pane):
         for page in (self._empty, self.line, self.body):
             self._stack.addWidget(page)
 
-    def _connect(self) -> None:
+    def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
@@ -332,7 +331,7 @@ class TokenDetailsPane(Pane):
         for task in self._state.tasks:
             task.finished.connect(self.refresh_soon)
             task.failed.connect(self.refresh_soon)
-        for signal in (self._usage.changed, self._model.step_changed, self._model.merges_appended):
+        for signal in (usage.changed, self._model.step_changed, self._model.merges_appended):
             signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
