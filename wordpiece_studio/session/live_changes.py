@@ -58,7 +58,6 @@ class LiveChanges(QObject):
 
     @property
     def words(self) -> int:
-        """How many words the text has."""
         return self._start.words
 
     def set_rows(
@@ -87,12 +86,10 @@ class LiveChanges(QObject):
         return TextSummary(self._start.words, tokens, self._start.unknown)
 
     def next_after(self, step: int) -> int | None:
-        """Return the first step after `step` that changes the text, or None."""
         index = int(np.searchsorted(self.steps, step, side="right"))
         return int(self.steps[index]) if index < len(self.steps) else None
 
     def previous_before(self, step: int) -> int | None:
-        """Return the last step before `step` that changes the text, or None."""
         index = int(np.searchsorted(self.steps, step, side="left")) - 1
         return int(self.steps[index]) if index >= 0 else None
 
@@ -311,5 +308,4 @@ class ChangesOfRuns(Sequence[TextChange]):
         return self._changes[int(self.places[index])][int(self._numbers[index])]
 
     def run_of(self, row: int) -> Run:
-        """Return the run that a row is about."""
         return self.runs[int(self.places[row])]

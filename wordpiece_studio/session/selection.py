@@ -22,12 +22,10 @@ def text_of_token(selection: Selection, vocabulary: Vocabulary) -> str:
 
 
 def made_by(pair: Selection, prefix: str) -> str:
-    """Return the token that a pair makes; `prefix` is the continuing subword prefix."""
     return pair.left + pair.right.removeprefix(prefix)
 
 
 def id_of_token(selection: Selection, vocabulary: Vocabulary) -> int | None:
-    """Return the id of the selected token; None for a word, and if there is no such token."""
     return None if selection.kind == "word" else vocabulary.id_of(text_of_token(selection, vocabulary))
 
 

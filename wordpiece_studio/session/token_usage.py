@@ -81,7 +81,6 @@ class WordGrowth:
 
 
 def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
-    """Return the growth of a word in the first `end` merges."""
     try:
         index = history.segmentations.index_of(word)
     except StudioError:
@@ -229,7 +228,6 @@ class TokenUsage(QObject):
                 self._task.stop()
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         self._task.close()
 
     # Updating.

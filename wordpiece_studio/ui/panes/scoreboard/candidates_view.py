@@ -112,7 +112,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def row_of(self, left: str, right: str) -> int:
-        """Return the row of a pair; -1 if it is not shown."""
         pairs = ((candidate.left, candidate.right) for candidate in self.records)
         return next((row for row, pair in enumerate(pairs) if pair == (left, right)), -1)
 
@@ -122,7 +121,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return min(max(self.records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def formula(self, row: int) -> Formula:
-        """Return the formula of a row with its own numbers."""
         formula = self._formulas.get(row)
         if formula is None:
             formula = self._formulas[row] = formula_of(self._objective, self.records[row], self._symbols)
@@ -135,7 +133,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return f"{number_text(row + 1)}: {self._pair_text(pairs, row)}, {self.formula(row).text}"
 
     def tooltip(self, item: int) -> str:
-        """Return the counts of a candidate and how its value comes about."""
         candidate = self.records[item]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
@@ -230,11 +227,9 @@ class CandidatesView(ChoosingTable):
         self._spread_columns()
 
     def show_rows(self, least: int) -> None:
-        """Set the minimum height to the header and this many rows."""
         self.setMinimumHeight(self.needed_height(least))
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the header and this many rows."""
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 
     def resizeEvent(self, event: QResizeEvent) -> None:

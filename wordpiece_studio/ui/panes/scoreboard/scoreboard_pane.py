@@ -377,7 +377,6 @@ class ScoreboardPane(Pane):
 
     @property
     def merge(self) -> Merge | None:
-        """The merge shown; None at step 0 and before anything has been trained."""
         history = self._model.history
         return history[self._model.step - 1] if history is not None and self._model.step else None
 

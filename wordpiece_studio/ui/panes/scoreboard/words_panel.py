@@ -89,7 +89,6 @@ class WordsRequest(NamedTuple):
 
 
 def find_words(history: MergeHistory, step: int, selection: Selection, token: str, is_merge: bool) -> PairWords:
-    """Return the words of a `WordsRequest`."""
     if selection.kind == "word":
         return _the_word(history, selection.text, step)
     if selection.kind == "token":
@@ -201,7 +200,6 @@ class WordsModel(RecordTableModel["PairWord"]):
         )
 
     def tooltip(self, item: int) -> str:
-        """Return a word, how often it occurs, and how it changes."""
         row = self.records[item]
         return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
 
@@ -288,7 +286,6 @@ class WordsView(ChoosingTable):
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:
-        """Set the minimum height to this many rows."""
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
@@ -300,7 +297,6 @@ class WordsView(ChoosingTable):
 
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
-    """Return the title of the words found."""
     selection = request.selection
     if selection.kind == "word":
         return _word_title(selection.text, request, found)
@@ -383,7 +379,6 @@ class WordsPanel(QWidget):
 
     @property
     def title(self) -> str:
-        """The title above or beside the table."""
         return self._title.text()
 
     def show_words(self, request: WordsRequest | None) -> None:
@@ -419,7 +414,6 @@ class WordsPanel(QWidget):
         self._fit()
 
     def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
-        """Return the height in pixels for this many rows in a pane of this width; 0 while there is nothing to show."""
         if self.request is None:
             return 0
         row = self.view.verticalHeader().defaultSectionSize()
@@ -439,7 +433,6 @@ class WordsPanel(QWidget):
             self.setMaximumHeight(needed_height(self, self._title, self.view, count))
 
     def close_job(self) -> None:
-        """Stop searching, and wait for the thread to end."""
         self._task.close()
 
     def _show_search(self) -> None:

@@ -65,7 +65,6 @@ class Subject:
 
 
 def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
-    """Return the subject of a selection, considering the first `end` merges."""
     if selection.kind == "word":
         return Subject("word", selection.text)
     vocabulary = history.vocabulary(end)
@@ -191,24 +190,20 @@ FEW, MANY = 24, 500
 
 
 def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
-    """Return an item for a token that can be chosen."""
     return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
 
 
 def word_item(word: str, count: int = 0) -> FlowItem:
-    """Return an item for a word that can be chosen, with its count."""
     times = f" ×{number_text(count)}" if count > 1 else ""
     return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
 
 
 def step_item(step: int, now: int) -> FlowItem:
-    """Return an item that goes to a step."""
     tip = _tr("Go to step {step}").format(step=number_text(step))
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
 def more_item(count: int) -> FlowItem:
-    """Return the link to `count` more items."""
     return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
 
 
@@ -244,7 +239,6 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 
 
 def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> list[FlowItem]:
-    """Return an item for each distinct token that these steps made."""
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
@@ -303,7 +297,6 @@ class DetailsState:
             self.best.stop()
 
     def words_at(self, subject: Subject) -> TokenWords | None:
-        """Return the words with a token at this step, if they are known."""
         request = self.words.answered
         is_this = request is not None and request[1:3] == (subject.token_id, self.model.step)
         return self.words.answer if is_this else None
@@ -344,11 +337,9 @@ class DetailsState:
     # -- a token
 
     def is_dead(self, subject: Subject) -> bool:
-        """Return whether the token is known never to be used at this step."""
         return self.usage.is_current and self.usage.reason(subject.token_id) is not None
 
     def use(self, subject: Subject) -> str:
-        """Return how often the token is used, or why it never is; empty if that is not known."""
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
@@ -378,7 +369,6 @@ class DetailsState:
     # -- a word
 
     def growth_of(self, subject: Subject) -> WordGrowth | None:
-        """Return how the word was merged, if that is known."""
         request = self.growth.answered
         return self.growth.answer if request is not None and request[1] == subject.text else None
 
@@ -392,7 +382,6 @@ class DetailsState:
         return [chip(token) for token in self.longest_match(subject.text)]
 
     def longest_match(self, word: str) -> list[str]:
-        """Return the tokens into which longest match splits a word at this step."""
         tokenizer = self.model.tokenizer_at(self.model.step)
         if tokenizer is None:
             return []

@@ -95,7 +95,6 @@ def _by_level(tree: MergeTree) -> list[PlacedNode]:
 
 
 def merges_of(tree: MergeTree) -> list[MergeTree]:
-    """Return the distinct merges that made a token, in step order."""
     found: dict[int, MergeTree] = {}
     waiting = [tree]
     while waiting:
@@ -119,7 +118,6 @@ class MergeTreeView(ChipArea[int]):
 
     @property
     def nodes(self) -> list[PlacedNode]:
-        """The nodes as laid out, the root first."""
         return self._nodes
 
     def show_tree(self, history: MergeHistory | None, tree: MergeTree | None, step: int) -> None:

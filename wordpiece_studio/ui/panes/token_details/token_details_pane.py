@@ -69,7 +69,6 @@ class ListPart(QWidget):
         fill(QVBoxLayout(self), self._heading, self.flow, spacing=3)
 
     def show_items(self, heading: str, items: Sequence[FlowItem]) -> None:
-        """Show these items below this heading."""
         set_plain_text(self._heading, heading)
         self.flow.show_items(items, heading)
         self.setVisible(bool(items) or bool(heading))
@@ -121,19 +120,16 @@ class DetailsBody(QScrollArea):
         self.birth.setText(self.tr("Step {step}").format(step=number_text(birth)))
 
     def show_no_lists(self) -> None:
-        """Hide the tree and the lists."""
         self.tree.show_tree(None, None, 0)
         for part in (self.parts, self.children_, self.words):
             part.show_items("", [])
 
     def show_facts(self, *sentences: str) -> None:
-        """Show the sentences that are not empty."""
         text = "\n".join(sentence for sentence in sentences if sentence)
         self.facts.show_text(text)
         self.facts.setVisible(bool(text))
 
     def show_subject(self, history: MergeHistory, subject: Subject) -> None:
-        """Show `subject` at the current step."""
         if subject.kind == "word":
             self._fill_word(history, subject)
         elif subject.kind == "token":
@@ -236,7 +232,6 @@ class DetailsLine(QWidget):
         fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
     def show_subject(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
-        """Show `subject` in a pane of this size in pixels."""
         room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
         if subject.kind == "word":
             items = self._beginning(self._state.word_items(history, subject), room)
@@ -257,7 +252,6 @@ class DetailsLine(QWidget):
         return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
 
     def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
-        """Return as many merges as fit, but at least the last one."""
         first = 0
         while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
             first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
@@ -338,7 +332,6 @@ class TokenDetailsPane(Pane):
 
     @property
     def is_low(self) -> bool:
-        """Whether there is room for only one line."""
         return self.height() < _LOW_LINES * self.fontMetrics().height()
 
     # -- contents
@@ -380,7 +373,6 @@ class TokenDetailsPane(Pane):
         self.set_heading(self.tr("Token details"), hint)
 
     def close_jobs(self) -> None:
-        """Wait for the thread to end."""
         for task in self._state.tasks:
             task.close()
 

@@ -83,7 +83,6 @@ class ChangesModel(RecordTableModel["TextChange"]):
             self.redraw()
 
     def run_of(self, row: int) -> Run | None:
-        """Return the run that a row is about; None if they all are about the one that is shown."""
         return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
 
     def last_past(self) -> int:
@@ -96,11 +95,9 @@ class ChangesModel(RecordTableModel["TextChange"]):
         return next((row for row in here if self.run_of(row) is run), -1)
 
     def is_future(self, row: int) -> bool:
-        """Return whether a row lies after the step."""
         return int(self._steps[row]) > self._step_of_row(row)
 
     def is_here(self, row: int) -> bool:
-        """Return whether a row is at the step of its run."""
         return int(self._steps[row]) == self._step_of_row(row)
 
     def _step_of_row(self, row: int) -> int:
@@ -111,11 +108,9 @@ class ChangesModel(RecordTableModel["TextChange"]):
         return self._now[self.records.places] if isinstance(self.records, ChangesOfRuns) else self._now
 
     def redraw(self) -> None:
-        """Report that all rows may look different now."""
         self._emit_changed(0, self.rowCount() - 1)
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self._spoken(item))
 
     def _letter(self, row: int) -> str:
@@ -173,7 +168,6 @@ class ChangesView(QWidget):
         return self._table.changes.records
 
     def needed_height(self, most_rows: int | None = None) -> int:
-        """Return the height in pixels of the title and all rows, or the first `most_rows`."""
         rows = len(self.rows)
         return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
 
@@ -208,7 +202,6 @@ class ChangesView(QWidget):
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
     def _steps(self, rows: Sequence[TextChange]) -> list[int]:
-        """Return the step of each of the runs that these rows are about."""
         if self._comparison is None or not isinstance(rows, ChangesOfRuns):
             return [self._step]
         others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
@@ -282,7 +275,6 @@ class _ChangesTable(QuietTable):
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
 
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        """Yield the token of a row as a chip with its pair, and without."""
         row, is_future = self.changes.records[index.row()], self.changes.is_future(index.row())
         chip = FlowItem(row.token, "chip", faded=is_future)
         yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]

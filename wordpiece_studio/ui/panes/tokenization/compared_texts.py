@@ -58,7 +58,6 @@ class _Disc(QWidget):
         theme.changed.connect(self.update)
 
     def show_run(self, run: Run) -> None:
-        """Show the letter of this run."""
         self._run = run
         self.update()
 
@@ -85,11 +84,9 @@ class RunHeading(QWidget):
 
     @property
     def text(self) -> str:
-        """All that it says."""
         return self.accessibleName()
 
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
-        """Show these words about a run."""
         self._disc.show_run(run)
         self._name.show_text(name)
         self._step.show_text(step)
@@ -121,20 +118,16 @@ class _Line(QWidget):
 
     @property
     def key(self) -> LineKey | None:
-        """What distinguishes it from other lines."""
         step = self.step
         return None if step is None else (step.run, step.bookmark, step.is_longest_first)
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the heading and so many rows of chips."""
         return self.heading.sizeHint().height() + _BELOW_HEADING + self.chips_height(rows)
 
     def chips_height(self, rows: int) -> int:
-        """Return the height in pixels of so many rows of chips, or of those that there are."""
         return min(self._content_height, self.chips.height_of_rows(rows)) + 2 * self.chips.frameWidth()
 
     def set_rows(self, rows: int) -> None:
-        """Show at most so many rows of chips."""
         self._rows = rows
         self.chips.setFixedHeight(self.chips_height(rows))
 
@@ -223,11 +216,9 @@ class ComparedTexts(QWidget):
             self.height_changed.emit()
 
     def line(self, key: LineKey) -> LiveText | None:
-        """Return the text of a line, or None if it is no longer there."""
         return next((line.live for line in self._lines if line.key == key and not self.isHidden()), None)
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of lines with so many rows of chips; 0 if nothing is compared."""
         if self.isHidden():
             return 0
         labels = [label for label in (self._rest, self._legend) if not label.isHidden()]
@@ -235,7 +226,6 @@ class ComparedTexts(QWidget):
         return sum(heights) + max(len(heights) - 1, 0) * self._layout.spacing()
 
     def set_rows(self, rows: int) -> None:
-        """Show at most so many rows of chips a run."""
         for line in self._lines:
             line.set_rows(rows)
 

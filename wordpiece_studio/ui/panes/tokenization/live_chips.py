@@ -135,7 +135,6 @@ class ChipBlocks:
 
     @property
     def height(self) -> float:
-        """The height of all blocks in pixels, estimated for those not laid out yet."""
         return float(self.tops[-1])
 
     @property
@@ -146,7 +145,6 @@ class ChipBlocks:
         return self._tops
 
     def known(self) -> KnownBlocks:
-        """Return the blocks laid out so far, by the text of their line."""
         texts = self._lines.texts
         skipped = self._inserted.place.line if self._inserted is not None else -1
         return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
@@ -163,13 +161,11 @@ class ChipBlocks:
         return is_same
 
     def has_token(self, token_ids: Collection[int | None]) -> bool:
-        """Return whether one of these tokens is among the words laid out so far."""
         laid_out = (word for words in self._words.values() for word in words)
         return any(piece.id in token_ids for word in laid_out for piece in word.pieces)
 
     @property
     def is_settled(self) -> bool:
-        """Whether all of the first blocks are laid out."""
         return self._next >= len(self._lines) or self._chips >= _CHIPS_LATER
 
     def settle(self, seconds: float) -> None:
@@ -179,7 +175,6 @@ class ChipBlocks:
             self._lay_out_next()
 
     def block(self, index: int) -> PlacedBlock:
-        """Return the chips of a line, laid out now if not before; positions below may change."""
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = self._laid_out(index)
@@ -205,7 +200,6 @@ class ChipBlocks:
             index += 1
 
     def rect_of(self, place: ChipPlace) -> QRectF | None:
-        """Return the rectangle of a chip with its captions, or None if there is no such chip."""
         chip = self._chip(place)
         if chip is None:
             return None
@@ -215,7 +209,6 @@ class ChipBlocks:
         return rect
 
     def height_of_rows(self, count: int) -> float:
-        """Return the height of the first `count` rows in pixels, or of all if there are fewer."""
         for _index, top, block in self.between(0, inf):
             for y, _row in groupby(block.chips, lambda chip: chip.y):
                 if not count:
@@ -224,7 +217,6 @@ class ChipBlocks:
         return self.height
 
     def inserted_rect(self) -> QRectF | None:
-        """Return the rectangle of the extra chip, or None if there is none."""
         if self._inserted is None or not len(self._lines):
             return None
         line = self._inserted.place.line
@@ -297,7 +289,6 @@ class ChipBlocks:
 
 
 def is_unknown(word: TokenizedWord) -> bool:
-    """Return whether this is a word of the text that became the unknown token."""
     return word.unknown is not None and word.word is not None
 
 
@@ -421,7 +412,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self._lay_out_from(None)
 
     def set_rings(self, rings: Rings | None) -> None:
-        """Draw rings around the selected chips."""
         self._rings = rings
         self.viewport().update()
 
@@ -460,7 +450,6 @@ class LiveChips(ChipArea[ChipPlace]):
         return int(self._spacing.row_height) + 1
 
     def height_of_rows(self, count: int) -> int:
-        """Return the height in pixels of the first `count` rows, or of all if there are fewer."""
         return int(self._blocks.height_of_rows(count)) + 1
 
     @property
@@ -607,7 +596,6 @@ class LiveChips(ChipArea[ChipPlace]):
     # -- user input
 
     def _place_at(self, point: QPointF) -> ChipPlace | None:
-        """Return the chip at a point of the contents, captions included, or None."""
         x, y = point.x() - _MARGIN, point.y() - _MARGIN
         for index, _top, block in self._blocks.between(y, y + 1):
             for chip in block.chips:
@@ -687,6 +675,5 @@ class LiveChips(ChipArea[ChipPlace]):
             super().keyPressEvent(event)
 
     def choose_none(self) -> None:
-        """Let no chip be the current one."""
         self.set_current(None)
         self.chosen.emit(None)

@@ -185,11 +185,9 @@ class TokenizationPane(Pane):
 
     @property
     def text(self) -> str:
-        """The live text."""
         return self._edit.text
 
     def set_text(self, text: str) -> None:
-        """Set the live text."""
         if text != self._edit.text:  # else the caret and the undo steps of what is being typed would suffer
             self._edit.set_text(text)
 
@@ -209,7 +207,6 @@ class TokenizationPane(Pane):
     # -- set-up
 
     def _lay_out(self) -> None:
-        """Have the text with its chips, “Why here?” and the changes, one below the other."""
         top = QWidget(self._splitter)
         compared = (self._compared.heading, self._compared) if self._compared is not None else ()
         above = self._field, *compared[:1], (self._shown, 1), *compared[1:]
@@ -449,14 +446,12 @@ class TokenizationPane(Pane):
         self._share_later()
 
     def _show_question(self) -> None:
-        """Hide the ladder, and show how to ask for it."""
         self._why.hide()
         self._changes_view.show()
         self._can_ask = self.live.tokenizer is not None
         self._share_later()
 
     def _fresh_id(self) -> int | None:
-        """Return the id of the token born at the current step, if any."""
         history, step = self._model.history, self._model.step
         if history is None or not step or not history.column("is_new")[step - 1]:
             return None
@@ -473,17 +468,14 @@ class TokenizationPane(Pane):
         return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
-        """Let the user type."""
         self._edit.setFocus()
 
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
-        """Copy the tokens, unchanged and separated by spaces."""
         self._copy.start(self.live.lines, "tokens")
 
     def copy_ids(self) -> None:
-        """Copy the ids, separated by spaces."""
         self._copy.start(self.live.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:

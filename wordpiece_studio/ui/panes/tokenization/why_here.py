@@ -78,7 +78,6 @@ class LadderModel(RecordTableModel["Rung"]):
         )
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self.records[item].spoken)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -110,11 +109,9 @@ class WhyHere(QWidget):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The texts of the rungs: tried piece, mark, when it was born."""
         return [row.texts for row in self._table.ladder.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
-        """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
@@ -363,14 +360,12 @@ class UnknownBox(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show these sentences, one per line; an empty text hides the box."""
         self._text = text
         set_plain_tooltip(self, text)
         self._fit()
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is anything to show."""
         return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
@@ -379,7 +374,6 @@ class UnknownBox(QFrame):
         self._fit()
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or show everything."""
         self._is_low = is_low
         self._fit()
 

@@ -94,7 +94,6 @@ class SpecialTokensDialog(ScreenDialog):
         return tuple(line.strip() for line in self._editor.text.splitlines() if line.strip())
 
     def accept(self) -> None:
-        """Emit the tokens and close."""
         self.tokens_chosen.emit(self.tokens)
         super().accept()
 
@@ -164,7 +163,6 @@ class TrainingSettings(QWidget):
 
     @property
     def is_size_wrong(self) -> bool:
-        """Whether the size is marked as one that cannot be reached."""
         return bool(self._size_box.property("state") == "wrong")
 
     def set_size_wrong(self, wrong: bool) -> None:
@@ -186,7 +184,6 @@ class TrainingSettings(QWidget):
         dialog.open()
 
     def _show_objective(self) -> None:
-        """Show the objective, which a command may have chosen."""
         self._objective_box.setCurrentIndex(max(0, self._objective_box.findData(self._chosen.objective)))
 
     def _make_objective_box(self) -> QComboBox:
@@ -332,7 +329,6 @@ class TrainButtons(QWidget):
             self._swap_timer.start()
 
     def fit(self) -> None:
-        """Take the width that the widest of the buttons need in this font."""
         metrics, texts = self.pause.fontMetrics(), (self.tr("Pause"), self.tr("Resume"))
         edges = self.pause.sizeHint().width() - metrics.horizontalAdvance(self.pause.text())
         both = max(map(metrics.horizontalAdvance, texts)) + edges + self.stop.sizeHint().width()
@@ -409,7 +405,6 @@ class TrainingBar(QFrame):
         return self._progress_forms[0]
 
     def focus_first(self) -> None:
-        """Move the keyboard focus to the first button."""
         self.buttons.train.setFocus()
 
     def show_text(self, *forms: str, more: str = "") -> None:
@@ -421,13 +416,11 @@ class TrainingBar(QFrame):
         self._set_text(*forms, more=more)
 
     def show_busy(self, text: str) -> None:
-        """Show `text` beside a busy indicator."""
         self._progress_bar.setRange(0, _UNKNOWN)
         self._progress_bar.show()
         self._set_text(text)
 
     def show_progress(self, progress: Progress, paused: bool) -> None:
-        """Show the training progress in actual counts."""
         start = progress.vocabulary_size - progress.merges  # special tokens and alphabet take no work
         target = (progress.target_size or start) if progress.is_target_sure else start
         self._progress_bar.setRange(0, max(target - start, 0))  # 0: a busy indicator without an end

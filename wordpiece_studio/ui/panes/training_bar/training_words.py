@@ -53,7 +53,6 @@ def _outcome_forms(model: TrainerModel) -> tuple[str, ...]:
 
 
 def size_words(size: int, wanted: int | None) -> str:
-    """Return how many tokens a vocabulary has, of how many that are wanted."""
     if wanted is None:
         return plural(size, "1 token", "{count} tokens").format(count=number_text(size))
     words = plural(wanted, "{size} of 1 token", "{size} of {wanted} tokens")
@@ -130,7 +129,6 @@ def why_nothing_was_learned(model: TrainerModel) -> str:
 
 
 def why_no_words(counts: WordCounts) -> str:
-    """Return why there is nothing to train on, and what to do."""
     if not counts.skipped:
         return _tr("The corpus has no words. Type or open a text, then train.")
     first, number = counts.skipped[0], counts.statistics.skipped_words
@@ -145,7 +143,6 @@ def why_no_words(counts: WordCounts) -> str:
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
-    """Return what is unusual about the corpus; empty if nothing."""
     return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
 
 
@@ -217,7 +214,6 @@ class EngineNotice(QObject):
 
     @property
     def waiting_words(self) -> str:
-        """The message while training has not started yet."""
         return self._forms[-1] if self._is_preparing else self.tr("Getting ready…")
 
     def beside(self, *forms: str) -> tuple[str, ...]:
@@ -296,7 +292,6 @@ class FurtherDialog(ScreenDialog):
         self._size_box.setFocus()
 
     def accept(self) -> None:
-        """Emit the size and close."""
         self.size_chosen.emit(self._size_box.value())
         super().accept()
 
