@@ -14,7 +14,7 @@ from PySide6.QtCore import QCoreApplication
 from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.selection import step_of_pair, text_of_token
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
@@ -71,18 +71,11 @@ def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject
     pair, text, step = None, text_of_token(selection, vocabulary), 0
     if selection.kind == "pair":
         pair = (selection.left, selection.right)
-        step = _step_of_pair(history, vocabulary.id_of(selection.left), vocabulary.id_of(selection.right), end)
+        step = step_of_pair(selection, history, end) or 0
     token_id = vocabulary.id_of(text)
     if token_id is None:
         return Subject("strange" if pair is None else "pair", text, pair=pair)
     return Subject("token", text, token_id, history.birth_step(token_id), pair, step)
-
-
-def _step_of_pair(history: MergeHistory, left: int | None, right: int | None, end: int) -> int:
-    if left is None or right is None:
-        return 0
-    found = np.flatnonzero((history.column("left_id")[:end] == left) & (history.column("right_id")[:end] == right))
-    return int(found[0]) + 1 if len(found) else 0
 
 
 def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:

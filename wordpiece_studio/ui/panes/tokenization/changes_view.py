@@ -44,7 +44,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
+        self._now = self._steps  # the step of the run that each row is about
         self._columns = (
             TableColumn(
                 self.tr("Step"),
@@ -68,47 +68,38 @@ class ChangesModel(RecordTableModel["TextChange"]):
         now
             The step of each run.
         """
-        old, self._steps, self._now = self._steps, steps, np.array(now, dtype=np.int64)
+        old, self._steps, self._now = self._steps, steps, _of_rows(now, rows)
         is_longer = len(steps) >= len(old) and np.array_equal(steps[: len(old)], old)
         if not is_longer or isinstance(rows, ChangesOfRuns) or isinstance(self.records, ChangesOfRuns):
             self.set_records(rows)
         else:
             self.extend_records(rows)
-            self.redraw()
+            self._emit_changed(0, self.rowCount() - 1)
 
     def set_now(self, steps: Sequence[int]) -> None:
         """Make the rows after the step of their run pale; `steps`: that of each run."""
-        if list(steps) != self._now.tolist():
-            self._now = np.array(steps, dtype=np.int64)
-            self.redraw()
+        now = _of_rows(steps, self.records)
+        if not np.array_equal(now, self._now):
+            self._now = now
+            self._emit_changed(0, self.rowCount() - 1)
 
     def run_of(self, row: int) -> Run | None:
         return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
 
     def last_past(self) -> int:
         """Return the index of the last row not after the step, or -1."""
-        past = np.flatnonzero(self._steps <= self._step_of_rows())
+        past = np.flatnonzero(self._steps <= self._now)
         return int(past[-1]) if len(past) else -1
 
     def row_of_step(self, run: Run | None) -> int:
-        here = np.flatnonzero(self._steps == self._step_of_rows()).tolist()
+        here = np.flatnonzero(self._steps == self._now).tolist()
         return next((row for row in here if self.run_of(row) is run), -1)
 
     def is_future(self, row: int) -> bool:
-        return int(self._steps[row]) > self._step_of_row(row)
+        return bool(self._steps[row] > self._now[row])
 
     def is_here(self, row: int) -> bool:
-        return int(self._steps[row]) == self._step_of_row(row)
-
-    def _step_of_row(self, row: int) -> int:
-        place = int(self.records.places[row]) if isinstance(self.records, ChangesOfRuns) else 0
-        return int(self._now[place])
-
-    def _step_of_rows(self) -> NDArray[np.int64]:
-        return self._now[self.records.places] if isinstance(self.records, ChangesOfRuns) else self._now
-
-    def redraw(self) -> None:
-        self._emit_changed(0, self.rowCount() - 1)
+        return bool(self._steps[row] == self._now[row])
 
     def tooltip(self, item: int) -> str:
         return tooltip_text(self._spoken(item))
@@ -133,6 +124,11 @@ class ChangesModel(RecordTableModel["TextChange"]):
         change = plural(abs(row.change), "{change} token", "{change} tokens").format(change=signed_text(row.change))
         tokens = plural(row.tokens, "then 1 token", "then {count} tokens").format(count=number_text(row.tokens))
         return " · ".join((said, change, tokens))
+
+
+def _of_rows(steps: Sequence[int], rows: Sequence[TextChange]) -> NDArray[np.int64]:
+    places = rows.places if isinstance(rows, ChangesOfRuns) else np.zeros(len(rows), dtype=np.int64)
+    return np.array(steps, dtype=np.int64)[places]
 
 
 class ChangesView(QWidget):

@@ -382,11 +382,6 @@ class LiveField(QFrame):
         self.offer.show_items(items, self.tr("Suggested text"))
         self.height_changed.emit()
 
-    @property
-    def limit_note(self) -> str:
-        """The note about a text that is too long; empty if the text is complete."""
-        return self._limit.text()
-
     def _on_offer_chosen(self, text: str) -> None:
         self.edit.setFocus()  # the link, which had it, goes
         self.edit.set_text(text)

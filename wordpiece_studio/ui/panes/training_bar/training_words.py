@@ -196,7 +196,7 @@ class EngineNotice(QObject):
         super().__init__(parent)
         self._forms: tuple[str, ...] = ()
         self._is_preparing = False
-        self._timer = single_shot(self, self._on_timer_timeout, _READY_MS)
+        self._timer = single_shot(self, self._say, _READY_MS)
 
     def take_status(self, status: str) -> None:
         """Take the status of the warm-up: "compiling", "loading", "ready" or "failed"."""
@@ -227,9 +227,6 @@ class EngineNotice(QObject):
         self._timer.stop()
         self._forms = forms
         self.changed.emit()
-
-    def _on_timer_timeout(self) -> None:
-        self._say()
 
 
 _LARGEST_SIZE = 10_000_000
