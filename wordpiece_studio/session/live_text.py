@@ -148,6 +148,10 @@ class LiveLines(Sequence[LiveLine]):
             return [self[each] for each in range(*index.indices(len(self)))]
         return LiveLine(self.texts[index], self._starts[index], self)
 
+    def word_at(self, line: int, word: int) -> TokenizedWord | None:
+        words = self[line].words if line < len(self) else ()
+        return words[word] if word < len(words) else None
+
     def words_of(self, line: str) -> _Words:
         words = self._known.get(line)
         if words is None:

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent
 
-    from wordpiece_studio.session.live_text import LiveLine
     from wordpiece_studio.session.run import Run
     from wordpiece_studio.session.runs import ComparedStep, Comparison
     from wordpiece_studio.session.step_marks import Bookmark
-    from wordpiece_studio.tokenizer.tokenizer import Piece, TokenizedWord
+    from wordpiece_studio.tokenizer.tokenizer import TokenizedWord
     from wordpiece_studio.ui.panes.tokenization.live_chips import ChipPlace
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -110,7 +109,7 @@ class _Line(QWidget):
         self.live = LiveText()
         self.step: ComparedStep | None = None
         self._content_height, self._rows = 0, MOST_ROWS
-        self.chips = LiveChips(theme, _no_captions, self._describe, self)
+        self.chips = LiveChips(theme, lambda _line, _piece: (), self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         self.chips.chosen.connect(self._on_chips_chosen)
         self.chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
@@ -144,15 +143,8 @@ class _Line(QWidget):
         self.asked.emit(self.key, place, True)
 
     def _describe(self, place: ChipPlace) -> str:
-        lines = self.live.lines
-        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
-            return ""
-        pieces = lines[place.line].words[place.word].pieces
-        return pieces[place.chip].token if place.chip < len(pieces) else ""
-
-
-def _no_captions(_line: LiveLine, _piece: Piece) -> tuple[str, ...]:
-    return ()
+        word = self.live.lines.word_at(*place[:2])
+        return word.pieces[place.chip].token if word is not None and place.chip < len(word.pieces) else ""
 
 
 class ComparedTexts(QWidget):
@@ -301,13 +293,13 @@ def figures_text(live: LiveText) -> str:
     words = [word for line in live.lines for word in line.words]
     tokens = sum(len(word.pieces) for word in words)
     number = sum(word.word is not None for word in words)
-    said = plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))
+    said = [plural(tokens, "1 token", "{count} tokens").format(count=number_text(tokens))]
     unknown = "" if live.tokenizer is None else live.tokenizer.unk_token
     lost = sum(piece.token == unknown for word in words for piece in word.pieces)
-    if not number:
-        return said
-    per_word = _tr("{rate} per word")
-    if lost > MUCH_UNKNOWN * tokens:  # an unknown word, however long, is one token
-        unknown_text = plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost))
-        return " · ".join((said, per_word.format(rate=f"({tokens / number:.2f})"), unknown_text))
-    return " · ".join((said, per_word.format(rate=f"{tokens / number:.2f}")))
+    if number:
+        is_too_good = lost > MUCH_UNKNOWN * tokens  # an unknown word, however long, is one token
+        rate = f"({tokens / number:.2f})" if is_too_good else f"{tokens / number:.2f}"
+        said.append(_tr("{rate} per word").format(rate=rate))
+        if is_too_good:
+            said.append(plural(lost, "1 unknown", "{count} unknown").format(count=number_text(lost)))
+    return " · ".join(said)

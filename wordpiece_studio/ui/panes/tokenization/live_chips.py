@@ -332,12 +332,12 @@ Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
 """Returns the lines of text under the chip of a piece in a line."""
 
 
-def kept_place(lines: Sequence[LiveLine], place: ChipPlace | None) -> ChipPlace | None:
+def kept_place(lines: LiveLines, place: ChipPlace | None) -> ChipPlace | None:
     """Return the chip now at the cursor's place, or the last chip of that word, or None if the word is gone."""
-    if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
+    word = lines.word_at(*place[:2]) if place is not None else None
+    if place is None or word is None or not word.pieces:
         return None
-    pieces = lines[place.line].words[place.word].pieces
-    return place._replace(chip=min(place.chip, len(pieces) - 1)) if pieces else None
+    return place._replace(chip=min(place.chip, len(word.pieces) - 1))
 
 
 class LiveChips(ChipArea[ChipPlace]):
@@ -371,8 +371,8 @@ class LiveChips(ChipArea[ChipPlace]):
         self._caption_lines = 0
         self._captions_hold_places = False
         self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._lines = LiveLines((), (), None, {})
-        self._blocks = ChipBlocks(self._lines, 1, self._spacing, self._chip_widths)
+        self.lines = LiveLines((), (), None, {})
+        self._blocks = ChipBlocks(self.lines, 1, self._spacing, self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self._rings: Rings | None = None
         self._framed: frozenset[tuple[int, int]] = frozenset()
@@ -385,13 +385,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     # -- contents
 
-    @property
-    def lines(self) -> LiveLines:
-        return self._lines
-
     def set_lines(self, lines: LiveLines) -> None:
         """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
-        self._lines = lines
+        self.lines = lines
         if self._composed or not self._blocks.take_same(lines):
             self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
         self._current = kept_place(lines, self._current)
@@ -489,7 +485,7 @@ class LiveChips(ChipArea[ChipPlace]):
         # The same with and without a scroll bar: unknown words side by side need less height than below each other, so
         # that a bar could make itself superfluous, again and again.
         width = self.contentsRect().width() - self.verticalScrollBar().sizeHint().width() - 2 * _MARGIN
-        self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
+        self._blocks = ChipBlocks(self.lines, width, self._spacing, self._chip_widths, known, self._inserted())
         self._hovered_boundary = None
         self._update_scroll_bars()
         if not self._blocks.is_settled:
@@ -498,9 +494,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def _inserted(self) -> Inserted | None:
         line, position = self._composed_at
-        if not self._composed or line >= len(self._lines):
+        if not self._composed or line >= len(self.lines):
             return None
-        return Inserted(*place_at(self._lines[line], line, position), self._style.width(self._composed))
+        return Inserted(*place_at(self.lines[line], line, position), self._style.width(self._composed))
 
     def _on_settle_timer_timeout(self) -> None:
         """Lay out a little more; what is in view does not move."""
@@ -547,7 +543,7 @@ class LiveChips(ChipArea[ChipPlace]):
         height_before = self._blocks.height
         row_height = self._spacing.row_height + self._spacing.unknown_height
         for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
-            line = self._lines[index]
+            line = self.lines[index]
             words = line.words
             in_sight = (chip for chip in block.chips if seen.top() - row_height < top + chip.y - offset < seen.bottom())
             for number, chips in groupby(in_sight, key=lambda chip: chip.word):

@@ -309,7 +309,7 @@ class TokenizationPane(Pane):
     def _show_unknown(self) -> None:
         tokenizer = self.live.tokenizer
         is_own = self._asked is not None and self._asked[2] is None
-        chosen = self._word_at(self._asked[0], self.live) if self._asked is not None and is_own else None
+        chosen = self.live.lines.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
         words = self._finder.unknown_words[:1]
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             words = [chosen.word.text]
@@ -423,7 +423,7 @@ class TokenizationPane(Pane):
         live, (place, is_boundary, key) = self.live, self._asked
         if key is not None and self._compared is not None:
             live = self._compared.line(key) or LiveText()
-        word, tokenizer = self._word_at(place, live), live.tokenizer
+        word, tokenizer = live.lines.word_at(*place[:2]), live.tokenizer
         if word is None or tokenizer is None:
             self._show_question()
             return
@@ -457,14 +457,8 @@ class TokenizationPane(Pane):
             return None
         return int(history.column("new_id")[step - 1])
 
-    def _word_at(self, place: ChipPlace, live: LiveText) -> TokenizedWord | None:
-        lines = live.lines
-        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
-            return None
-        return lines[place.line].words[place.word]
-
     def _describe_place(self, place: ChipPlace) -> str:
-        word = self._word_at(place, self.live)
+        word = self.live.lines.word_at(*place[:2])
         return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
@@ -511,7 +505,7 @@ class TokenizationPane(Pane):
         self._choose(place, is_boundary=True)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
-        word = self._word_at(place, self.live)
+        word = self.live.lines.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
@@ -547,7 +541,7 @@ class TokenizationPane(Pane):
 
     def _choose(self, place: ChipPlace | None, *, is_boundary: bool = False) -> None:
         self._on_compared_asked(None, place, is_boundary)
-        word = self._word_at(place, self.live) if place is not None else None
+        word = self.live.lines.word_at(*place[:2]) if place is not None else None
         if place is not None and word is not None and word.unknown is None:
             self._select_token(word.pieces[place.chip].token)
 
