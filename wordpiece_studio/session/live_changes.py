@@ -109,9 +109,8 @@ class ChangesFinder(QObject):
     """
 
     def __init__(
-        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges | None = None,
-        parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
         self._changes = changes
@@ -165,7 +164,7 @@ class ChangesFinder(QObject):
     def _swap(self) -> TextTimeline | None:
         """Hand over what was found for the run that was shown, and take what is there for the one that is."""
         run, self._run = self._run, self._model.run
-        if self._compared is None or run is self._run:
+        if run is self._run:
             return None
         if run is not None and self._timeline is not None:
             self._compared.give(run, self._timeline, self._lines)

@@ -140,9 +140,8 @@ class ChangesView(QWidget):
     """The number of rows has changed, and with it the height needed."""
 
     def __init__(
-        self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None, *,
-        comparison: Comparison | None = None, compared: ComparedChanges | None = None,
-    ) -> None:  # fmt: skip
+        self, changes: LiveChanges, comparison: Comparison, compared: ComparedChanges, theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._changes = changes
         self._comparison, self._compared = comparison, compared
@@ -155,8 +154,7 @@ class ChangesView(QWidget):
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)
-        if compared is not None:
-            compared.changed.connect(self._on_changes_changed)
+        compared.changed.connect(self._on_changes_changed)
         self._on_changes_changed()
 
     @property
@@ -188,9 +186,8 @@ class ChangesView(QWidget):
 
     def _merged(self) -> ChangesOfRuns | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
-        current, rows = self._comparison.runs.current if self._comparison is not None else None, self._changes.rows
-        others = self._compared.rows if self._compared is not None else {}
-        if self._comparison is None or current is None or not others or current in others:
+        current, rows, others = self._comparison.runs.current, self._changes.rows, self._compared.rows
+        if current is None or not others or current in others:
             return None
         if not isinstance(rows, TextChanges) or rows.history is not current.history:
             return None  # those of another run stay until this one's are found
@@ -198,7 +195,7 @@ class ChangesView(QWidget):
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
     def _steps(self, rows: Sequence[TextChange]) -> list[int]:
-        if self._comparison is None or not isinstance(rows, ChangesOfRuns):
+        if not isinstance(rows, ChangesOfRuns):
             return [self._step]
         others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
         return [others.get(run, self._step) for run in rows.runs]
@@ -218,16 +215,14 @@ class ChangesView(QWidget):
         """Keep the last row not after the step in view, and mark it if it is at the step."""
         changes = self._table.changes
         is_merged = isinstance(self.rows, ChangesOfRuns)
-        here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
+        here = changes.row_of_step(self._comparison.runs.current if is_merged else None)
         self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
             self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)
-        step = chosen.step
-        if self._comparison is not None and run is not None:
-            step = self._comparison.shown_step(run, step)
+        step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
         self.step_chosen.emit(step, chosen.token)
 
 
