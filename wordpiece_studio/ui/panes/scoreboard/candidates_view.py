@@ -5,6 +5,7 @@ It shows a :class:`CandidatesModel`, and reports which candidate was chosen and 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QRectF, Qt, Signal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.formula import Formula
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 RANK, PAIR, NUMBERS, REDUCED, VALUE, BAR = range(6)
 _SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
@@ -43,10 +45,6 @@ _SAMPLE = 40
 
 def value_name(objective: str) -> str:
     return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
 
 
 class CandidatesModel(RecordTableModel["Candidate"]):

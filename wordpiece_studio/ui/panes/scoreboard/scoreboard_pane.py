@@ -7,6 +7,7 @@ history or the trainer.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
@@ -52,10 +54,6 @@ Detail = Literal["all", "formula", "numbers"]
 
 _SIDE, _SPACING = 14, 2
 _SLACK = 0.85
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
 
 
 def tie_rule_names(tie: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ ones in the background.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _SHOWN = 100
 
 
@@ -343,10 +345,6 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
     if birth > step:
         return _tr("{name} is not created until step {step}").format(name=name, step=number_text(birth))
     return _tr("{name} is in no word at this step").format(name=name)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
 
 
 class WordsPanel(QWidget):

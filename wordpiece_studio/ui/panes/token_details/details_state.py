@@ -6,6 +6,7 @@ No widgets here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import Objective
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory, MergeTree
+
+_tr = partial(QCoreApplication.translate, "TokenDetails")
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +241,6 @@ def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> lis
         tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(step))
         items.setdefault(token, chip(token, faded=step > now, tip=tip))
     return list(items.values())
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenDetails", text)
 
 
 def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:

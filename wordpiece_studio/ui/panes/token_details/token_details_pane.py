@@ -6,6 +6,7 @@ chosen.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "TokenDetails")
 _HEAD_POINTS, _LONG = 5, 18  # characters
 _MOST_NAME = 400  # characters passed to a screen reader
 _DOTS = FlowItem("…")
@@ -215,10 +217,6 @@ class DetailsBody(QScrollArea):
         steps = growth.steps if growth is not None else ()
         items = [step_item(step, now) for step in steps[:MANY]]
         self.parts.show_items(_tr("Changed at steps") if items else "", items)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenDetails", text)
 
 
 class DetailsLine(QWidget):

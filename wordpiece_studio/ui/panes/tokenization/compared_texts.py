@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QRectF, Qt, Signal
@@ -35,15 +36,12 @@ if TYPE_CHECKING:
 
     LineKey: TypeAlias = tuple[Run, Bookmark | None, bool]
 
+_tr = partial(QCoreApplication.translate, "compared_texts")
 MOST_ROWS = 3
 """Of chips a run, where there is room."""
 _MOST_COUNTED = 20_000
 """Characters; the tokens of a longer text are not counted at every step."""
 _DISC = 18
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("compared_texts", text)
 
 
 class _Disc(QWidget):

@@ -8,6 +8,7 @@ word is unknown, in sentences.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.initial_state import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "UnknownNote")
 _MOST_FOUND = 8
 """Tokens that are named as found before another one."""
 BirthStep = Callable[[str], int | None]
@@ -338,10 +340,6 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
     words = np.searchsorted(trained.word_starts, places, side="right") - 1
     begins = places == trained.word_starts[words]
     return len(np.unique(words[begins])), len(np.unique(words[~begins]))
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("UnknownNote", text)
 
 
 class UnknownBox(QFrame):

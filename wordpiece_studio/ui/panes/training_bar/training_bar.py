@@ -6,6 +6,7 @@ when the state of the training changes.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.run import Progress
     from wordpiece_studio.ui.actions import Actions
 
+_tr = partial(QCoreApplication.translate, "training_bar")
 _LONGEST_PROBLEM = 300
 _LARGEST_SIZE = 10_000_000
 _LARGEST_COUNT = 1_000_000_000
@@ -525,7 +527,3 @@ def duration(seconds: float) -> str:
     if whole < 3600:
         return _tr("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
     return _tr("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("training_bar", text)

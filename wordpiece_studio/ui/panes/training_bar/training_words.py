@@ -6,6 +6,7 @@ It asks whether merges may be discarded, and to what size to train further.
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal
@@ -28,11 +29,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.notices import Notice
 
+_tr = partial(QCoreApplication.translate, "training_words")
 _READY_MS = 4000
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("training_words", text)
 
 
 def outcome_words(model: TrainerModel) -> str:
