@@ -58,7 +58,6 @@ class LiveChanges(QObject):
 
     @property
     def words(self) -> int:
-        """How many words the text has."""
         return self._start.words
 
     def set_rows(
@@ -87,12 +86,10 @@ class LiveChanges(QObject):
         return TextSummary(self._start.words, tokens, self._start.unknown)
 
     def next_after(self, step: int) -> int | None:
-        """Return the first step after `step` that changes the text, or None."""
         index = int(np.searchsorted(self.steps, step, side="right"))
         return int(self.steps[index]) if index < len(self.steps) else None
 
     def previous_before(self, step: int) -> int | None:
-        """Return the last step before `step` that changes the text, or None."""
         index = int(np.searchsorted(self.steps, step, side="left")) - 1
         return int(self.steps[index]) if index >= 0 else None
 
@@ -112,9 +109,8 @@ class ChangesFinder(QObject):
     """
 
     def __init__(
-        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges | None = None,
-        parent: QObject | None = None,
-    ) -> None:  # fmt: skip
+        self, model: TrainerModel, changes: LiveChanges, compared: ComparedChanges, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._model = model
         self._changes = changes
@@ -168,7 +164,7 @@ class ChangesFinder(QObject):
     def _swap(self) -> TextTimeline | None:
         """Hand over what was found for the run that was shown, and take what is there for the one that is."""
         run, self._run = self._run, self._model.run
-        if self._compared is None or run is self._run:
+        if run is self._run:
             return None
         if run is not None and self._timeline is not None:
             self._compared.give(run, self._timeline, self._lines)
@@ -311,5 +307,4 @@ class ChangesOfRuns(Sequence[TextChange]):
         return self._changes[int(self.places[index])][int(self._numbers[index])]
 
     def run_of(self, row: int) -> Run:
-        """Return the run that a row is about."""
         return self.runs[int(self.places[row])]

@@ -71,7 +71,6 @@ def _cut_characters(pipeline: Pipeline, special_tokens: frozenset[str]) -> str:
 
 
 def _is_a_word(character: str, pipeline: Pipeline) -> bool:
-    """Return whether a character is a word by itself, whatever surrounds it."""
     is_alone = not pipeline.normalizer.regards_neighbours(character)
     return is_alone and len(pipeline.words(f"a{character}a")) == 3
 
@@ -149,6 +148,10 @@ class LiveLines(Sequence[LiveLine]):
             return [self[each] for each in range(*index.indices(len(self)))]
         return LiveLine(self.texts[index], self._starts[index], self)
 
+    def word_at(self, line: int, word: int) -> TokenizedWord | None:
+        words = self[line].words if line < len(self) else ()
+        return words[word] if word < len(words) else None
+
     def words_of(self, line: str) -> _Words:
         words = self._known.get(line)
         if words is None:
@@ -181,13 +184,11 @@ class LiveText:
         self._unit_starts: tuple[TextUnit, list[int]] | None = None
 
     def set_text(self, text: str) -> None:
-        """Replace the text."""
         if text != self.text:
             self.text = text
             self._lines = None
 
     def set_tokenizer(self, tokenizer: Tokenizer | None) -> None:
-        """Replace the tokenizer."""
         if tokenizer is not self.tokenizer:
             self.tokenizer, self._lines = tokenizer, None
 

@@ -90,15 +90,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
 
     @property
     def columns(self) -> tuple[TableColumn[SourceT], ...]:
-        """The columns, from left to right."""
         return self._columns
 
     def item_of_row(self, row: int) -> int:
-        """Return the number of the item in `row`."""
         return row
 
     def value(self, item: int, column: int) -> Any:
-        """Return the value of a column for an item; None if it is unknown."""
         return self._columns[column].value(self._source, item)  # type: ignore[arg-type]  # no item without a source
 
     def text(self, item: int, column: int) -> str:
@@ -118,14 +115,12 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return "…" if value is None else str(value)
 
     def tooltip(self, item: int) -> str | None:
-        """Return the tooltip of an item's row; None if there is none."""
         return None
 
     def columnCount(self, parent: Index = _NO_INDEX) -> int:
         return 0 if parent.isValid() else len(self._columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
         if role not in _ANSWERED or not index.isValid() or self._source is None:
             return None
         column = self._columns[index.column()]
@@ -143,7 +138,6 @@ class TableModel(QAbstractTableModel, Generic[SourceT]):
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the title, the tooltip or the alignment of a column."""
         if orientation is not Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
             return None
         column = self._columns[section]
@@ -212,7 +206,6 @@ class RowsWanted:
 
     @property
     def is_plain(self) -> bool:
-        """Whether these are all items in order of their numbers."""
         return self.column.keys is None and not self.descending and not self.filter
 
 
@@ -329,7 +322,6 @@ class SortedTableModel(TableModel[ItemsT]):
     # Rows and items.
 
     def item_of_row(self, row: int) -> int:
-        """Return the number of the item in `row`."""
         return row if self._order is None else int(self._order[row])
 
     def row_of_item(self, item: int) -> int:
@@ -349,7 +341,6 @@ class SortedTableModel(TableModel[ItemsT]):
 
     @property
     def is_plain(self) -> bool:
-        """Whether all items are shown in order of their numbers."""
         return self._order is None
 
     @property
@@ -359,7 +350,6 @@ class SortedTableModel(TableModel[ItemsT]):
 
     @property
     def is_busy(self) -> bool:
-        """Whether rows are being sorted or filtered in the background."""
         return self._task.is_running
 
     @property
@@ -368,7 +358,6 @@ class SortedTableModel(TableModel[ItemsT]):
         return self._known != self._count
 
     def set_filter(self, wanted: object) -> None:
-        """Show only the items that match `wanted`."""
         if wanted != self.filter:
             self.filter = wanted
             self._refilter()
@@ -380,7 +369,6 @@ class SortedTableModel(TableModel[ItemsT]):
         self._ask()
 
     def close(self) -> None:
-        """Wait for the thread, if any, to end."""
         self._timer.stop()
         self._task.close()
 

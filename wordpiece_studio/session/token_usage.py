@@ -81,7 +81,6 @@ class WordGrowth:
 
 
 def growth_of_word(history: MergeHistory, word: str, end: int) -> WordGrowth:
-    """Return the growth of a word in the first `end` merges."""
     try:
         index = history.segmentations.index_of(word)
     except StudioError:
@@ -145,6 +144,15 @@ class TokenUsage(QObject):
 
     Attributes
     ----------
+    step
+        The step of the figures, which may differ from the current step; None if there are no figures.
+    frequencies, word_counts
+        How often each token is produced on the corpus, counting all occurrences of words, and in how many distinct
+        words: int64 by id.
+    dead, reasons
+        Which learned or alphabet tokens are never produced: bool by id (special tokens are never dead); why, if known.
+    unknown_words
+        How many distinct words of the corpus are unknown, and how often they occur.
     in_use
         How many different tokens the corpus consists of, as it is merged, after each step: as far as known.
 
@@ -160,7 +168,7 @@ class TokenUsage(QObject):
         super().__init__(parent)
         self._model = model
         self._run: _RunUsage | None = None
-        self._figures = _NO_FIGURES
+        self._set_figures(_NO_FIGURES)
         self._kept: OrderedDict[int, _Figures] = OrderedDict()
         self.in_use = _NO_NUMBERS
         self._wanting: set[QObject] = set()
@@ -173,43 +181,13 @@ class TokenUsage(QObject):
     # Results.
 
     @property
-    def step(self) -> int | None:
-        """The step of the figures, which may differ from the current step; None if there are no figures."""
-        return self._figures.step
-
-    @property
     def is_current(self) -> bool:
-        return self._figures.step == self._model.step
+        return self.step == self._model.step
 
     @property
     def is_counting(self) -> bool:
         """Whether figures for the current step are being counted, or will be as soon as it settles."""
         return self._task.is_running
-
-    @property
-    def frequencies(self) -> NDArray[np.int64]:
-        """How often each token is produced on the corpus, counting all occurrences of words: int64 by id."""
-        return self._figures.usage.frequencies
-
-    @property
-    def word_counts(self) -> NDArray[np.int64]:
-        """In how many distinct words each token is produced: int64 by id."""
-        return self._figures.usage.word_counts
-
-    @property
-    def dead(self) -> NDArray[np.bool_]:
-        """Which learned or alphabet tokens are never produced: bool by id. Special tokens are never dead."""
-        return self._figures.dead
-
-    @property
-    def unknown_words(self) -> tuple[int, int]:
-        """How many distinct words of the corpus are unknown, and how often they occur."""
-        return self._figures.usage.unknown_words, self._figures.usage.unknown_occurrences
-
-    @property
-    def reasons(self) -> DeadTokens | None:
-        """The reasons why dead tokens are dead; None if they are not known."""
-        return self._figures.reasons
 
     def reason(self, token_id: int) -> DeadReason | None:
         """Return why a token is dead; None if it is not, or if unknown."""
@@ -229,7 +207,6 @@ class TokenUsage(QObject):
                 self._task.stop()
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         self._task.close()
 
     # Updating.
@@ -253,9 +230,14 @@ class TokenUsage(QObject):
             self._kept.move_to_end(figures.step)
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-        if figures is not self._figures:
-            self._figures = figures
+        if figures.usage.frequencies is not self.frequencies:
+            self._set_figures(figures)
             self.changed.emit()
+
+    def _set_figures(self, figures: _Figures) -> None:
+        self.step, self.dead, self.reasons = figures.step, figures.dead, figures.reasons
+        self.frequencies, self.word_counts = figures.usage.frequencies, figures.usage.word_counts
+        self.unknown_words = figures.usage.unknown_words, figures.usage.unknown_occurrences
 
     def _on_task_finished(self, figures: _Figures) -> None:
         if self._run is not None:
@@ -269,6 +251,7 @@ class TokenUsage(QObject):
         self._task.stop()
         self._task.answer = self._task.answered = None
         self._kept.clear()
-        self._run, self._figures, self.in_use = None, _NO_FIGURES, _NO_NUMBERS
+        self._run, self.in_use = None, _NO_NUMBERS
+        self._set_figures(_NO_FIGURES)
         self.changed.emit()
         self._find()

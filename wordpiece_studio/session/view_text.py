@@ -72,16 +72,13 @@ class ViewIndex:
         self._shifts = np.concatenate((self._shifts[:first], shifts, self._shifts[last:] + further))
 
     def _shift_after(self, count: int) -> int:
-        """Return the shift of what follows the first `count` irregular characters."""
         return int(self._shifts[count - 1]) if count else 0
 
     def _view_end(self, index: int) -> int:
-        """Return where in the view an irregular character ends."""
         return int(self._places[index]) + 1 + int(self._shifts[index])
 
 
 def utf16_length(text: str) -> int:
-    """Return the number of UTF-16 units of `text`."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 

@@ -85,7 +85,6 @@ class TokenNumbers:
 
     @property
     def all(self) -> int:
-        """The total number of tokens."""
         return self.special + self.alphabet + self.learned
 
 
@@ -108,7 +107,6 @@ class VocabularyItems(SortedItems):
         self._lengths = np.empty(0, dtype=np.int64)
 
     def numbers(self, size: int) -> TokenNumbers:
-        """Return how many of the first `size` tokens are of each kind."""
         dead = int(np.count_nonzero(self.usage.dead)) if self.usage.is_current else None
         only = int(np.count_nonzero(self.only_here(size))) if self.others and size <= _MOST_COUNTED else None
         return TokenNumbers(self.special, self.initial - self.special, size - self.initial, dead, only)
@@ -143,7 +141,6 @@ class VocabularyItems(SortedItems):
         return SPECIAL_BIRTH if token_id < self.special else self.history.birth_step(token_id)
 
     def length(self, token_id: int) -> int:
-        """Return the number of characters of a token, without prefix and end-of-word suffix."""
         return len(self._bare_tokens([self.history.token(token_id)], int(token_id < self.special))[0])
 
     def score(self, token_id: int) -> float | None:
@@ -199,11 +196,9 @@ class VocabularyItems(SortedItems):
     # Keys to sort by, for the first `size` tokens.
 
     def token_ranks(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the places of the tokens in code point order."""
         return self._tokens.ranks(self._all_tokens(size))
 
     def lengths(self, size: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return the lengths of the tokens without prefix and suffix."""
         if len(self._lengths) != size:
             self._lengths = lengths_of(self._bare_tokens(self._all_tokens(size), self.special))
         return self._lengths
@@ -334,7 +329,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
 
     @property
     def items(self) -> VocabularyItems | None:
-        """The tokens; None before a training."""
         return self._source
 
     @property

@@ -93,7 +93,6 @@ class ListedWords(SortedItems):
 
     @property
     def word_count(self) -> int:
-        """The number of words."""
         return len(self.words)
 
     def matching(self, wanted: RowsWanted, should_stop: ShouldStop) -> NDArray[np.bool_]:
@@ -121,11 +120,9 @@ class ListedWords(SortedItems):
         return ""
 
     def largest_count(self) -> int:
-        """Return how often the most frequent word occurs."""
         return int(self.weights.max(initial=0))
 
     def split(self, index: int) -> tuple[str, ...]:
-        """Return the tokens of a word."""
         raise NotImplementedError
 
     def other_split(self, index: int) -> tuple[str, ...]:
@@ -139,11 +136,9 @@ class ListedWords(SortedItems):
         return self._ranks
 
     def counts(self, _count: int, _stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how often the words occur."""
         return self.weights
 
     def split_lengths(self, _count: int, should_stop: ShouldStop) -> NDArray[np.int64]:
-        """Return how many tokens the words have."""
         raise NotImplementedError
 
 
@@ -220,7 +215,6 @@ class RunWords(ListedWords):
 
     @property
     def word_count(self) -> int:
-        """The number of words; before a training, those that are beyond an alphabet limit too."""
         return len(self.counted[0]) if self.counted is not None else self.history.word_count
 
     def is_quick(self, wanted: RowsWanted) -> bool:
@@ -316,7 +310,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
 
     @property
     def words(self) -> ListedWords | None:
-        """The words; None before a training."""
         return self._source
 
     @property
@@ -373,7 +366,6 @@ class RunWordsModel(SortedTableModel[ListedWords]):
         return self.row_of_item(self._source.index_of(word))
 
     def tooltip(self, item: int) -> str:
-        """Return a word, how often it occurs, and its tokens."""
         head = f"{self.text(item, WordColumn.WORD)} ×{self.text(item, WordColumn.COUNT)}"
         return "\n".join((head, *self._splits(item)))
 

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtGui import QUndoStack
 
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.session.background_job import BackgroundJob
+from wordpiece_studio.session.live_changes import LiveChanges
 from wordpiece_studio.session.run import TrainerState
+from wordpiece_studio.session.runs import Comparison, Runs
+from wordpiece_studio.session.step_marks import Bookmarks
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.trainer_model import TrainerModel
 from wordpiece_studio.training.config import TrainingConfig
+from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.widgets.theme import Theme
 
 if TYPE_CHECKING:
@@ -54,6 +59,14 @@ class Bench:
         with self.qtbot.waitExposed(pane):
             pane.show()
         self.settle()
+        return pane
+
+    def show_tokenization(self) -> TokenizationPane:
+        runs, bookmarks = Runs(self.model, QUndoStack(), self.model), Bookmarks(self.model, self.model)
+        comparison = Comparison(self.model, runs, bookmarks, self.model)
+        changes = LiveChanges(self.model)
+        pane = self.show(lambda model, theme: TokenizationPane(model, changes, comparison, theme), 430, 660)
+        assert isinstance(pane, TokenizationPane)
         return pane
 
     def wait(self, condition: Callable[[], bool]) -> None:

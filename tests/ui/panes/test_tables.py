@@ -15,7 +15,6 @@ from wordpiece_studio.ui.panes.scoreboard.words_panel import PairWord, WordsMode
 from wordpiece_studio.ui.panes.timeline.timeline_plot import TimelinePlot
 from wordpiece_studio.ui.panes.tokenization.changes_view import ChangesModel
 from wordpiece_studio.ui.panes.tokenization.token_table import TokenModel
-from wordpiece_studio.ui.panes.tokenization.tokenization_pane import TokenizationPane
 from wordpiece_studio.ui.panes.tokenization.why_here import LadderModel, Rung
 from wordpiece_studio.ui.widgets.plain import tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
@@ -60,7 +59,7 @@ def test_more_candidates_are_appended_and_others_are_not(qtmodeltester: ModelTes
 def test_the_tables_of_the_tokenization(
     bench: Bench, qtmodeltester: ModelTester, model_class: type[QAbstractItemModel]
 ) -> None:
-    pane = bench.show(TokenizationPane, 430, 660)
+    pane = bench.show_tokenization()
     pane._options._table.click()
     bench.settle()
     model = pane.findChild(model_class)

@@ -31,8 +31,9 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import CutLabel, plain_label, set_plain_text, set_plain_tooltip
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QHideEvent, QMouseEvent, QResizeEvent, QShowEvent
 
+    from wordpiece_studio.session.token_usage import TokenUsage
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.training.history import MergeHistory
 
@@ -46,14 +47,16 @@ class Pane(QWidget):
     """A widget with a heading that is refreshed at most once per turn of the event loop, and only while visible.
 
     Subclasses implement :meth:`refresh`, and :meth:`forget` if they remember anything about the run they show.
+    `usage` is counted while it is visible.
     """
 
     heading_changed = Signal()
     """:attr:`title` or :attr:`hint` has changed."""
 
-    def __init__(self, model: TrainerModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: TrainerModel, parent: QWidget | None = None, *, usage: TokenUsage | None = None) -> None:
         super().__init__(parent)
         self._model = model
+        self._shown_usage = usage
         self._history: MergeHistory | None = model.history  # of the run that is shown
         self.title = ""
         self.hint = ""  # muted, at the right of the title
@@ -121,6 +124,13 @@ class Pane(QWidget):
         super().showEvent(event)
         if self.is_stale:
             self._refresh_timer.start(0)
+        if self._shown_usage is not None:
+            self._shown_usage.set_wanted(self, True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        if self._shown_usage is not None:
+            self._shown_usage.set_wanted(self, False)
 
     def _on_refresh_timer_timeout(self) -> None:
         if self.isVisible():

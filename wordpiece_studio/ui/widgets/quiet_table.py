@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QRectF, Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStyledItemDelegate, QTableView, QWidget
 
 from wordpiece_studio.ui.widgets.input_events import is_alone, keep
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.session.table_model import SortedTableModel
-    from wordpiece_studio.ui.widgets.chip_style import ChipDelegate
     from wordpiece_studio.ui.widgets.theme import Theme
 
 CELL_PADDING = 6
@@ -80,7 +79,9 @@ class QuietTable(QTableView):
             header = self.horizontalHeader()
             header.setSelectionModel(QItemSelectionModel(model, header))
 
-    def set_up(self, model: QAbstractItemModel, theme: Theme, delegate: ChipDelegate | None, *, stretched: int) -> None:
+    def set_up(
+        self, model: QAbstractItemModel, theme: Theme, delegate: QStyledItemDelegate | None, *, stretched: int
+    ) -> None:
         """Show a model in columns of fixed widths, but for one, and look as the theme says."""
         self.setModel(model)
         if delegate is not None:

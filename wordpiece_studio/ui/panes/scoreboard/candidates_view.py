@@ -5,6 +5,7 @@ It shows a :class:`CandidatesModel`, and reports which candidate was chosen and 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QObject, QRectF, Qt, Signal
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.formula import Formula
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 RANK, PAIR, NUMBERS, REDUCED, VALUE, BAR = range(6)
 _SHORTEST_BAR, _LONGEST_BAR = 20, 150
 _CELL_ROOM = 14
@@ -43,10 +45,6 @@ _SAMPLE = 40
 
 def value_name(objective: str) -> str:
     return {"score": _tr("Score"), "likelihood": _tr("Gain"), "count": _tr("Count")}[objective]
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
 
 
 class CandidatesModel(RecordTableModel["Candidate"]):
@@ -112,7 +110,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, NUMBERS, NUMBERS)
 
     def row_of(self, left: str, right: str) -> int:
-        """Return the row of a pair; -1 if it is not shown."""
         pairs = ((candidate.left, candidate.right) for candidate in self.records)
         return next((row for row, pair in enumerate(pairs) if pair == (left, right)), -1)
 
@@ -122,7 +119,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return min(max(self.records[row].value / best, 0.0), 1.0) if best > 0 else 0.0
 
     def formula(self, row: int) -> Formula:
-        """Return the formula of a row with its own numbers."""
         formula = self._formulas.get(row)
         if formula is None:
             formula = self._formulas[row] = formula_of(self._objective, self.records[row], self._symbols)
@@ -135,7 +131,6 @@ class CandidatesModel(RecordTableModel["Candidate"]):
         return f"{number_text(row + 1)}: {self._pair_text(pairs, row)}, {self.formula(row).text}"
 
     def tooltip(self, item: int) -> str:
-        """Return the counts of a candidate and how its value comes about."""
         candidate = self.records[item]
         pair = f"{candidate.left} + {candidate.right} → {candidate.token}"
         counts = "n(ab) = {}, n(a) = {}, n(b) = {}".format(
@@ -230,11 +225,9 @@ class CandidatesView(ChoosingTable):
         self._spread_columns()
 
     def show_rows(self, least: int) -> None:
-        """Set the minimum height to the header and this many rows."""
         self.setMinimumHeight(self.needed_height(least))
 
     def needed_height(self, rows: int) -> int:
-        """Return the height in pixels of the header and this many rows."""
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 
     def resizeEvent(self, event: QResizeEvent) -> None:

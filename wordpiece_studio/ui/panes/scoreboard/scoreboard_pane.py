@@ -7,6 +7,7 @@ history or the trainer.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _FIRST_CANDIDATES = 30
 _MOST_CANDIDATES = 10_000
 _BUSY_DELAY_MS = 100
@@ -52,10 +54,6 @@ Detail = Literal["all", "formula", "numbers"]
 
 _SIDE, _SPACING = 14, 2
 _SLACK = 0.85
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
 
 
 def tie_rule_names(tie: str) -> tuple[str, str]:
@@ -128,7 +126,8 @@ class FormulaPart(QWidget):
         self._rule = ""  # for ties, set even if this is not one
         self._history: MergeHistory | None = None
         self._words = 0  # of its corpus, weighted
-        self._shown: tuple[str, Merge | Candidate, Formula] | None = None
+        self._items: dict[Detail, list[FlowItem]] = {}  # of the pair shown, by detail
+        self._spoken = ""
         self.line = ChipFlow(theme, self, points=1, gap=8)
         self.ratio = plain_label("", self, role="hint", wrap=True)
         self.tie = plain_label("", self, role="hint", wrap=True)
@@ -139,7 +138,7 @@ class FormulaPart(QWidget):
 
     def show_nothing(self) -> None:
         """Show no pair."""
-        self._shown = self._history = None
+        self._items, self._history = {}, None
         self.line.show_items((), "")
         self.hide()
 
@@ -151,24 +150,24 @@ class FormulaPart(QWidget):
             self._history, self._words = history, history.total_words
         symbols, words = history.symbols_after(step), self._words
         formula = formula_of(config.objective, pair, symbols)
-        self._shown = (value_name(config.objective), pair, formula)
+        name = value_name(config.objective)
+        self._items = _formula_items(name, pair, formula)
+        self._spoken = f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
         sentences = ratio_sentences(pair, symbols, words)
         rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
         self._rule = tie_rule_sentence(config.tie, max(ties, 2))
         set_plain_text(self.ratio, ratio_line(pair, symbols))
         set_plain_text(self.tie, rule)
         set_plain_tooltip(self.ratio, sentences)
-        set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken(), sentences, rule))))
-        self._show_line()
-        self._show_notes()
+        set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
+        self._show_detail()
         self.show()
 
     def set_detail(self, detail: Detail) -> None:
         """Set the level of detail."""
         if detail != self._detail:
             self._detail = detail
-            self._show_line()
-            self._show_notes()
+            self._show_detail()
 
     def needed_height(self, detail: Detail, width: int) -> int:
         """Return the height in pixels of this detail in a pane of this width; 0 while no pair is shown.
@@ -176,40 +175,29 @@ class FormulaPart(QWidget):
         It hardly varies between merges, so that the pane does not change its layout while stepping: room for the tie
         rule is always included, and a formula that just fits counts as one that does not.
         """
-        if self._shown is None:
+        if not self._items:
             return 0
         width -= 2 * _SIDE
-        height = self.line.height_of(self._items(detail), width if detail == "numbers" else int(width * _SLACK))
+        height = self.line.height_of(self._items[detail], width if detail == "numbers" else int(width * _SLACK))
         if detail == "all":
             for label, text in ((self.ratio, self.ratio.text()), (self.tie, self._rule)):
                 height += _SPACING + wrapped_height(label, text, int(width * _SLACK))
         return height
 
-    def _spoken(self) -> str:
-        if self._shown is None:
-            return ""
-        name, pair, formula = self._shown
-        return f"{name}: {pair.left} + {pair.right} → {pair.token}, {formula.text}"
-
-    def _show_line(self) -> None:
-        if self._shown is not None:
-            self.line.show_items(self._items(self._detail), self._spoken())
-
-    def _items(self, detail: Detail) -> list[FlowItem]:
-        if self._shown is None:
-            return []
-        name, pair, formula = self._shown
-        items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
-        items += [FlowItem("→"), FlowItem(pair.token, "chip")]
-        parts: tuple[str, ...] = (formula.rule, formula.numbers, *formula.reduced)
-        if detail == "numbers" and formula.numbers:
-            parts = (formula.numbers,)
-        items += [FlowItem(f"= {part}", "value") for part in parts if part]
-        return [*items, FlowItem(f"= {formula.value}", "strong")]
-
-    def _show_notes(self) -> None:
+    def _show_detail(self) -> None:
+        if self._items:
+            self.line.show_items(self._items[self._detail], self._spoken)
         self.ratio.setVisible(self._detail == "all")
         self.tie.setVisible(self._detail == "all" and bool(self.tie.text()))
+
+
+def _formula_items(name: str, pair: Merge | Candidate, formula: Formula) -> dict[Detail, list[FlowItem]]:
+    items = [FlowItem(name), FlowItem(pair.left, "chip"), FlowItem("+"), FlowItem(pair.right, "chip")]
+    items += [FlowItem("→"), FlowItem(pair.token, "chip")]
+    whole = [FlowItem(f"= {part}", "value") for part in (formula.rule, formula.numbers, *formula.reduced) if part]
+    numbers = [FlowItem(f"= {formula.numbers}", "value")] if formula.numbers else whole
+    value = FlowItem(f"= {formula.value}", "strong")
+    return {"all": [*items, *whole, value], "formula": [*items, *whole, value], "numbers": [*items, *numbers, value]}
 
 
 class CandidatesPart(QStackedWidget):
@@ -377,7 +365,6 @@ class ScoreboardPane(Pane):
 
     @property
     def merge(self) -> Merge | None:
-        """The merge shown; None at step 0 and before anything has been trained."""
         history = self._model.history
         return history[self._model.step - 1] if history is not None and self._model.step else None
 

@@ -7,6 +7,7 @@ ones in the background.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "scoreboard")
 _SHOWN = 100
 
 
@@ -89,7 +91,6 @@ class WordsRequest(NamedTuple):
 
 
 def find_words(history: MergeHistory, step: int, selection: Selection, token: str, is_merge: bool) -> PairWords:
-    """Return the words of a `WordsRequest`."""
     if selection.kind == "word":
         return _the_word(history, selection.text, step)
     if selection.kind == "token":
@@ -201,7 +202,6 @@ class WordsModel(RecordTableModel["PairWord"]):
         )
 
     def tooltip(self, item: int) -> str:
-        """Return a word, how often it occurs, and how it changes."""
         row = self.records[item]
         return tooltip_text(f"{row.word} ×{number_text(row.count)}\n{_change_text(row)}")
 
@@ -288,7 +288,6 @@ class WordsView(ChoosingTable):
         self.show_rows(self._least_rows)
 
     def show_rows(self, least: int) -> None:
-        """Set the minimum height to this many rows."""
         self._least_rows = least
         self.setMinimumHeight(least * self.verticalHeader().defaultSectionSize() + 2)
 
@@ -300,7 +299,6 @@ class WordsView(ChoosingTable):
 
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
-    """Return the title of the words found."""
     selection = request.selection
     if selection.kind == "word":
         return _word_title(selection.text, request, found)
@@ -349,10 +347,6 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
     return _tr("{name} is in no word at this step").format(name=name)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("scoreboard", text)
-
-
 class WordsPanel(QWidget):
     """Shows the words of `request`, the latest one."""
 
@@ -383,7 +377,6 @@ class WordsPanel(QWidget):
 
     @property
     def title(self) -> str:
-        """The title above or beside the table."""
         return self._title.text()
 
     def show_words(self, request: WordsRequest | None) -> None:
@@ -419,7 +412,6 @@ class WordsPanel(QWidget):
         self._fit()
 
     def needed_height(self, rows: int, width: int, *, is_low: bool) -> int:
-        """Return the height in pixels for this many rows in a pane of this width; 0 while there is nothing to show."""
         if self.request is None:
             return 0
         row = self.view.verticalHeader().defaultSectionSize()
@@ -439,7 +431,6 @@ class WordsPanel(QWidget):
             self.setMaximumHeight(needed_height(self, self._title, self.view, count))
 
     def close_job(self) -> None:
-        """Stop searching, and wait for the thread to end."""
         self._task.close()
 
     def _show_search(self) -> None:

@@ -6,6 +6,7 @@ No widgets here.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -14,7 +15,7 @@ from PySide6.QtCore import QCoreApplication
 from wordpiece_studio.libraries.library_child import WORD_MARK
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.run import Selection
-from wordpiece_studio.session.selection import text_of_token
+from wordpiece_studio.session.selection import step_of_pair, text_of_token
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.token_usage import growth_of_word, words_of_token
 from wordpiece_studio.session.vocabulary_table import score_text
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.config import Objective
     from wordpiece_studio.training.engine import Candidate, Merge
     from wordpiece_studio.training.history import MergeHistory, MergeTree
+
+_tr = partial(QCoreApplication.translate, "TokenDetails")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +68,17 @@ class Subject:
 
 
 def subject_of(history: MergeHistory, selection: Selection, end: int) -> Subject:
-    """Return the subject of a selection, considering the first `end` merges."""
     if selection.kind == "word":
         return Subject("word", selection.text)
     vocabulary = history.vocabulary(end)
     pair, text, step = None, text_of_token(selection, vocabulary), 0
     if selection.kind == "pair":
         pair = (selection.left, selection.right)
-        step = _step_of_pair(history, vocabulary.id_of(selection.left), vocabulary.id_of(selection.right), end)
+        step = step_of_pair(selection, history, end) or 0
     token_id = vocabulary.id_of(text)
     if token_id is None:
         return Subject("strange" if pair is None else "pair", text, pair=pair)
     return Subject("token", text, token_id, history.birth_step(token_id), pair, step)
-
-
-def _step_of_pair(history: MergeHistory, left: int | None, right: int | None, end: int) -> int:
-    if left is None or right is None:
-        return 0
-    found = np.flatnonzero((history.column("left_id")[:end] == left) & (history.column("right_id")[:end] == right))
-    return int(found[0]) + 1 if len(found) else 0
 
 
 def children_of(history: MergeHistory, token_id: int, end: int) -> NDArray[np.int64]:
@@ -191,24 +186,20 @@ FEW, MANY = 24, 500
 
 
 def chip(token: str, *, faded: bool = False, selected: bool = False, tip: str = "") -> FlowItem:
-    """Return an item for a token that can be chosen."""
     return FlowItem(token, "chip", Selection("token", text=token), tip or token_text(token, 400), faded, selected)
 
 
 def word_item(word: str, count: int = 0) -> FlowItem:
-    """Return an item for a word that can be chosen, with its count."""
     times = f" ×{number_text(count)}" if count > 1 else ""
     return FlowItem(f"{token_text(word, 40)}{times}", "word", Selection("word", text=word), token_text(word, 400))
 
 
 def step_item(step: int, now: int) -> FlowItem:
-    """Return an item that goes to a step."""
     tip = _tr("Go to step {step}").format(step=number_text(step))
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
 def more_item(count: int) -> FlowItem:
-    """Return the link to `count` more items."""
     return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
 
 
@@ -244,17 +235,12 @@ def shortened(groups: Sequence[Sequence[FlowItem]], first: int) -> list[FlowItem
 
 
 def children_items(history: MergeHistory, steps: Iterable[int], now: int) -> list[FlowItem]:
-    """Return an item for each distinct token that these steps made."""
     items: dict[str, FlowItem] = {}
     for step in steps:
         token = history.token(int(history.column("new_id")[step - 1]))
         tip = _tr("{token}, created at step {step}").format(token=token_text(token), step=number_text(step))
         items.setdefault(token, chip(token, faded=step > now, tip=tip))
     return list(items.values())
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenDetails", text)
 
 
 def _best_splits(library: LibraryTokenizer, text: str) -> list[Segmentation]:
@@ -303,7 +289,6 @@ class DetailsState:
             self.best.stop()
 
     def words_at(self, subject: Subject) -> TokenWords | None:
-        """Return the words with a token at this step, if they are known."""
         request = self.words.answered
         is_this = request is not None and request[1:3] == (subject.token_id, self.model.step)
         return self.words.answer if is_this else None
@@ -344,11 +329,9 @@ class DetailsState:
     # -- a token
 
     def is_dead(self, subject: Subject) -> bool:
-        """Return whether the token is known never to be used at this step."""
         return self.usage.is_current and self.usage.reason(subject.token_id) is not None
 
     def use(self, subject: Subject) -> str:
-        """Return how often the token is used, or why it never is; empty if that is not known."""
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
@@ -378,7 +361,6 @@ class DetailsState:
     # -- a word
 
     def growth_of(self, subject: Subject) -> WordGrowth | None:
-        """Return how the word was merged, if that is known."""
         request = self.growth.answered
         return self.growth.answer if request is not None and request[1] == subject.text else None
 
@@ -392,7 +374,6 @@ class DetailsState:
         return [chip(token) for token in self.longest_match(subject.text)]
 
     def longest_match(self, word: str) -> list[str]:
-        """Return the tokens into which longest match splits a word at this step."""
         tokenizer = self.model.tokenizer_at(self.model.step)
         if tokenizer is None:
             return []

@@ -6,6 +6,7 @@ chosen.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QSize, Qt
@@ -43,7 +44,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.run import Candidates
     from wordpiece_studio.session.token_usage import TokenUsage
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.history import MergeHistory
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "TokenDetails")
 _HEAD_POINTS, _LONG = 5, 18  # characters
 _MOST_NAME = 400  # characters passed to a screen reader
 _DOTS = FlowItem("…")
@@ -69,7 +71,6 @@ class ListPart(QWidget):
         fill(QVBoxLayout(self), self._heading, self.flow, spacing=3)
 
     def show_items(self, heading: str, items: Sequence[FlowItem]) -> None:
-        """Show these items below this heading."""
         set_plain_text(self._heading, heading)
         self.flow.show_items(items, heading)
         self.setVisible(bool(items) or bool(heading))
@@ -121,19 +122,16 @@ class DetailsBody(QScrollArea):
         self.birth.setText(self.tr("Step {step}").format(step=number_text(birth)))
 
     def show_no_lists(self) -> None:
-        """Hide the tree and the lists."""
         self.tree.show_tree(None, None, 0)
         for part in (self.parts, self.children_, self.words):
             part.show_items("", [])
 
     def show_facts(self, *sentences: str) -> None:
-        """Show the sentences that are not empty."""
         text = "\n".join(sentence for sentence in sentences if sentence)
         self.facts.show_text(text)
         self.facts.setVisible(bool(text))
 
     def show_subject(self, history: MergeHistory, subject: Subject) -> None:
-        """Show `subject` at the current step."""
         if subject.kind == "word":
             self._fill_word(history, subject)
         elif subject.kind == "token":
@@ -221,10 +219,6 @@ class DetailsBody(QScrollArea):
         self.parts.show_items(_tr("Changed at steps") if items else "", items)
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("TokenDetails", text)
-
-
 class DetailsLine(QWidget):
     """The merges of a token in one line; where not all fit, the last ones."""
 
@@ -236,7 +230,6 @@ class DetailsLine(QWidget):
         fill(QVBoxLayout(self), self.chain, self.note, 1, margins=(_SIDES, _ABOVE, _SIDES, _BELOW), spacing=4)
 
     def show_subject(self, history: MergeHistory, subject: Subject, width: int, height: int) -> None:
-        """Show `subject` in a pane of this size in pixels."""
         room = max(width - 2 * _SIDES, 1), max(height - _ABOVE - _BELOW, 1)
         if subject.kind == "word":
             items = self._beginning(self._state.word_items(history, subject), room)
@@ -257,7 +250,6 @@ class DetailsLine(QWidget):
         return [FlowItem(subject.text, "chip", selected=is_learned, faded=not is_learned)]
 
     def _fitting(self, groups: Sequence[Sequence[FlowItem]], room: tuple[int, int]) -> list[FlowItem]:
-        """Return as many merges as fit, but at least the last one."""
         first = 0
         while first < len(groups) - 1 and self.chain.height_of(shortened(groups, first), room[0]) > room[1]:
             first = min(first + max(1, (len(groups) - first) // 16), len(groups) - 1)
@@ -304,8 +296,7 @@ class TokenDetailsPane(Pane):
     """Shows what is known about the selection."""
 
     def __init__(self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(model, parent)
-        self._usage = usage
+        super().__init__(model, parent, usage=usage)
         self._state = DetailsState(model, usage, self)
         self._subject: Subject | None = None
         self.body = DetailsBody(theme, self._state, self)
@@ -314,7 +305,7 @@ class TokenDetailsPane(Pane):
         self._empty_text = WholeLabel(role="hint")
         self._show_merge = QPushButton(self.tr("Show this merge’s token"))
         self._lay_out()
-        self._connect()
+        self._connect(usage)
         self.set_heading(self.tr("Token details"))
 
     def _lay_out(self) -> None:
@@ -324,7 +315,7 @@ class TokenDetailsPane(Pane):
         for page in (self._empty, self.line, self.body):
             self._stack.addWidget(page)
 
-    def _connect(self) -> None:
+    def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):
             chips.chosen.connect(self._on_chips_chosen)
         self.body.birth.clicked.connect(self._on_birth_clicked)
@@ -332,14 +323,13 @@ class TokenDetailsPane(Pane):
         for task in self._state.tasks:
             task.finished.connect(self.refresh_soon)
             task.failed.connect(self.refresh_soon)
-        for signal in (self._usage.changed, self._model.step_changed, self._model.merges_appended):
+        for signal in (usage.changed, self._model.step_changed, self._model.merges_appended):
             signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
 
     @property
     def is_low(self) -> bool:
-        """Whether there is room for only one line."""
         return self.height() < _LOW_LINES * self.fontMetrics().height()
 
     # -- contents
@@ -381,19 +371,10 @@ class TokenDetailsPane(Pane):
         self.set_heading(self.tr("Token details"), hint)
 
     def close_jobs(self) -> None:
-        """Wait for the thread to end."""
         for task in self._state.tasks:
             task.close()
 
     # -- events
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
 
     def minimumSizeHint(self) -> QSize:
         return _SMALLEST  # not that of the largest page

@@ -44,7 +44,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._steps: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._now: NDArray[np.int64] = np.zeros(1, dtype=np.int64)  # the step of each run
+        self._now = self._steps  # the step of the run that each row is about
         self._columns = (
             TableColumn(
                 self.tr("Step"),
@@ -68,54 +68,40 @@ class ChangesModel(RecordTableModel["TextChange"]):
         now
             The step of each run.
         """
-        old, self._steps, self._now = self._steps, steps, np.array(now, dtype=np.int64)
+        old, self._steps, self._now = self._steps, steps, _of_rows(now, rows)
         is_longer = len(steps) >= len(old) and np.array_equal(steps[: len(old)], old)
         if not is_longer or isinstance(rows, ChangesOfRuns) or isinstance(self.records, ChangesOfRuns):
             self.set_records(rows)
         else:
             self.extend_records(rows)
-            self.redraw()
+            self._emit_changed(0, self.rowCount() - 1)
 
     def set_now(self, steps: Sequence[int]) -> None:
         """Make the rows after the step of their run pale; `steps`: that of each run."""
-        if list(steps) != self._now.tolist():
-            self._now = np.array(steps, dtype=np.int64)
-            self.redraw()
+        now = _of_rows(steps, self.records)
+        if not np.array_equal(now, self._now):
+            self._now = now
+            self._emit_changed(0, self.rowCount() - 1)
 
     def run_of(self, row: int) -> Run | None:
-        """Return the run that a row is about; None if they all are about the one that is shown."""
         return self.records.run_of(row) if isinstance(self.records, ChangesOfRuns) else None
 
     def last_past(self) -> int:
         """Return the index of the last row not after the step, or -1."""
-        past = np.flatnonzero(self._steps <= self._step_of_rows())
+        past = np.flatnonzero(self._steps <= self._now)
         return int(past[-1]) if len(past) else -1
 
     def row_of_step(self, run: Run | None) -> int:
-        here = np.flatnonzero(self._steps == self._step_of_rows()).tolist()
+        here = np.flatnonzero(self._steps == self._now).tolist()
         return next((row for row in here if self.run_of(row) is run), -1)
 
     def is_future(self, row: int) -> bool:
-        """Return whether a row lies after the step."""
-        return int(self._steps[row]) > self._step_of_row(row)
+        return bool(self._steps[row] > self._now[row])
 
     def is_here(self, row: int) -> bool:
-        """Return whether a row is at the step of its run."""
-        return int(self._steps[row]) == self._step_of_row(row)
-
-    def _step_of_row(self, row: int) -> int:
-        place = int(self.records.places[row]) if isinstance(self.records, ChangesOfRuns) else 0
-        return int(self._now[place])
-
-    def _step_of_rows(self) -> NDArray[np.int64]:
-        return self._now[self.records.places] if isinstance(self.records, ChangesOfRuns) else self._now
-
-    def redraw(self) -> None:
-        """Report that all rows may look different now."""
-        self._emit_changed(0, self.rowCount() - 1)
+        return bool(self._steps[row] == self._now[row])
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self._spoken(item))
 
     def _letter(self, row: int) -> str:
@@ -140,6 +126,11 @@ class ChangesModel(RecordTableModel["TextChange"]):
         return " · ".join((said, change, tokens))
 
 
+def _of_rows(steps: Sequence[int], rows: Sequence[TextChange]) -> NDArray[np.int64]:
+    places = rows.places if isinstance(rows, ChangesOfRuns) else np.zeros(len(rows), dtype=np.int64)
+    return np.array(steps, dtype=np.int64)[places]
+
+
 class ChangesView(QWidget):
     """The rows of `changes`, and of the runs compared with the one shown, under a title; a click goes to the step."""
 
@@ -149,9 +140,8 @@ class ChangesView(QWidget):
     """The number of rows has changed, and with it the height needed."""
 
     def __init__(
-        self, changes: LiveChanges, theme: Theme, parent: QWidget | None = None, *,
-        comparison: Comparison | None = None, compared: ComparedChanges | None = None,
-    ) -> None:  # fmt: skip
+        self, changes: LiveChanges, comparison: Comparison, compared: ComparedChanges, theme: Theme, parent: QWidget
+    ) -> None:
         super().__init__(parent)
         self._changes = changes
         self._comparison, self._compared = comparison, compared
@@ -164,8 +154,7 @@ class ChangesView(QWidget):
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._table.verticalScrollBar().rangeChanged.connect(self._mark_step)  # it has other rows, or another height
         changes.changed.connect(self._on_changes_changed)
-        if compared is not None:
-            compared.changed.connect(self._on_changes_changed)
+        compared.changed.connect(self._on_changes_changed)
         self._on_changes_changed()
 
     @property
@@ -173,7 +162,6 @@ class ChangesView(QWidget):
         return self._table.changes.records
 
     def needed_height(self, most_rows: int | None = None) -> int:
-        """Return the height in pixels of the title and all rows, or the first `most_rows`."""
         rows = len(self.rows)
         return needed_height(self, self._title, self._table, rows if most_rows is None else min(rows, most_rows))
 
@@ -198,9 +186,8 @@ class ChangesView(QWidget):
 
     def _merged(self) -> ChangesOfRuns | None:
         """Return the rows of all compared runs in the order of their tabs, if there are others."""
-        current, rows = self._comparison.runs.current if self._comparison is not None else None, self._changes.rows
-        others = self._compared.rows if self._compared is not None else {}
-        if self._comparison is None or current is None or not others or current in others:
+        current, rows, others = self._comparison.runs.current, self._changes.rows, self._compared.rows
+        if current is None or not others or current in others:
             return None
         if not isinstance(rows, TextChanges) or rows.history is not current.history:
             return None  # those of another run stay until this one's are found
@@ -208,8 +195,7 @@ class ChangesView(QWidget):
         return ChangesOfRuns({run: found[run] for run in self._comparison.runs.all if run in found})
 
     def _steps(self, rows: Sequence[TextChange]) -> list[int]:
-        """Return the step of each of the runs that these rows are about."""
-        if self._comparison is None or not isinstance(rows, ChangesOfRuns):
+        if not isinstance(rows, ChangesOfRuns):
             return [self._step]
         others = {aligned.run: aligned.step for aligned in self._comparison.aligned()}
         return [others.get(run, self._step) for run in rows.runs]
@@ -229,16 +215,14 @@ class ChangesView(QWidget):
         """Keep the last row not after the step in view, and mark it if it is at the step."""
         changes = self._table.changes
         is_merged = isinstance(self.rows, ChangesOfRuns)
-        here = changes.row_of_step(self._comparison.runs.current if self._comparison and is_merged else None)
+        here = changes.row_of_step(self._comparison.runs.current if is_merged else None)
         self._table.setCurrentIndex(changes.index(here, 0) if here >= 0 else QModelIndex())
         if changes.rowCount():
             self._table.bring_into_view(max(changes.last_past(), 0), _ROWS_AROUND, is_early=True)
 
     def _on_table_row_chosen(self, row: int) -> None:
         chosen, run = self.rows[row], self._table.changes.run_of(row)
-        step = chosen.step
-        if self._comparison is not None and run is not None:
-            step = self._comparison.shown_step(run, step)
+        step = chosen.step if run is None else self._comparison.shown_step(run, chosen.step)
         self.step_chosen.emit(step, chosen.token)
 
 
@@ -282,7 +266,6 @@ class _ChangesTable(QuietTable):
         self.setColumnWidth(COUNT, metrics.horizontalAdvance("10,000 tokens") + 14)
 
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
-        """Yield the token of a row as a chip with its pair, and without."""
         row, is_future = self.changes.records[index.row()], self.changes.is_future(index.row())
         chip = FlowItem(row.token, "chip", faded=is_future)
         yield [chip, FlowItem(f"{token_text(row.left)} + {token_text(row.right)}", faded=is_future)]

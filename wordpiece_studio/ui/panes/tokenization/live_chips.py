@@ -135,7 +135,6 @@ class ChipBlocks:
 
     @property
     def height(self) -> float:
-        """The height of all blocks in pixels, estimated for those not laid out yet."""
         return float(self.tops[-1])
 
     @property
@@ -146,7 +145,6 @@ class ChipBlocks:
         return self._tops
 
     def known(self) -> KnownBlocks:
-        """Return the blocks laid out so far, by the text of their line."""
         texts = self._lines.texts
         skipped = self._inserted.place.line if self._inserted is not None else -1
         return {texts[at]: (self._words[at], block) for at, block in self._blocks.items() if at != skipped}
@@ -163,13 +161,11 @@ class ChipBlocks:
         return is_same
 
     def has_token(self, token_ids: Collection[int | None]) -> bool:
-        """Return whether one of these tokens is among the words laid out so far."""
         laid_out = (word for words in self._words.values() for word in words)
         return any(piece.id in token_ids for word in laid_out for piece in word.pieces)
 
     @property
     def is_settled(self) -> bool:
-        """Whether all of the first blocks are laid out."""
         return self._next >= len(self._lines) or self._chips >= _CHIPS_LATER
 
     def settle(self, seconds: float) -> None:
@@ -179,7 +175,6 @@ class ChipBlocks:
             self._lay_out_next()
 
     def block(self, index: int) -> PlacedBlock:
-        """Return the chips of a line, laid out now if not before; positions below may change."""
         block = self._blocks.get(index)
         if block is None:
             block = self._blocks[index] = self._laid_out(index)
@@ -205,7 +200,6 @@ class ChipBlocks:
             index += 1
 
     def rect_of(self, place: ChipPlace) -> QRectF | None:
-        """Return the rectangle of a chip with its captions, or None if there is no such chip."""
         chip = self._chip(place)
         if chip is None:
             return None
@@ -215,7 +209,6 @@ class ChipBlocks:
         return rect
 
     def height_of_rows(self, count: int) -> float:
-        """Return the height of the first `count` rows in pixels, or of all if there are fewer."""
         for _index, top, block in self.between(0, inf):
             for y, _row in groupby(block.chips, lambda chip: chip.y):
                 if not count:
@@ -224,7 +217,6 @@ class ChipBlocks:
         return self.height
 
     def inserted_rect(self) -> QRectF | None:
-        """Return the rectangle of the extra chip, or None if there is none."""
         if self._inserted is None or not len(self._lines):
             return None
         line = self._inserted.place.line
@@ -297,7 +289,6 @@ class ChipBlocks:
 
 
 def is_unknown(word: TokenizedWord) -> bool:
-    """Return whether this is a word of the text that became the unknown token."""
     return word.unknown is not None and word.word is not None
 
 
@@ -341,12 +332,12 @@ Captions = Callable[["LiveLine", Piece], tuple[str, ...]]
 """Returns the lines of text under the chip of a piece in a line."""
 
 
-def kept_place(lines: Sequence[LiveLine], place: ChipPlace | None) -> ChipPlace | None:
+def kept_place(lines: LiveLines, place: ChipPlace | None) -> ChipPlace | None:
     """Return the chip now at the cursor's place, or the last chip of that word, or None if the word is gone."""
-    if place is None or place.line >= len(lines) or place.word >= len(lines[place.line].words):
+    word = lines.word_at(*place[:2]) if place is not None else None
+    if place is None or word is None or not word.pieces:
         return None
-    pieces = lines[place.line].words[place.word].pieces
-    return place._replace(chip=min(place.chip, len(pieces) - 1)) if pieces else None
+    return place._replace(chip=min(place.chip, len(word.pieces) - 1))
 
 
 class LiveChips(ChipArea[ChipPlace]):
@@ -380,8 +371,8 @@ class LiveChips(ChipArea[ChipPlace]):
         self._caption_lines = 0
         self._captions_hold_places = False
         self._widths: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._lines = LiveLines((), (), None, {})
-        self._blocks = ChipBlocks(self._lines, 1, self._spacing, self._chip_widths)
+        self.lines = LiveLines((), (), None, {})
+        self._blocks = ChipBlocks(self.lines, 1, self._spacing, self._chip_widths)
         self._composed, self._composed_at = "", (0, 0)
         self._rings: Rings | None = None
         self._framed: frozenset[tuple[int, int]] = frozenset()
@@ -394,13 +385,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     # -- contents
 
-    @property
-    def lines(self) -> LiveLines:
-        return self._lines
-
     def set_lines(self, lines: LiveLines) -> None:
         """Show these lines; unchanged ones keep their layout, and the cursor stays in its word."""
-        self._lines = lines
+        self.lines = lines
         if self._composed or not self._blocks.take_same(lines):
             self._lay_out_from(None if self._captions_hold_places else self._blocks.known())
         self._current = kept_place(lines, self._current)
@@ -421,7 +408,6 @@ class LiveChips(ChipArea[ChipPlace]):
         self._lay_out_from(None)
 
     def set_rings(self, rings: Rings | None) -> None:
-        """Draw rings around the selected chips."""
         self._rings = rings
         self.viewport().update()
 
@@ -460,7 +446,6 @@ class LiveChips(ChipArea[ChipPlace]):
         return int(self._spacing.row_height) + 1
 
     def height_of_rows(self, count: int) -> int:
-        """Return the height in pixels of the first `count` rows, or of all if there are fewer."""
         return int(self._blocks.height_of_rows(count)) + 1
 
     @property
@@ -500,7 +485,7 @@ class LiveChips(ChipArea[ChipPlace]):
         # The same with and without a scroll bar: unknown words side by side need less height than below each other, so
         # that a bar could make itself superfluous, again and again.
         width = self.contentsRect().width() - self.verticalScrollBar().sizeHint().width() - 2 * _MARGIN
-        self._blocks = ChipBlocks(self._lines, width, self._spacing, self._chip_widths, known, self._inserted())
+        self._blocks = ChipBlocks(self.lines, width, self._spacing, self._chip_widths, known, self._inserted())
         self._hovered_boundary = None
         self._update_scroll_bars()
         if not self._blocks.is_settled:
@@ -509,9 +494,9 @@ class LiveChips(ChipArea[ChipPlace]):
 
     def _inserted(self) -> Inserted | None:
         line, position = self._composed_at
-        if not self._composed or line >= len(self._lines):
+        if not self._composed or line >= len(self.lines):
             return None
-        return Inserted(*place_at(self._lines[line], line, position), self._style.width(self._composed))
+        return Inserted(*place_at(self.lines[line], line, position), self._style.width(self._composed))
 
     def _on_settle_timer_timeout(self) -> None:
         """Lay out a little more; what is in view does not move."""
@@ -558,7 +543,7 @@ class LiveChips(ChipArea[ChipPlace]):
         height_before = self._blocks.height
         row_height = self._spacing.row_height + self._spacing.unknown_height
         for index, top, block in self._blocks.between(seen.top() + offset, seen.bottom() + offset):
-            line = self._lines[index]
+            line = self.lines[index]
             words = line.words
             in_sight = (chip for chip in block.chips if seen.top() - row_height < top + chip.y - offset < seen.bottom())
             for number, chips in groupby(in_sight, key=lambda chip: chip.word):
@@ -607,7 +592,6 @@ class LiveChips(ChipArea[ChipPlace]):
     # -- user input
 
     def _place_at(self, point: QPointF) -> ChipPlace | None:
-        """Return the chip at a point of the contents, captions included, or None."""
         x, y = point.x() - _MARGIN, point.y() - _MARGIN
         for index, _top, block in self._blocks.between(y, y + 1):
             for chip in block.chips:
@@ -687,6 +671,5 @@ class LiveChips(ChipArea[ChipPlace]):
             super().keyPressEvent(event)
 
     def choose_none(self) -> None:
-        """Let no chip be the current one."""
         self.set_current(None)
         self.chosen.emit(None)

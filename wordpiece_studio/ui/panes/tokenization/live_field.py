@@ -94,17 +94,14 @@ class TokenOptions(QWidget):
 
     @property
     def ids(self) -> bool:
-        """Whether ids stand under the chips."""
         return self._ids.isChecked() and not self.is_small
 
     @property
     def offsets(self) -> bool:
-        """Whether offsets stand under the chips."""
         return self._offsets.isChecked() and not self.is_small
 
     @property
     def unit(self) -> TextUnit:
-        """The unit of offsets."""
         unit: TextUnit = self._units.checkedAction().data()
         return unit
 
@@ -117,12 +114,10 @@ class TokenOptions(QWidget):
 
     @property
     def births(self) -> bool:
-        """Whether birth steps stand under the chips."""
         return self._births.isChecked() and not self.is_small
 
     @property
     def as_table(self) -> bool:
-        """Whether a table is shown instead of chips."""
         return self._table.isChecked()
 
     def offer_longest_first(self, *, is_possible: bool, is_chosen: bool) -> None:
@@ -171,7 +166,6 @@ class TokenOptions(QWidget):
         return sum(button.sizeHint().width() for button in buttons) + _SPACING * len(buttons)
 
     def _entry(self, button: QToolButton, text: str) -> QAction:
-        """Return a menu entry that mirrors the switch `button`."""
         entry = QAction(text, self, checkable=True, checked=button.isChecked())
         entry.toggled.connect(button.setChecked)
         button.toggled.connect(entry.setChecked)
@@ -238,7 +232,6 @@ class LiveEdit(LimitedEdit):
 
     @property
     def caret(self) -> int:
-        """The number of code points before the caret."""
         before = self.textCursor().position()
         if self._text.isascii():
             return before
@@ -247,7 +240,6 @@ class LiveEdit(LimitedEdit):
         return len(text) if self._text.startswith(text) else len(text) - 1  # the caret is inside a surrogate pair
 
     def set_lines(self, least: int, most: int) -> None:
-        """Set the minimum and maximum height in lines."""
         self._limits = (least, most)
         self._set_height()
 
@@ -314,7 +306,6 @@ class DecodeBox(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Decode again: the vocabulary may have changed."""
         text, is_wrong = self._answer()
         set_plain_text(self.result, text)
         self.result.setVisible(bool(text))
@@ -370,7 +361,6 @@ class LiveField(QFrame):
         theme.changed.connect(self._dress)
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or use the usual height."""
         self.edit.set_lines(*(_LOW_LINES if is_low else _LINES))
 
     def make_small(self, is_small: bool) -> None:
@@ -391,11 +381,6 @@ class LiveField(QFrame):
             items = [FlowItem(self.tr("Try: {text}").format(text=text), "link", target=text, tip=tip)]
         self.offer.show_items(items, self.tr("Suggested text"))
         self.height_changed.emit()
-
-    @property
-    def limit_note(self) -> str:
-        """The note about a text that is too long; empty if the text is complete."""
-        return self._limit.text()
 
     def _on_offer_chosen(self, text: str) -> None:
         self.edit.setFocus()  # the link, which had it, goes

@@ -55,7 +55,6 @@ class PieceTexts(QObject):
         options.changed.connect(self._forget)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
-        """Use the tokens of this run, up to this many merges."""
         if history is not self.history:
             self._forget()
         self.history, self.merges = history, merges
@@ -84,7 +83,6 @@ class PieceTexts(QObject):
         return " · ".join(said)
 
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        """Return the lines under a chip, according to the options."""
         known = self._captions.get(piece.id) if self._captions is not None else None
         if known is not None:
             return known
@@ -100,14 +98,12 @@ class PieceTexts(QObject):
         return tuple(captions)
 
     def row(self, line: LiveLine, word: TokenizedWord, chip: int) -> tuple[str, ...]:
-        """Return token, id, offsets, birth step and word of one token."""
         piece = word.pieces[chip]
         text = token_text(word.word.text) if word.word is not None else ""
         offsets = self._offsets_text(line, piece)
         return token_text(piece.token), _id_text(piece), offsets, self._born_text(piece), text
 
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
-        """Return the text about one token for screen readers."""
         token, number, offsets, born, text = self.row(line, word, chip)
         created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
         units: dict[TextUnit, str] = {
@@ -157,7 +153,6 @@ class TokenCopy(QObject):
         self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
-        """Copy the tokens or ids of these lines, unchanged and separated by spaces."""
         self._lines, self._what, self._next, self._gathered = lines, what, 0, []
         self._gather()
 
@@ -205,7 +200,6 @@ class TokenModel(TableModel["PieceTexts"]):
         self.endResetModel()
 
     def place_of(self, row: int) -> ChipPlace:
-        """Return the chip that a row stands for."""
         line = bisect_right(self._ends, row)
         chip = row - (self._ends[line - 1] if line else 0)
         for index, word in enumerate(self._lines[line].words):
@@ -234,7 +228,6 @@ class TokenModel(TableModel["PieceTexts"]):
         self._is_growing = False
 
     def _text_of(self, column: int) -> Callable[[PieceTexts, int], str]:
-        """Return a function that gives the text of a column for a row."""
         return lambda texts, row: texts.row(*self._token(row))[column]
 
     def _spoken(self, texts: PieceTexts, row: int) -> str:

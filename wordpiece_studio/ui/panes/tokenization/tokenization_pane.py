@@ -138,11 +138,11 @@ class TokenizationPane(Pane):
     """The live text has changed, a str."""
 
     def __init__(
-        self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None,
-        comparison: Comparison | None = None,
+        self, model: TrainerModel, changes: LiveChanges, comparison: Comparison, theme: Theme,
+        parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(model, parent)
-        self._changes = changes if changes is not None else LiveChanges(self)
+        self._changes = changes
         self.live = LiveText()
         """The text with its words, as of the last refresh."""
         self._note = UnknownNote(model.counts, model.history)
@@ -164,10 +164,9 @@ class TokenizationPane(Pane):
         self._unknown_label = self._unknown_box.label
         self._why = WhyHere(theme, self)
         self._comparison = comparison
-        self._compared = ComparedTexts(comparison, theme, self) if comparison is not None else None
-        compared_changes = self._compared.changes if self._compared is not None else None
-        self._changes_view = ChangesView(self._changes, theme, self, comparison=comparison, compared=compared_changes)
-        self._finder = ChangesFinder(model, self._changes, compared_changes, self)
+        self._compared = ComparedTexts(comparison, theme, self)
+        self._changes_view = ChangesView(changes, comparison, self._compared.changes, theme, self)
+        self._finder = ChangesFinder(model, changes, self._compared.changes, self)
         self._shown = QStackedWidget(self)
         self._shown.addWidget(self._chips)
         self._shown.addWidget(self._table)
@@ -185,11 +184,9 @@ class TokenizationPane(Pane):
 
     @property
     def text(self) -> str:
-        """The live text."""
         return self._edit.text
 
     def set_text(self, text: str) -> None:
-        """Set the live text."""
         if text != self._edit.text:  # else the caret and the undo steps of what is being typed would suffer
             self._edit.set_text(text)
 
@@ -209,10 +206,8 @@ class TokenizationPane(Pane):
     # -- set-up
 
     def _lay_out(self) -> None:
-        """Have the text with its chips, “Why here?” and the changes, one below the other."""
         top = QWidget(self._splitter)
-        compared = (self._compared.heading, self._compared) if self._compared is not None else ()
-        above = self._field, *compared[:1], (self._shown, 1), *compared[1:]
+        above = self._field, self._compared.heading, (self._shown, 1), self._compared
         fill(QVBoxLayout(top), *above, self._summary, self._ask, self._unknown_box, 0, margins=_SIDES, spacing=_SPACING)
         for part in (top, self._why, self._changes_view):
             self._splitter.addWidget(part)
@@ -228,11 +223,10 @@ class TokenizationPane(Pane):
         self._edit.text_changed.connect(self.text_changed)
         self._edit.composed_changed.connect(self._on_edit_composed_changed)
         self._field.height_changed.connect(self._share_later)
-        if self._comparison is not None and self._compared is not None:
-            self._comparison.changed.connect(self.refresh_later)
-            self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
-            self._compared.height_changed.connect(self._share_later)
-            self._compared.asked.connect(self._on_compared_asked)
+        self._comparison.changed.connect(self.refresh_later)
+        self._options.longest_first.toggled.connect(self._comparison.set_longest_first)
+        self._compared.height_changed.connect(self._share_later)
+        self._compared.asked.connect(self._on_compared_asked)
         self._options.changed.connect(self._on_options_changed)
         self._options.decode.toggled.connect(self._on_decode_toggled)
         self._options.copy_tokens.triggered.connect(self.copy_tokens)
@@ -264,13 +258,12 @@ class TokenizationPane(Pane):
         self._finder.set_lines(self.live.line_texts)
         self._show_heading()
         self._show_tokens()
-        if self._compared is not None:
-            self._compared.refresh(model.run, model.step, self.live)
-            self._chips.set_framed(self._compared.differing)
-            self._save_room()
+        self._compared.refresh(model.run, model.step, self.live)
+        self._chips.set_framed(self._compared.differing)
+        self._save_room()
         self._options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
-            is_chosen=self._comparison is not None and self._comparison.is_longest_first,
+            is_chosen=self._comparison.is_longest_first,
         )
         self._show_summary()
         self._show_unknown()
@@ -312,7 +305,7 @@ class TokenizationPane(Pane):
     def _show_unknown(self) -> None:
         tokenizer = self.live.tokenizer
         is_own = self._asked is not None and self._asked[2] is None
-        chosen = self._word_at(self._asked[0], self.live) if self._asked is not None and is_own else None
+        chosen = self.live.lines.word_at(*self._asked[0][:2]) if self._asked is not None and is_own else None
         words = self._finder.unknown_words[:1]
         if chosen is not None and chosen.word is not None and chosen.unknown is not None:
             words = [chosen.word.text]
@@ -367,7 +360,7 @@ class TokenizationPane(Pane):
     @property
     def _is_comparing(self) -> bool:
         """Whether there are headings, which say what the summary says."""
-        return self._compared is not None and not self._compared.isHidden()
+        return not self._compared.isHidden()
 
     @property
     def _room(self) -> int:
@@ -388,8 +381,7 @@ class TokenizationPane(Pane):
             wanted = self._wanted_with(there, has_box=has_box, compared_rows=rows)
             if wanted.least <= room:
                 break
-        if self._compared is not None:
-            self._compared.set_rows(rows)
+        self._compared.set_rows(rows)
         for label, is_there in labels:
             label.setVisible(is_there)
         self._unknown_box.give_way(not has_box)
@@ -399,7 +391,7 @@ class TokenizationPane(Pane):
         width = self._splitter.width() - _SIDES[0] - _SIDES[2]
         heights = [self._field.sizeHint().height(), self._shown.maximumHeight()]
         heights += [max(label.heightForWidth(width), 0) for label in labels]
-        if self._compared is not None and self._is_comparing:
+        if self._is_comparing:
             heights += [self._compared.heading.sizeHint().height(), self._compared.needed_height(compared_rows)]
         if has_box:
             heights.append(self._unknown_box.needed_height(width))
@@ -424,9 +416,9 @@ class TokenizationPane(Pane):
             self._show_question()
             return
         live, (place, is_boundary, key) = self.live, self._asked
-        if key is not None and self._compared is not None:
+        if key is not None:
             live = self._compared.line(key) or LiveText()
-        word, tokenizer = self._word_at(place, live), live.tokenizer
+        word, tokenizer = live.lines.word_at(*place[:2]), live.tokenizer
         if word is None or tokenizer is None:
             self._show_question()
             return
@@ -449,41 +441,30 @@ class TokenizationPane(Pane):
         self._share_later()
 
     def _show_question(self) -> None:
-        """Hide the ladder, and show how to ask for it."""
         self._why.hide()
         self._changes_view.show()
         self._can_ask = self.live.tokenizer is not None
         self._share_later()
 
     def _fresh_id(self) -> int | None:
-        """Return the id of the token born at the current step, if any."""
         history, step = self._model.history, self._model.step
         if history is None or not step or not history.column("is_new")[step - 1]:
             return None
         return int(history.column("new_id")[step - 1])
 
-    def _word_at(self, place: ChipPlace, live: LiveText) -> TokenizedWord | None:
-        lines = live.lines
-        if place.line >= len(lines) or place.word >= len(lines[place.line].words):
-            return None
-        return lines[place.line].words[place.word]
-
     def _describe_place(self, place: ChipPlace) -> str:
-        word = self._word_at(place, self.live)
+        word = self.live.lines.word_at(*place[:2])
         return self._texts.spoken(self.live.lines[place.line], word, place.chip) if word is not None else ""
 
     def focus_text(self) -> None:
-        """Let the user type."""
         self._edit.setFocus()
 
     # -- copying and decoding
 
     def copy_tokens(self) -> None:
-        """Copy the tokens, unchanged and separated by spaces."""
         self._copy.start(self.live.lines, "tokens")
 
     def copy_ids(self) -> None:
-        """Copy the ids, separated by spaces."""
         self._copy.start(self.live.lines, "ids")
 
     def _decoded(self, ids: Sequence[int]) -> str | None:
@@ -519,7 +500,7 @@ class TokenizationPane(Pane):
         self._choose(place, is_boundary=True)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
-        word = self._word_at(place, self.live)
+        word = self.live.lines.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
@@ -555,7 +536,7 @@ class TokenizationPane(Pane):
 
     def _choose(self, place: ChipPlace | None, *, is_boundary: bool = False) -> None:
         self._on_compared_asked(None, place, is_boundary)
-        word = self._word_at(place, self.live) if place is not None else None
+        word = self.live.lines.word_at(*place[:2]) if place is not None else None
         if place is not None and word is not None and word.unknown is None:
             self._select_token(word.pieces[place.chip].token)
 

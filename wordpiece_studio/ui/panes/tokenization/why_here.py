@@ -8,6 +8,7 @@ word is unknown, in sentences.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.training.segmentation import TrainingInput
     from wordpiece_studio.ui.widgets.theme import Theme
 
+_tr = partial(QCoreApplication.translate, "UnknownNote")
 _MOST_FOUND = 8
 """Tokens that are named as found before another one."""
 BirthStep = Callable[[str], int | None]
@@ -78,7 +80,6 @@ class LadderModel(RecordTableModel["Rung"]):
         )
 
     def tooltip(self, item: int) -> str:
-        """Return what a screen reader says."""
         return tooltip_text(self.records[item].spoken)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -110,11 +111,9 @@ class WhyHere(QWidget):
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
-        """The texts of the rungs: tried piece, mark, when it was born."""
         return [row.texts for row in self._table.ladder.records]
 
     def needed_height(self, most_rungs: int | None = None) -> int:
-        """Return the height in pixels of the title and all rungs, or the first `most_rungs`."""
         rungs = len(self._table.ladder.records)
         return needed_height(self, self._title, self._table, rungs if most_rungs is None else min(rungs, most_rungs))
 
@@ -343,10 +342,6 @@ def _trained_words_with(character: str, trained: TrainingInput) -> tuple[int, in
     return len(np.unique(words[begins])), len(np.unique(words[~begins]))
 
 
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("UnknownNote", text)
-
-
 class UnknownBox(QFrame):
     """Shows all sentences; in a low pane, only the first in at most two lines, and all of them in the tooltip."""
 
@@ -363,14 +358,12 @@ class UnknownBox(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show these sentences, one per line; an empty text hides the box."""
         self._text = text
         set_plain_tooltip(self, text)
         self._fit()
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is anything to show."""
         return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
@@ -379,7 +372,6 @@ class UnknownBox(QFrame):
         self._fit()
 
     def set_low(self, is_low: bool) -> None:
-        """Save height, or show everything."""
         self._is_low = is_low
         self._fit()
 

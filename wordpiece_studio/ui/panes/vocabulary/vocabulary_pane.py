@@ -52,7 +52,6 @@ from wordpiece_studio.ui.widgets.token_text import (
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from PySide6.QtGui import QHideEvent, QShowEvent
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.runs import Comparison
@@ -112,12 +111,10 @@ class VocabularyControls(QWidget):
         return VocabularyFilter(text, bool(text) and self._pattern.isChecked(), self._kinds.currentData())
 
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
     def least_width(self) -> int:
-        """Return the width in pixels with the narrowest search field."""
         others = self._pattern.sizeHint().width() + self._kinds.sizeHint().width()
         return _NARROWEST + others + 2 * _SPACING
 
@@ -145,7 +142,6 @@ class VocabularyControls(QWidget):
                 self._report_filter()
 
     def show_numbers(self, numbers: TokenNumbers) -> None:
-        """Show the number of tokens of each kind."""
         counts = (numbers.all, numbers.special, numbers.alphabet, numbers.learned, numbers.dead, numbers.only)
         shown = zip(self._kind_names(), counts, range(self._kinds.count()), strict=False)
         for name, count, index in shown:
@@ -238,7 +234,6 @@ class VocabularyDelegate(ChipDelegate):
                 painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter), DEAD_MARK)
 
     def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
-        """Show the full token, and if it is dead, why."""
         if event.type() != QEvent.Type.ToolTip or not index.isValid():
             return super().helpEvent(event, view, option, index)
         token_id = self._model.item_of_row(index.row())
@@ -355,7 +350,6 @@ class VocabularyView(SortedTable):
             self.bring_into_view(row, _ROWS_AROUND, is_early=False)
 
     def focus_rows(self) -> None:
-        """Take the keyboard focus, and select the first row if nothing is selected."""
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         if self._tokens.rowCount() and not self.selectionModel().hasSelection():
             self.setCurrentIndex(self._tokens.index(0, 0))
@@ -423,7 +417,7 @@ class VocabularyPane(Pane):
         self, model: TrainerModel, usage: TokenUsage, theme: Theme, parent: QWidget | None = None, *,
         comparison: Comparison | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(model, parent)
+        super().__init__(model, parent, usage=usage)
         self._usage = usage
         self.table = VocabularyTableModel(model, usage, dead_words, self, comparison=comparison)
         if comparison is not None:
@@ -457,7 +451,6 @@ class VocabularyPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
 
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
         self.controls.focus_search()
 
     def close_jobs(self) -> None:
@@ -491,7 +484,6 @@ class VocabularyPane(Pane):
         self.set_heading(title, hint)
 
     def _hints(self, numbers: TokenNumbers) -> tuple[str, ...]:
-        """Return the line of numbers, and shorter forms."""
         shown = self.table.rowCount()
         tokens = plural(numbers.all, "1 token", "{count} tokens")
         if shown != numbers.all:
@@ -543,7 +535,6 @@ class VocabularyPane(Pane):
         return self.tr("There are no such tokens at this step.")
 
     def _selected_id(self) -> int | None:
-        """Return the id of the selected token, or of the one the selected pair makes; None if there is none yet."""
         history, selection = self._model.history, self._model.selection
         if history is None or selection is None:
             return None
@@ -552,24 +543,15 @@ class VocabularyPane(Pane):
     # -- copying
 
     def copy_rows(self) -> None:
-        """Copy the selected rows as tab-separated text, if there are any."""
         ids = self.view.selected_items()
         if len(ids):
             copy_text(_vocabulary_tsv(self.table, ids))
 
     # -- events
 
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self._usage.set_wanted(self, True)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_heading()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        super().hideEvent(event)
-        self._usage.set_wanted(self, False)
 
     def _on_controls_filter_changed(self) -> None:
         self.controls.show_error("")
