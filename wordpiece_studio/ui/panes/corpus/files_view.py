@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.corpus_files import FileColumn, FileTable
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileTable
 from wordpiece_studio.session.file_rows import FileRow, FileState
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.ui.panes.corpus.counting_bar import data_size
@@ -63,19 +63,14 @@ _WIDE_ENCODING = 21
 
 
 class FileList(QuietTable):
-    """Shows a :class:`FileTable`; several files can be selected."""
+    """Shows files, of which several can be selected, moved and removed."""
 
-    removal_wanted = Signal()
-    """The user asks to remove the selected files from the list."""
-    move_wanted = Signal(object)
-    """The user asks to move the selected files up (-1) or down (1), an int."""
     selection_changed = Signal()
-    """The selected files have changed."""
 
-    def __init__(self, table: FileTable, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, files: CorpusFiles, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._table = table
-        self._theme = theme
+        self._files = files
+        self._table = table = files.table
         self.setModel(table)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setAccessibleName(self.tr("Files of the corpus"))
@@ -84,7 +79,7 @@ class FileList(QuietTable):
         header = self.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft)
-        self.selectionModel().selectionChanged.connect(self._on_selection_changed)
+        self.selectionModel().selectionChanged.connect(self.selection_changed)
         theme.changed.connect(self.on_theme_changed)
         self.restyle()
 
@@ -114,6 +109,12 @@ class FileList(QuietTable):
             self.scrollTo(self.currentIndex())
         self.selectionModel().select(selection, flags.ClearAndSelect)
 
+    def remove_selected(self) -> None:
+        self._files.remove(self.selected)
+
+    def move_selected(self, by: int) -> None:
+        self._files.move(self.selected, by)
+
     def restyle(self) -> None:
         """Set row heights and column widths for the current font."""
         metrics = self.fontMetrics()
@@ -125,9 +126,9 @@ class FileList(QuietTable):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         keys = Qt.Key
         if event.key() in (keys.Key_Delete, keys.Key_Backspace):
-            self.removal_wanted.emit()
+            self.remove_selected()
         elif event.key() in (keys.Key_Up, keys.Key_Down) and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.move_wanted.emit(-1 if event.key() == keys.Key_Up else 1)
+            self.move_selected(-1 if event.key() == keys.Key_Up else 1)
         else:
             super().keyPressEvent(event)
 
@@ -163,9 +164,6 @@ class FileList(QuietTable):
         extra = max(0, min((_WIDE_ENCODING - _WIDTHS[column.ENCODING]) * character, room - 2 * least))
         self.setColumnWidth(column.ENCODING, self.columnWidth(column.ENCODING) + extra)
         self.setColumnWidth(column.NAME, max(least, min(2 * least, room - extra), room - extra - beyond))
-
-    def _on_selection_changed(self) -> None:
-        self.selection_changed.emit()
 
 
 class _FileDelegate(QStyledItemDelegate):
@@ -210,7 +208,7 @@ class FilesView(QWidget):
         self._files = document.files
         self._actions = actions
         self._theme = theme
-        self.list = FileList(document.files.table, theme, self)
+        self.list = FileList(document.files, theme, self)
         self.form = ReadingForm(document.files.table.kind_title, self)
         self.preview = PreviewView(self)
         self._bar = QWidget(self)
@@ -221,7 +219,7 @@ class FilesView(QWidget):
         self._remove_button = self._tool_button("−", self.tr("Remove the selected files from the list (Del)"))
         self._preview_button = self._tool_button(self.tr("Preview"), self.tr("Preview the selected file"))
         self._preview_button.setCheckable(True)
-        self._preview_button.toggled.connect(self._on_preview_button_toggled)
+        self._preview_button.toggled.connect(self._show_parts)
         self._is_dense = self._is_narrow = False
         self._up_button = self._tool_button("", self.tr("Move up, to be read earlier (Alt+Up)"))
         self._down_button = self._tool_button("", self.tr("Move down, to be read later (Alt+Down)"))
@@ -252,7 +250,7 @@ class FilesView(QWidget):
         """Show either the table or the preview (dense), or both."""
         self._is_dense = is_dense
         self._preview_button.setVisible(is_dense)
-        self._on_preview_button_toggled(self._preview_button.isChecked())
+        self._show_parts()
 
     def set_narrow(self, is_narrow: bool) -> None:
         """Adapt to a narrow pane."""
@@ -266,8 +264,8 @@ class FilesView(QWidget):
         """Whether the preview is visible, or would be if this view were."""
         return not self._is_dense or self._preview_button.isChecked()
 
-    def _on_preview_button_toggled(self, is_checked: bool) -> None:
-        self._upper.setVisible(not self._is_dense or not is_checked)
+    def _show_parts(self) -> None:
+        self._upper.setVisible(not self._is_dense or not self._preview_button.isChecked())
         self.preview.setVisible(self.shows_preview)
         self.preview_shown.emit(self.shows_preview)
 
@@ -300,50 +298,9 @@ class FilesView(QWidget):
             return ""
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
-    def _on_list_selection_changed(self) -> None:
-        self._show_selected()
-
-    def _on_table_changed(self) -> None:
-        self.refresh()
-
     def show_fault(self) -> None:
         """Select the file that could not be read, if there is one."""
         self.list.select(self._files.table.faulty[:1] or self.list.selected)
-
-    def _on_rows_changed(self) -> None:
-        self._show_detail()
-
-    def _on_files_changed(self) -> None:
-        self.refresh()
-
-    def _on_files_places_wanted(self, places: list[int]) -> None:
-        self.list.select(places)
-
-    # -- user input
-
-    def _on_remove_clicked(self) -> None:
-        self._files.remove(self.list.selected)
-
-    def _on_up_clicked(self) -> None:
-        self._files.move(self.list.selected, -1)
-
-    def _on_down_clicked(self) -> None:
-        self._files.move(self.list.selected, 1)
-
-    def _on_list_move_wanted(self, by: int) -> None:
-        self._files.move(self.list.selected, by)
-
-    def _on_encoding_chosen(self, encoding: str) -> None:
-        self._files.read_as(self.list.selected, encoding=encoding)
-
-    def _on_kind_chosen(self, kind: object) -> None:
-        self._files.read_as(self.list.selected, kind=kind)  # type: ignore[arg-type]
-
-    def _on_column_chosen(self, column: str) -> None:
-        self._files.read_as(self.list.selected, column=column)
-
-    def _on_errors_chosen(self, errors: object) -> None:
-        self._files.read_as(self.list.selected, errors=errors)  # type: ignore[arg-type]
 
     def showEvent(self, event: object) -> None:
         super().showEvent(event)  # type: ignore[arg-type]
@@ -357,21 +314,15 @@ class FilesView(QWidget):
 
     def _connect(self) -> None:
         table = self._files.table
-        table.modelReset.connect(self._on_table_changed)
-        table.rowsInserted.connect(self._on_table_changed)
-        table.dataChanged.connect(self._on_rows_changed)
-        self._files.changed.connect(self._on_files_changed)
-        self._files.places_wanted.connect(self._on_files_places_wanted)
-        self.list.selection_changed.connect(self._on_list_selection_changed)
-        self.list.removal_wanted.connect(self._on_remove_clicked)
-        self.list.move_wanted.connect(self._on_list_move_wanted)
-        self._remove_button.clicked.connect(self._on_remove_clicked)
-        self._up_button.clicked.connect(self._on_up_clicked)
-        self._down_button.clicked.connect(self._on_down_clicked)
-        self.form.encoding_chosen.connect(self._on_encoding_chosen)
-        self.form.kind_chosen.connect(self._on_kind_chosen)
-        self.form.column_chosen.connect(self._on_column_chosen)
-        self.form.errors_chosen.connect(self._on_errors_chosen)
+        for changed in (table.modelReset, table.rowsInserted, self._files.changed):
+            changed.connect(self.refresh)
+        table.dataChanged.connect(self._show_detail)
+        self._files.places_wanted.connect(self.list.select)
+        self.list.selection_changed.connect(self._show_selected)
+        self._remove_button.clicked.connect(self.list.remove_selected)
+        self._up_button.clicked.connect(lambda: self.list.move_selected(-1))
+        self._down_button.clicked.connect(lambda: self.list.move_selected(1))
+        self.form.chosen.connect(lambda chosen: self._files.read_as(self.list.selected, **chosen))
         self._theme.changed.connect(self._draw_icons)
 
     def _make_empty_state(self) -> QWidget:

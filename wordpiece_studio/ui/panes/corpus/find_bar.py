@@ -78,8 +78,7 @@ def previous_place(places: list[tuple[int, int]], position: int) -> int:
 class FindBar(QFrame):
     """A field for the text to find, and the position among the places found."""
 
-    search_changed = Signal(object, object)
-    """The text to find and whether case matters: str, bool."""
+    search_changed = Signal()
     next_requested = Signal()
     previous_requested = Signal()
     closed = Signal()
@@ -91,12 +90,12 @@ class FindBar(QFrame):
         self._field.setPlaceholderText(self.tr("Find in corpus"))
         self._field.setAccessibleName(self.tr("Find in corpus"))
         self._field.setClearButtonEnabled(True)
-        self._field.textChanged.connect(self._on_field_text_changed)
+        self._field.textChanged.connect(self.search_changed)
         self._field.installEventFilter(self)
         self._count_label = plain_label("", self, role="hint", wrap=True)
         self._case_button = tool_button("Aa", self.tr("Match case"), self)
         self._case_button.setCheckable(True)
-        self._case_button.toggled.connect(self._on_case_button_toggled)
+        self._case_button.toggled.connect(self.search_changed)
         self._previous_button = tool_button("", self.tr("Find previous (Shift+F3)"), self)
         self._previous_button.clicked.connect(self.previous_requested)
         self._next_button = tool_button("", self.tr("Find next (F3, Enter)"), self)
@@ -140,7 +139,7 @@ class FindBar(QFrame):
             self._field.setText(whole(text))
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
-        self._say_search()
+        self.search_changed.emit()
 
     def close_bar(self) -> None:
         """Hide the bar and give the keyboard focus back."""
@@ -174,12 +173,3 @@ class FindBar(QFrame):
     def _draw_icons(self) -> None:
         for button, name in ((self._previous_button, "up"), (self._next_button, "down"), (self._close_button, "close")):
             button.setIcon(icon(name, self._theme.text))
-
-    def _on_field_text_changed(self, _text: str) -> None:
-        self._say_search()
-
-    def _on_case_button_toggled(self, _checked: bool) -> None:
-        self._say_search()
-
-    def _say_search(self) -> None:
-        self.search_changed.emit(self.sought, self.case_matters)

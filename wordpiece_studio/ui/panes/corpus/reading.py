@@ -76,9 +76,8 @@ def reading_words(document: Document) -> str:
     """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
     replaced, skipped = document.losses
     of_replaced, of_skipped = loss_words(replaced, skipped)
-    if of_skipped or of_replaced:
-        return of_skipped or of_replaced
-    return "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
+    of_encoding = "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
+    return of_skipped or of_replaced or of_encoding
 
 
 def loss_words(replaced: int, skipped: int) -> tuple[str, str]:
@@ -144,7 +143,7 @@ class EncodingDialog(ScreenDialog):
         for codec, title in encodings():
             self._encoding_box.addItem(title, codec)
         self._encoding_box.setAccessibleName(self.tr("Encoding"))
-        self._encoding_box.activated.connect(self._on_encoding_box_activated)
+        self._encoding_box.activated.connect(lambda: self._read_button.setChecked(True))
         self._replace_button = QRadioButton(self.tr("Re&place invalid bytes with �"), self)
         self._skip_button = QRadioButton(self.tr("&Skip invalid lines"), self)
         self._read_button.setChecked(True)
@@ -194,9 +193,6 @@ class EncodingDialog(ScreenDialog):
         (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
         super().accept()
 
-    def _on_encoding_box_activated(self, _index: int) -> None:
-        self._read_button.setChecked(True)
-
 
 _KINDS_WITHOUT_ENCODING = ("parquet",)
 _COLUMN = 2
@@ -207,23 +203,21 @@ _KINDS_WITH_COLUMNS = ("jsonl", "csv", "tsv", "parquet")
 class ReadingForm(QWidget):
     """Four choices; a choice is empty where the selected files differ."""
 
-    kind_chosen = Signal(object)
-    """The kind of the files, a ``FileKind``."""
-
-    encoding_chosen = Signal(object)
-    """A codec, a str."""
-    column_chosen = Signal(object)
-    """A column or field, a str."""
-    errors_chosen = Signal(object)
-    """How to handle bad lines, an ``ErrorHandling``."""
+    chosen = Signal(object)
+    """What was chosen, by the name of the parameter of `CorpusFiles.read_as`: a dict of one entry."""
 
     def __init__(self, kind_title: Callable[[str], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._kind_title = kind_title
-        self._kind_box = self._box(self.tr("Kind"))
-        self._encoding_box = self._box(self.tr("Encoding"))
-        self._column_box = self._box(self.tr("Column"))
-        self._errors_box = self._box(self.tr("Invalid lines"))
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(14, 2, 12, 6)
+        self._grid.setHorizontalSpacing(6)
+        self._grid.setVerticalSpacing(2)
+        self._parts: list[tuple[QLabel, QComboBox]] = []
+        self._kind_box = self._add_box(self.tr("Kind"))
+        self._encoding_box = self._add_box(self.tr("Encoding"))
+        self._column_box = self._add_box(self.tr("Column"))
+        self._errors_box = self._add_box(self.tr("Invalid lines"))
         set_plain_tooltip(
             self._column_box, self.tr("The column or field with the text; type a nested field with dots: meta.text")
         )
@@ -242,23 +236,12 @@ class ReadingForm(QWidget):
             (self.tr("Stop"), "strict"), (self.tr("Replace"), "replace"), (self.tr("Skip"), "skip-line"),
         ):  # fmt: skip
             self._errors_box.addItem(words, errors)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(14, 2, 12, 6)
-        self._grid.setHorizontalSpacing(6)
-        self._grid.setVerticalSpacing(2)
-        self._parts = [
-            (self._label(caption, box), box)
-            for caption, box in (
-                (self.tr("Kind"), self._kind_box), (self.tr("Encoding"), self._encoding_box),
-                (self.tr("Column"), self._column_box), (self.tr("Invalid lines"), self._errors_box),
-            )
-        ]  # fmt: skip
         self._is_narrow = False
-        self._kind_box.activated.connect(self._on_kind_box_activated)
-        self._encoding_box.activated.connect(self._on_encoding_box_activated)
+        self._kind_box.activated.connect(lambda: self.chosen.emit({"kind": self._kind_box.currentData()}))
+        self._encoding_box.activated.connect(lambda: self.chosen.emit({"encoding": self._encoding_box.currentData()}))
         self._column_box.activated.connect(self._on_column_typed)
         self._column_edit.editingFinished.connect(self._on_column_typed)
-        self._errors_box.activated.connect(self._on_errors_box_activated)
+        self._errors_box.activated.connect(lambda: self.chosen.emit({"errors": self._errors_box.currentData()}))
         self.show_files(())
 
     def show_files(self, rows: Sequence[FileRow]) -> None:
@@ -336,32 +319,20 @@ class ReadingForm(QWidget):
         self._column_edit.setText(whole(chosen or ""))
         self._column_edit.setCursorPosition(0)
 
-    def _on_encoding_box_activated(self, index: int) -> None:
-        self.encoding_chosen.emit(self._encoding_box.itemData(index))
-
-    def _on_kind_box_activated(self, index: int) -> None:
-        self.kind_chosen.emit(self._kind_box.itemData(index))
-
     def _on_column_typed(self) -> None:
         column = self._column_edit.text().strip()
         if column and column != self._column:
             self._column = column
-            self.column_chosen.emit(column)
+            self.chosen.emit({"column": column})
 
-    def _on_errors_box_activated(self, index: int) -> None:
-        self.errors_chosen.emit(self._errors_box.itemData(index))
-
-    def _box(self, name: str) -> QComboBox:
+    def _add_box(self, name: str) -> QComboBox:
         box = QComboBox(self)
         box.setAccessibleName(name)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         box.setMinimumWidth(_LEAST_BOX)
+        self._parts.append((BuddyLabel(name, box, self), box))
         return box
-
-    def _label(self, caption: str, box: QComboBox) -> QLabel:
-        label = BuddyLabel(caption, box, self)
-        return label
 
 
 _LONGEST = 200_000
@@ -384,13 +355,12 @@ class CountsOffer(QFrame):
         explain("word", self)
         self._label = CutLabel(parent=self, role="hint")
         self.accept = tool_button("", "", self)
-        self.accept.setProperty("role", "link")
-        self.accept.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.accept.clicked.connect(self._on_accept_clicked)
         self.decline = tool_button(self.tr("Keep as text"), self.tr("Read it as text"), self)
-        self.decline.setProperty("role", "link")
-        self.decline.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.decline.clicked.connect(self._on_decline_clicked)
+        for button in (self.accept, self.decline):
+            button.setProperty("role", "link")
+            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(14, 0, 8, 0)
         layout.setSpacing(2)
