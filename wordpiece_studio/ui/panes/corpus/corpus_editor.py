@@ -383,10 +383,10 @@ class CorpusMarks(QObject):
         self._tokenized: dict[str, list[TokenizedWord]] = {}
         self._tokenizer: Tokenizer | None = None
         self._timer = single_shot(self, self._mark)
-        model.selection_changed.connect(self._on_model_selection_changed)
-        model.step_changed.connect(self._on_model_step_changed)
-        model.run_reset.connect(self._on_model_run_reset)
-        editor.view_moved.connect(self._on_editor_view_moved)
+        model.selection_changed.connect(self._look_soon)
+        model.run_reset.connect(self._look_later)
+        model.step_changed.connect(self._look_later)
+        editor.view_moved.connect(self._look_later)
         editor.word_wanted.connect(self._on_editor_word_wanted)
 
     def _mark(self) -> None:
@@ -429,17 +429,10 @@ class CorpusMarks(QObject):
         if self._model.selection is not None or self._editor.has_selection_marks:
             self._timer.start(delay_ms)
 
-    def _on_model_selection_changed(self, _selection: object) -> None:
+    def _look_soon(self) -> None:
         self._look(_SOON_MS)
 
-    def _on_model_step_changed(self, _step: object) -> None:
-        if not self._timer.isActive():
-            self._look(_LATER_MS)
-
-    def _on_model_run_reset(self) -> None:
-        self._look(_LATER_MS)
-
-    def _on_editor_view_moved(self) -> None:
+    def _look_later(self) -> None:
         if not self._timer.isActive():
             self._look(_LATER_MS)
 

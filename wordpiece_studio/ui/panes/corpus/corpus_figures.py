@@ -163,12 +163,17 @@ class CorpusFiguresView(QWidget):
 
         `ends_count`: the end of a word is a symbol of its own.
         """
-        numbers = {} if counts is None else figures(counts)
-        if ends_count and numbers:
-            numbers["symbols"] += numbers["words"]
+        numbers: dict[str, int] = {}
+        if counts is not None:
+            numbers = {
+                "lines": counts.statistics.lines,
+                "words": counts.total,
+                "distinct": len(counts),
+                "symbols": counts.symbols + ends_count * counts.total,
+                "alphabet": counts.alphabet_size,
+            }
         for name, label in self._values.items():
-            number = numbers.get(name)
-            set_plain_text(label, "–" if number is None else number_text(number))
+            set_plain_text(label, number_text(numbers[name]) if numbers else "–")
         self._show_summary()
 
     def value_of(self, name: str) -> str:
@@ -219,44 +224,34 @@ class CorpusFiguresView(QWidget):
         ]  # fmt: skip
 
     def _make_normalizer_box(self) -> QComboBox:
-        items = [
-            (self.tr("BERT, cased"), "bert-cased"),
-            (self.tr("BERT, uncased"), "bert-uncased"),
-            (self.tr("BERT, uncased, accents kept"), "bert-uncased:keep-accents"),
-            (self.tr("BERT, cased, Chinese kept together"), "bert-cased:keep-chinese"),
-            (self.tr("Lowercase, accents kept"), "language-friendly"),
-            (self.tr("Lowercase, accents kept, Chinese kept together"), "language-friendly:keep-chinese"),
-            (self.tr("Lowercase only"), "lowercase"),
-            (self.tr("Remove , and . · lowercase"), "remove:,.+lowercase"),
-            (
-                self.tr("Corpus only: lowercase · no , or . · BERT, cased"),
-                "corpus:lowercase+corpus:remove:,.+bert-cased",
-            ),
-            (self.tr("Unicode form NFC"), "nfc"),
-            (self.tr("Unicode form NFKC"), "nfkc"),
-            (self.tr("Unchanged"), "none"),
-            (self.tr("Other…"), ""),
-        ]
-        box = self._make_box(self.tr("Normalizer"), items)
-        set_plain_tooltip(box, self.tr("What is done to the text before it is split into words"))
-        box.activated.connect(self._on_box_activated)
-        return box
+        names = {
+            self.tr("BERT, cased"): "bert-cased",
+            self.tr("BERT, uncased"): "bert-uncased",
+            self.tr("BERT, uncased, accents kept"): "bert-uncased:keep-accents",
+            self.tr("BERT, cased, Chinese kept together"): "bert-cased:keep-chinese",
+            self.tr("Lowercase, accents kept"): "language-friendly",
+            self.tr("Lowercase, accents kept, Chinese kept together"): "language-friendly:keep-chinese",
+            self.tr("Lowercase only"): "lowercase",
+            self.tr("Remove , and . · lowercase"): "remove:,.+lowercase",
+            self.tr("Corpus only: lowercase · no , or . · BERT, cased"): "corpus:lowercase+corpus:remove:,.+bert-cased",
+            self.tr("Unicode form NFC"): "nfc",
+            self.tr("Unicode form NFKC"): "nfkc",
+            self.tr("Unchanged"): "none",
+        }
+        tip = self.tr("What is done to the text before it is split into words")
+        return self._make_box(self.tr("Normalizer"), tip, names)
 
     def _make_pre_tokenizer_box(self) -> QComboBox:
-        items = [
-            (self.tr("BERT"), "bert"),
-            (self.tr("BERT, individual digits"), "bert+digits-single"),
-            (self.tr("Whitespace and runs of punctuation"), "whitespace"),
-            (self.tr("Whitespace only"), "whitespace-split"),
-            (self.tr("Unicode punctuation"), "unicode-punctuation"),
-            (self.tr("Byte level"), "byte-level"),
-            (self.tr("Whitespace, then byte level"), "whitespace-split+byte-level"),
-            (self.tr("Other…"), ""),
-        ]
-        box = self._make_box(self.tr("Pre-tokenizer"), items)
-        set_plain_tooltip(box, self.tr("How the text is split into words"))
-        box.activated.connect(self._on_box_activated)
-        return box
+        names = {
+            self.tr("BERT"): "bert",
+            self.tr("BERT, individual digits"): "bert+digits-single",
+            self.tr("Whitespace and runs of punctuation"): "whitespace",
+            self.tr("Whitespace only"): "whitespace-split",
+            self.tr("Unicode punctuation"): "unicode-punctuation",
+            self.tr("Byte level"): "byte-level",
+            self.tr("Whitespace, then byte level"): "whitespace-split+byte-level",
+        }
+        return self._make_box(self.tr("Pre-tokenizer"), self.tr("How the text is split into words"), names)
 
     def _make_longest_edit(self) -> QSpinBox:
         edit = _LengthEdit(self)
@@ -271,16 +266,18 @@ class CorpusFiguresView(QWidget):
         edit.valueChanged.connect(self._longest_timer.start)
         return edit
 
-    def _make_box(self, name: str, items: list[tuple[str, str]]) -> QComboBox:
+    def _make_box(self, name: str, tip: str, names: dict[str, str]) -> QComboBox:
         box = _CutBox(self)
-        for text, value in items:
+        for text, value in (names | {self.tr("Other…"): ""}).items():
             box.addItem(text, value)
         box.setAccessibleName(name)
+        set_plain_tooltip(box, tip)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         box.setMinimumContentsLength(6)
+        box.activated.connect(self._on_box_activated)
         return box
 
-    def _on_box_activated(self, _index: int) -> None:
+    def _on_box_activated(self) -> None:
         for box in self._chosen:
             if box.currentData() == "":
                 box.setCurrentIndex(self._chosen[box])
@@ -340,14 +337,3 @@ class _LengthEdit(QSpinBox):
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()
-
-
-def figures(counts: WordCounts) -> dict[str, int]:
-    """Return the numbers of a corpus by name."""
-    return {
-        "lines": counts.statistics.lines,
-        "words": counts.total,
-        "distinct": len(counts),
-        "symbols": counts.symbols,
-        "alphabet": counts.alphabet_size,
-    }

@@ -56,7 +56,7 @@ class CountingBar(QWidget):
         theme.changed.connect(self._draw_icons)
         counting.progress_changed.connect(self._on_counting_progress_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
-        counting.counts_changed.connect(self._on_counting_counts_changed)
+        counting.counts_changed.connect(self._show)
         self.hide()
 
     @property
@@ -89,9 +89,6 @@ class CountingBar(QWidget):
             self._patience.start()
         else:
             self._show()
-
-    def _on_counting_counts_changed(self, _counts: object) -> None:
-        self._show()
 
     def _on_pause_clicked(self) -> None:
         if self._counting.is_paused:
@@ -132,11 +129,9 @@ class CountingBar(QWidget):
 
     def _show_bar(self, runs: bool) -> None:
         done, total = 0, 0
-        if self._counting.is_ending:
-            pass
-        elif self._found is not None:
+        if self._found is not None and not self._counting.is_ending:
             done, total = self._found
-        elif self._progress is not None:
+        elif self._progress is not None and not self._counting.is_ending:
             done, total = self._progress.bytes_done, self._progress.bytes_total
         self._bar.setVisible(runs or self._found is not None)
         self._bar.setRange(0, _STEPS if total else 0)  # 0: a busy indicator without an end

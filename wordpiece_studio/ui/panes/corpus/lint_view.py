@@ -153,10 +153,10 @@ class LintView(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._findings: tuple[Finding, ...] = ()
+        self.findings: tuple[Finding, ...] = ()
         self._unfolded: set[str] = set()
         self._shown_at_first = _SHOWN_AT_FIRST
-        self._rows: list[LintRow] = []
+        self.rows: list[LintRow] = []  # one for each
         self._more_button = QToolButton(self)
         self._more_button.setCheckable(True)
         self._more_button.toggled.connect(self._show_rows)
@@ -168,34 +168,25 @@ class LintView(QWidget):
         theme.changed.connect(self._on_theme_changed)
         self.hide()
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        return self._findings
-
-    @property
-    def rows(self) -> Sequence[LintRow]:
-        """A row for each finding."""
-        return self._rows
-
     def show_findings(self, findings: Sequence[Finding]) -> None:
         """Show these findings, in their order."""
-        has_focus = any(row.isAncestorOf(focus) for row in self._rows) if (focus := self.focusWidget()) else False
-        if tuple(findings) == self._findings:
-            for row in self._rows:
+        has_focus = any(row.isAncestorOf(focus) for row in self.rows) if (focus := self.focusWidget()) else False
+        if tuple(findings) == self.findings:
+            for row in self.rows:
                 row.fix_button.setEnabled(True)
             return
-        self._findings = tuple(findings)
-        for row in self._rows:
+        self.findings = tuple(findings)
+        for row in self.rows:
             self._layout.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self._rows = [self._make_row(finding) for finding in self._findings]
-        for place, row in enumerate(self._rows):
+        self.rows = [self._make_row(finding) for finding in self.findings]
+        for place, row in enumerate(self.rows):
             self._layout.insertWidget(place, row)
         self._set_tab_order()
         self._show_rows()
-        if has_focus and self._rows:
-            self._rows[0].fix_button.setFocus()
+        if has_focus and self.rows:
+            self.rows[0].fix_button.setFocus()
 
     def set_dense(self, is_dense: bool) -> None:
         """Show fewer at first."""
@@ -206,9 +197,9 @@ class LintView(QWidget):
 
     def usual_height(self) -> int:
         """Return the height in pixels where there is room for the usual number of findings."""
-        rows = self._rows if self._more_button.isChecked() else self._rows[:_SHOWN_AT_FIRST]
+        rows = self.rows if self._more_button.isChecked() else self.rows[:_SHOWN_AT_FIRST]
         heights = [row.sizeHint().height() for row in rows]
-        if len(self._rows) > _SHOWN_AT_FIRST:
+        if len(self.rows) > _SHOWN_AT_FIRST:
             heights.append(self._more_button.sizeHint().height())
         margins = self._layout.contentsMargins()
         return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
@@ -231,20 +222,20 @@ class LintView(QWidget):
             before = before.previousInFocusChain()
         if before is None:
             return
-        for row in self._rows:
+        for row in self.rows:
             for control in (row.fix_button, row.unfold_button):
                 QWidget.setTabOrder(before, control)
                 before = control
 
     def _show_rows(self) -> None:
-        number = len(self._rows) - self._shown_at_first
+        number = len(self.rows) - self._shown_at_first
         shows_all = self._more_button.isChecked() or number == 0
-        for place, row in enumerate(self._rows):
+        for place, row in enumerate(self.rows):
             row.setVisible(shows_all or place < self._shown_at_first)
         text = self.tr("Show fewer") if shows_all else self.tr("Show {number} more").format(number=number_text(number))
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)
-        self.setVisible(bool(self._rows))
+        self.setVisible(bool(self.rows))
 
     def _on_row_unfolded(self, kind: str, is_unfolded: bool) -> None:
         if is_unfolded:
@@ -253,7 +244,7 @@ class LintView(QWidget):
             self._unfolded.discard(kind)
 
     def _on_theme_changed(self) -> None:
-        for row in self._rows:
+        for row in self.rows:
             row.draw_icons()
 
 
