@@ -17,7 +17,7 @@ from tests.ui.drops import drop
 from wordpiece_studio.corpus.counts import CountingProgress
 from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.session.file_rows import FileState
-from wordpiece_studio.ui.panes.corpus.counting_bar import progress_words
+from wordpiece_studio.ui.panes.corpus.corpus_figures import progress_words
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.widgets.plain import (
@@ -81,7 +81,7 @@ def test_the_clipboard_gets_the_whole_text(qapp: object, text: str) -> None:
 COPYING = """
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
-from wordpiece_studio.ui.panes.corpus.preview_view import PreviewText, PreviewView
+from wordpiece_studio.ui.panes.corpus.files_view import PreviewText, PreviewView
 from wordpiece_studio.ui.widgets.plain import ExactEdit
 
 application = QApplication([])

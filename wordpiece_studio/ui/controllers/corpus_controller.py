@@ -19,9 +19,16 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.session.document_samples import document_project, document_titles, text_offered
 from wordpiece_studio.session.file_rows import FileState
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.samples import (
+    document_project,
+    document_titles,
+    first_sentence,
+    sample,
+    samples,
+    text_offered,
+)
 from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.storage.project.layout import SUFFIX
@@ -32,7 +39,6 @@ from wordpiece_studio.ui.controllers.files_elsewhere import FilesElsewhere
 from wordpiece_studio.ui.dialogs.file_questions import and_more, names_project, overwrite_box, place_dialog
 from wordpiece_studio.ui.messages import add_button, plain_box
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog, is_about_decoding
-from wordpiece_studio.ui.panes.corpus.samples import first_sentence, sample, samples
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:

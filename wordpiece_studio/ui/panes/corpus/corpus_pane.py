@@ -13,11 +13,15 @@ from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
-from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusEditor
-from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
-from wordpiece_studio.ui.panes.corpus.counting_bar import CountingBar
+from wordpiece_studio.ui.panes.corpus.corpus_editor import (
+    CorpusEditor,
+    FindBar,
+    find_places,
+    next_place,
+    previous_place,
+)
+from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView, CountingBar
 from wordpiece_studio.ui.panes.corpus.files_view import FilesView
-from wordpiece_studio.ui.panes.corpus.find_bar import FindBar, find_places, next_place, previous_place
 from wordpiece_studio.ui.panes.corpus.line_view import LineView
 from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
