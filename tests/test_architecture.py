@@ -65,7 +65,7 @@ MAY_USE = {
     # It shows our own pages.
     ("QTextBrowser", "ui/dialogs/help_window.py"),
     # Between us and a process that we started, which runs our code.
-    ("pickle", "system/child_process.py"),
+    ("pickle", "system/child.py"),
 }
 # Where plain text is made sure of for every label, message and tooltip.
 MAY_SET_TOOLTIPS = {"ui/widgets/plain.py"}

@@ -4,10 +4,15 @@ Only the very start, so that Ctrl-C stops the program cleanly even while the com
 """
 
 import _signal  # type: ignore[import-not-found]  # the core of `signal`, which takes a while to load
+import sys
 
 
 def main() -> None:
     """Run the command line and end the program with its exit code."""
+    if sys.argv[1:] == ["--serve-parent"]:  # only the stand-alone program is called so, see `system.child`
+        from wordpiece_studio.system.child import serve
+
+        serve()
     # Blocked until their handlers are set. Where signals cannot be blocked, Python handles them until then.
     held = None
     if hasattr(_signal, "pthread_sigmask"):

@@ -231,11 +231,32 @@ class WordCounts:
         self.skipped = tuple(skipped)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_words": self.words}  # read now, if they have still to be read
+        """Return what is pickled: words as texts of many, and what depends on all of them worked out.
+
+        Millions of small objects at once, or one very long text, would stall a window that receives them.
+        """
+        self.figures()
+        blocks = (self.words[start : start + _SENT_BLOCK] for start in range(0, len(self), _SENT_BLOCK))
+        joined = [
+            (
+                np.frombuffer("".join(block).encode("utf-8", "surrogatepass"), dtype=np.uint8),
+                np.fromiter(map(len, block), dtype="<i4", count=len(block)),
+            )
+            for block in blocks
+        ]
+        return {**self.__dict__, "_words": joined}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.counts.flags.writeable = False  # copies of arrays are writeable
+        self.counts = np.array(self.counts)  # copies of arrays are writeable
+        self.counts.flags.writeable = False
+        words: list[str] = []
+        for characters, lengths in state["_words"]:
+            text, start = characters.tobytes().decode("utf-8", "surrogatepass"), 0
+            for length in lengths.tolist():  # a loop rather than a single call, so that other threads get their turn
+                words.append(text[start : start + length])
+                start += length
+        self._words = words
 
     @classmethod
     def from_pairs(

@@ -1,0 +1,325 @@
+"""Work that must not hold up the window: a plain function, called in a thread, or in a child process.
+
+The function is one of the library's own wherever possible. What it works on are its arguments; if it has the parameters
+`progress` and `should_stop`, it is given them, and may call both as often as it likes. The latest request wins, and the
+last answer stays until there is a better one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Generator
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.system.child import CannotSend, Child, Control, Stopped, takes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+
+_REPORT_MS = 60
+"""Between two reports of progress in the window, which may lay out much for each."""
+_MOST_PARTS = 8
+"""How many parts may wait for the window before the work waits for it."""
+
+
+class TaskThread:
+    """A thread for tasks, which do their work in it one after the other. It begins when it is first needed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._work: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.is_closed = False
+
+    def do(self, work: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._do_all, daemon=True, name=self._name)
+            self._thread.start()
+        self._work.put(work)
+
+    def close(self) -> None:
+        """Wait for the thread to end; whatever runs must already have been canceled."""
+        self.is_closed = True
+        if self._thread is not None:
+            self._work.put(None)
+            self._thread.join()
+
+    def _do_all(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+            del work  # it holds its task
+
+
+class _Mail(NamedTuple):
+    control: Control
+    kind: Literal["progress", "part", "answer", "error"]
+    content: Any
+
+
+class _Mailbox(QObject):
+    """What the work sends to the window, in order. It lives until both are done with it."""
+
+    rung = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Condition()
+        self._mails: list[_Mail] = []
+        self._is_rung = False
+
+    def put(self, mail: _Mail) -> None:
+        """Add a mail; progress replaces progress that no one has seen yet, and parts wait until there is room."""
+        with self._lock:
+            while mail.kind == "part" and len(self._mails) >= _MOST_PARTS and not mail.control.is_canceled:
+                self._lock.wait(_REPORT_MS / 1000)
+            if mail.kind == "progress" and self._mails and self._mails[-1].kind == "progress":
+                self._mails[-1] = mail
+                return
+            self._mails.append(mail)
+            if self._is_rung:
+                return
+            self._is_rung = True
+        self.rung.emit()
+
+    def take(self, *, even_progress: bool) -> list[_Mail]:
+        """Return all mails; none if there is only progress and that can wait."""
+        with self._lock:
+            self._is_rung = False
+            if not even_progress and all(mail.kind == "progress" for mail in self._mails):
+                return []
+            mails, self._mails = self._mails, []
+            self._lock.notify()
+            return mails
+
+
+class Task(QObject):
+    """Answers one kind of request.
+
+    Parameters
+    ----------
+    work
+        Called with a request, in the thread. A generator yields parts of the answer, and returns what is left of it.
+    failure
+        What is said if the work fails with anything but a `StudioError`, as in one: "The words cannot be counted".
+    in_child
+        Whether it is called in a child process: pure Python that takes more than a few milliseconds, or other people's
+        libraries. What cannot be sent there is called here.
+    keeps_child
+        Whether the child is kept for the next request.
+    debounce_ms
+        How long a request rests after `ask`.
+    thread
+        The one used, if several tasks share one.
+
+    Attributes
+    ----------
+    request, is_running
+        The latest request, or None; whether its answer is on its way.
+    answer, answered
+        The last answer, and its request.
+    progress, error
+        How far the latest request is, as its work reports it; why it failed.
+
+    Signals
+    -------
+    changed()
+        Any of the attributes has changed.
+    progressed(object), part_ready(object)
+        The newest progress, never many in a short time; each part of an answer, none left out.
+    finished(object), failed(StudioError)
+        How the latest request ended; neither after `stop`.
+    """
+
+    changed = Signal()
+    progressed = Signal(object)
+    part_ready = Signal(object)
+    finished = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        work: Callable[..., Any],
+        failure: str,
+        parent: QObject | None = None,
+        *,
+        in_child: bool = False,
+        keeps_child: bool = False,
+        debounce_ms: int = 0,
+        thread: TaskThread | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._work, self._failure = work, failure
+        self._in_child, self._keeps_child = in_child, keeps_child
+        self._child: Child | None = None  # used only in the thread
+        self._worker = thread or TaskThread(getattr(work, "__qualname__", type(work).__qualname__))
+        self._control = Control()
+        self._mailbox = _Mailbox()
+        self._mailbox.rung.connect(self._on_mailbox_rung)
+        self._report_timer = single_shot(self, self._deliver, _REPORT_MS)
+        self._debounce_timer = single_shot(self, self._begin, debounce_ms)
+        self.request: tuple[Any, ...] | None = None
+        self.is_running = False
+        self.answer: Any = None
+        self.answered: tuple[Any, ...] | None = None
+        self.progress: Any = None
+        self.error: StudioError | None = None
+        application = QCoreApplication.instance()
+        if application is not None:
+            application.aboutToQuit.connect(self.close)
+
+    def ask(self, *request: Any) -> None:
+        """Find the answer to a request after a moment, unless it was the last one, or its answer is still there."""
+        if _same(request, self.request):
+            return
+        self._cancel()
+        self.request = request
+        if not _same(request, self.answered):
+            self.is_running = True
+            self._debounce_timer.start()
+        self.changed.emit()
+
+    def run(self, *request: Any) -> None:
+        """Find the answer to a request at once, even if there is one."""
+        self._cancel()
+        self.request, self.is_running = request, True
+        self._begin()
+        self.changed.emit()
+
+    def stop(self) -> None:
+        """Forget the latest request; nothing more is reported of it."""
+        self._cancel()
+        self.request = None
+        self.changed.emit()
+
+    def pause(self) -> None:
+        self._control.set("paused")
+
+    def resume(self) -> None:
+        self._control.set("running")
+
+    def finish(self) -> None:
+        """Let the work end now, and answer with what there is."""
+        self._control.set("stopped")
+
+    def close(self) -> None:
+        """Forget the latest request, and wait for the thread and the child to end."""
+        self._cancel()
+        self._report_timer.stop()
+        self._worker.close()
+        self._end_child()
+
+    def _cancel(self) -> None:
+        self._debounce_timer.stop()
+        self._control.set("canceled")
+        self.is_running, self.progress, self.error = False, None, None
+
+    def _begin(self) -> None:
+        if self._worker.is_closed or self.request is None:
+            self.is_running = False
+            return
+        self._control = control = Control()
+        request = self.request
+        self._worker.do(lambda: self._do(request, control))
+
+    def _do(self, request: tuple[Any, ...], control: Control) -> None:
+        """Do the work, in the thread."""
+        if control.is_canceled:
+            return
+        put = self._mailbox.put
+        try:
+            parts = self._parts(request, control)
+            while True:
+                put(_Mail(control, "part", next(parts)))
+        except StopIteration as end:
+            put(_Mail(control, "answer", end.value))
+        except Stopped:
+            pass
+        except Exception as error:
+            if not control.is_canceled:
+                put(_Mail(control, "error", as_studio_error(error, self._failure)))
+
+    def _parts(self, request: tuple[Any, ...], control: Control) -> Generator[Any, None, Any]:
+        def report(*progress: Any) -> None:
+            content = progress[0] if len(progress) == 1 else progress
+            self._mailbox.put(_Mail(control, "progress", content))
+
+        if self._in_child:
+            if self._child is None:
+                self._child = Child(self._failure, low_priority=True)
+            try:
+                return (yield from self._child.parts(self._work, *request, progress=report, should_stop=control))
+            except CannotSend as error:
+                _log.info("%s: called here, since it cannot be sent: %s", self._failure, error)
+            finally:
+                if self._child.is_dead or not self._keeps_child:
+                    self._end_child()
+        own = {"progress": report, "should_stop": control}
+        found = self._work(*request, **{name: value for name, value in own.items() if takes(self._work, name)})
+        return (yield from found) if isinstance(found, Generator) else found
+
+    def _end_child(self) -> None:
+        child, self._child = self._child, None
+        if child is not None:
+            child.end()
+
+    def _on_mailbox_rung(self) -> None:
+        if not self._report_timer.isActive():
+            self._deliver()
+        else:
+            self._handle(self._mailbox.take(even_progress=False))
+
+    def _deliver(self) -> None:
+        self._handle(self._mailbox.take(even_progress=True))
+
+    def _handle(self, mails: list[_Mail]) -> None:
+        for control, kind, content in mails:
+            if control is not self._control or control.is_canceled:
+                continue
+            if kind == "part":
+                self.part_ready.emit(content)
+            elif kind == "progress":
+                self._report_timer.start()  # until it ends, no other progress is delivered, unless the work ends
+                self.progress = content
+                self.progressed.emit(content)
+                self.changed.emit()
+            else:
+                self._end(kind, content)
+
+    def _end(self, kind: str, content: Any) -> None:
+        self.is_running, self.progress = False, None
+        if kind == "answer":
+            self.answer, self.answered = content, self.request
+            self.finished.emit(content)
+        else:
+            self.error = content
+            self.failed.emit(content)
+        self.changed.emit()
+
+
+def _same(one: tuple[Any, ...] | None, other: tuple[Any, ...] | None) -> bool:
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(mine is its or mine == its for mine, its in zip(one, other, strict=True))
+
+
+def as_studio_error(error: Exception, failure: str) -> StudioError:
+    """Return an error that says that something failed, and why; anything but a `StudioError` is also logged."""
+    if isinstance(error, StudioError):
+        return error
+    _log.error("%s", failure, exc_info=error)
+    if isinstance(error, MemoryError):
+        return StudioError(failure, "There is not enough memory. Close other programs, or use a smaller corpus.")
+    return StudioError(
+        failure,
+        "This is a bug in WordPiece Studio ({kind}: {message}); the log has the details.",
+        kind=type(error).__name__,
+        message=error,
+    )

@@ -1,0 +1,456 @@
+"""Child processes: one calls functions for its parent, one after another, reports progress, and never outlives it.
+
+It is a new interpreter that loads only what the functions need: not the parent's program, and not the user's own
+script. Both sides run our code and trust each other: requests and answers are pickles, here and nowhere else, and
+nothing that comes from a file is one. Arrays travel beside the pickle, uncopied.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import inspect
+import json
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Generator
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from wordpiece_studio.errors import StudioError
+from wordpiece_studio.stopping import finished, undo_if_stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    State = Literal["running", "paused", "stopped", "canceled"]
+
+_log = logging.getLogger(__name__)
+
+POLL_SECONDS = 0.05
+SERVE = "--serve-parent"
+"""The argument that makes the stand-alone program a child: there, `sys.executable` is the program itself."""
+_END_SECONDS = 5.0
+_ORPHAN_EXIT_CODE = 3
+_NICER, _BELOW_NORMAL = 5, 0x4000
+_SIZE_BYTES = 8
+_KILLED = (
+    "The background process was ended by the signal {signal}. There may be too little memory, or another program ended "
+    "it. Try again, or use a smaller corpus."
+)
+_EXITED = (
+    "The background process ended with exit code {code}. There may be too little memory, or another program ended it. "
+    "Try again, or use a smaller corpus."
+)
+# The child imports from the same places as its parent; Ctrl-C in a terminal is left to the parent.
+_BOOTSTRAP = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1])\n"
+    "from wordpiece_studio.system.child import serve; serve()\n"
+)
+_CALL, _STATE, _PROGRESS, _PART, _ANSWER, _ERROR = b"c", b"s", b"p", b"i", b"a", b"e"
+
+
+class Stopped(Exception):
+    """The caller's `should_stop` returned True, and the function that was called has no such parameter."""
+
+
+class CannotSend(Exception):
+    """A function or its arguments cannot be pickled: they are the user's own."""
+
+
+class Control:
+    """Pauses and stops work from another thread. Called, it is the work's `should_stop`, and waits while paused.
+
+    What is stopped ends with what it has; what is canceled is not wanted any more.
+    """
+
+    def __init__(self) -> None:
+        self.state: State = "running"
+        self.when_canceled: Callable[[], object] = bool
+        self._may_go_on = threading.Event()
+        self._may_go_on.set()
+
+    def set(self, state: State) -> None:
+        if self.state in ("running", "paused") or state == "canceled":
+            self.state = state
+            (self._may_go_on.clear if state == "paused" else self._may_go_on.set)()
+        if state == "canceled":
+            self.when_canceled()
+
+    @property
+    def is_canceled(self) -> bool:
+        return self.state == "canceled"
+
+    def __call__(self) -> bool:
+        self._may_go_on.wait()
+        return self.state in ("stopped", "canceled")
+
+
+class Child:
+    """The parent's end of a child process, to be used by one thread at a time.
+
+    >>> from math import factorial
+    >>> with Child("The number cannot be computed") as child:
+    ...     child.call(factorial, 5)
+    120
+
+    Parameters
+    ----------
+    failure, values
+        What is said if the child dies, as in a `StudioError`, with the values of the named fields in it.
+    low_priority
+        Whether the window, and all else, goes first.
+
+    Raises
+    ------
+    OSError
+        If the system cannot start another process.
+    """
+
+    def __init__(self, failure: str, *, low_priority: bool = False, **values: object) -> None:
+        self._failure, self._values = failure, values
+        self._low_priority = low_priority
+        self._inbox: SimpleQueue[list[bytearray] | None] = SimpleQueue()  # None at the end
+        self._is_nonsense = False
+        self.is_dead = False
+        is_frozen = getattr(sys, "frozen", False)
+        self._process = subprocess.Popen(
+            [sys.executable, SERVE] if is_frozen else [sys.executable, "-P", "-c", _BOOTSTRAP, json.dumps(sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+        self.pid = self._process.pid
+        undo_if_stopped(self, self._process.kill)  # it exits by itself, unless it hangs
+        self._listener = threading.Thread(target=self._listen, daemon=True, name=f"messages of {self.pid}")
+        self._listener.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.end()
+
+    def call(self, function: Callable[..., Any], *arguments: object, **keywords: Any) -> Any:
+        """Return what a function returns in the child, see `parts`."""
+        parts = self.parts(function, *arguments, **keywords)
+        while True:
+            try:
+                next(parts)
+            except StopIteration as end:
+                return end.value
+
+    def parts(
+        self,
+        function: Callable[..., Any],
+        *arguments: object,
+        progress: Callable[..., object] | None = None,
+        should_stop: Callable[[], bool] | None = None,
+        **keywords: object,
+    ) -> Generator[Any, None, Any]:
+        """Call a function at the top level of a module; yield what it yields, if it is a generator; return its answer.
+
+        If the function has the parameters `progress` and `should_stop`, the child gives it its own: of many calls of
+        the first, the newest arrive here; what the second returns here, or a `Control`, is told there. A function
+        without the second is ended, and its child with it.
+
+        Raises
+        ------
+        StudioError
+            That the child died. What the function raises is raised here, too.
+        Stopped, CannotSend
+            See there; after the latter, the child can still be used.
+        """
+        can_stop = takes(function, "should_stop")
+        self._send(_CALL, (function, arguments, keywords, self._low_priority))
+        told, is_over = "running", False
+        if isinstance(should_stop, Control):
+            should_stop.when_canceled = self.kill
+        try:
+            while True:
+                state = _state_of(should_stop)
+                if state == "canceled" or (state == "stopped" and not can_stop):
+                    raise Stopped
+                if state != told:
+                    self._send(_STATE, told := state)
+                try:
+                    message = self._inbox.get(timeout=POLL_SECONDS)
+                except Empty:
+                    continue
+                kind, value = self._read(message, should_stop)
+                if kind == _PART:
+                    yield value
+                elif kind == _PROGRESS and progress is not None:
+                    progress(*value)
+                elif kind in (_ANSWER, _ERROR):
+                    is_over = True
+                    if kind == _ERROR:
+                        raise value
+                    return value
+        finally:
+            if isinstance(should_stop, Control):
+                should_stop.when_canceled = bool
+            if not is_over:
+                self.kill()  # it may be busy for long with what is not wanted any more
+
+    def kill(self) -> None:
+        """End the child at once, from any thread."""
+        self.is_dead = True
+        self._process.kill()
+
+    def end(self) -> None:
+        """Kill the child if it is still running, and release its resources."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self.kill()
+        self._process.stdin.close()
+        self._process.wait()
+        self._listener.join()
+        self._process.stdout.close()
+        finished(self)
+
+    def _send(self, kind: bytes, content: object) -> None:
+        assert self._process.stdin is not None
+        try:
+            message = _pickled(kind, content)
+        except Exception as error:  # pickling raises whatever the objects' own methods raise
+            raise CannotSend(str(error)) from error
+        try:
+            _write(self._process.stdin.fileno(), message)
+        except (OSError, ValueError) as error:  # the pipe is broken, or closed
+            raise self._death() from error
+
+    def _read(self, message: list[bytearray] | None, should_stop: object) -> tuple[bytes, Any]:
+        """Return the kind and the content of a message."""
+        if message is None:
+            self._inbox.put(None)  # it stays dead
+            if isinstance(should_stop, Control) and should_stop.is_canceled:
+                raise Stopped
+            raise self._death()
+        try:
+            return bytes(message[0]), pickle.loads(message[1], buffers=message[2:])
+        except Exception as error:
+            self._is_nonsense = True
+            self.kill()
+            raise self._death() from error
+
+    def _death(self) -> StudioError:
+        """Return the error that says how the child ended prematurely."""
+        self.is_dead = True
+        code = None
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(_END_SECONDS)
+        _log.info("process %s ended with exit code %s", self.pid, code)
+        if self._is_nonsense:
+            return StudioError(self._failure, "The background process sent invalid data. Try again.", **self._values)
+        if code is not None and code < 0:
+            return StudioError(self._failure, _KILLED, **self._values, signal=_signal_name(-code))
+        return StudioError(self._failure, _EXITED, **self._values, code=code)
+
+    def _listen(self) -> None:
+        """Receive messages from the child, in a thread of its own."""
+        assert self._process.stdout is not None
+        try:
+            while message := _received(self._process.stdout.fileno()):
+                self._inbox.put(message)
+        except (MemoryError, OverflowError):  # something else wrote to the pipe: that is no size
+            self._is_nonsense = True
+            self._process.kill()
+        self._inbox.put(None)
+
+
+def takes(function: Callable[..., Any], parameter: str) -> bool:
+    """Return whether a function can be given an argument of this name."""
+    try:
+        return parameter in inspect.signature(function).parameters
+    except ValueError:  # one in C says nothing
+        return False
+
+
+def serve() -> None:
+    """Call what the parent asks for, for ever; the process ends when the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = _Parent(*_own_pipes())
+    while True:
+        parent.serve_one()
+
+
+class _Parent:
+    """The child's end: requests from the parent, and answers to it."""
+
+    def __init__(self, incoming: int, outgoing: int) -> None:
+        self._outgoing = outgoing
+        self._requests: SimpleQueue[list[bytearray]] = SimpleQueue()
+        self._control = Control()
+        self._sending = threading.Lock()
+        self._progress: tuple[object, ...] | None = None
+        self._has_progress = threading.Event()
+        self._is_low = False
+        threading.Thread(target=self._listen, args=(incoming,), daemon=True, name="messages of the parent").start()
+        threading.Thread(target=self._send_progress, daemon=True, name="progress").start()
+
+    def serve_one(self) -> None:
+        """Wait for a request and answer it."""
+        request = self._requests.get()
+        try:
+            answer = _ANSWER, self._called(request)
+        except Exception as error:
+            answer = _ERROR, _sendable(error)
+        with self._sending, contextlib.suppress(OSError):  # the parent may be gone
+            self._progress = None
+            try:
+                message = _pickled(*answer)
+            except Exception as error:
+                message = _pickled(_ERROR, _sendable(error))
+            _write(self._outgoing, message)
+
+    def _called(self, request: list[bytearray]) -> object:
+        gc.disable()  # loading creates many objects and no garbage
+        function, arguments, keywords, is_low = pickle.loads(request[1], buffers=request[2:])
+        gc.freeze()
+        gc.enable()
+        if is_low and not self._is_low:
+            self._is_low = True
+            _lower_priority()
+        own = {"progress": self._report, "should_stop": self._control}
+        keywords |= {name: value for name, value in own.items() if takes(function, name)}
+        found = function(*arguments, **keywords)
+        return self._end_of(found) if isinstance(found, Generator) else found
+
+    def _end_of(self, parts: Generator[Any, None, Any]) -> object:
+        """Send the parts, and return the answer after them."""
+        while True:
+            try:
+                part = _pickled(_PART, next(parts))
+            except StopIteration as end:
+                return end.value
+            with self._sending:
+                _write(self._outgoing, part)
+
+    def _report(self, *progress: object) -> None:
+        self._progress = progress
+        self._has_progress.set()
+
+    def _send_progress(self) -> None:
+        """Send the newest progress, but seldom, however often the work reports."""
+        while self._has_progress.wait():
+            self._has_progress.clear()
+            with self._sending, contextlib.suppress(OSError):
+                if self._progress is not None:
+                    _write(self._outgoing, _pickled(_PROGRESS, self._progress))
+            threading.Event().wait(POLL_SECONDS)
+
+    def _listen(self, incoming: int) -> None:
+        """Receive messages, and end this process when the parent has gone, for whatever reason."""
+        while message := _received(incoming):
+            if message[0] == _STATE:
+                self._control.set(pickle.loads(message[1]))
+            else:
+                self._control = Control()
+                self._requests.put(message)
+        os._exit(_ORPHAN_EXIT_CODE)
+
+
+def _state_of(should_stop: Callable[[], bool] | None) -> State:
+    if isinstance(should_stop, Control):
+        return should_stop.state
+    return "stopped" if should_stop is not None and should_stop() else "running"
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return an error, or what says the same, that can be pickled."""
+    if isinstance(error, MemoryError):
+        return StudioError("There is not enough memory", "Close other programs.")
+    if isinstance(error, OSError):
+        return StudioError("{reason}", reason=str(error))
+    if isinstance(error, StudioError):
+        plain = int | float | None
+        error.values = {name: each if isinstance(each, plain) else str(each) for name, each in error.values.items()}
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _lower_priority() -> None:
+    if hasattr(os, "nice"):
+        os.nice(_NICER)
+    elif sys.platform == "win32":
+        kernel = ctypes.windll.kernel32
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        kernel.SetPriorityClass(ctypes.c_void_p(kernel.GetCurrentProcess()), _BELOW_NORMAL)
+
+
+def _own_pipes() -> tuple[int, int]:
+    """Return descriptors of the pipes from and to the parent, which nothing else in this process can reach.
+
+    Printed output goes to standard error, and cannot be mistaken for a message.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)  # first: it becomes standard error if there is none
+    incoming, outgoing = os.dup(0), os.dup(1)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    with contextlib.suppress(OSError):  # there may be none
+        os.dup2(2, 1)
+    if nothing > 2:
+        os.close(nothing)
+    return incoming, outgoing
+
+
+def _pickled(kind: bytes, content: object) -> list[bytes | memoryview]:
+    """Return a message: its kind, a pickle, and the arrays that belong to it."""
+    arrays: list[pickle.PickleBuffer] = []
+    return [kind, pickle.dumps(content, 5, buffer_callback=arrays.append), *(array.raw() for array in arrays)]
+
+
+def _write(pipe: int, message: Sequence[bytes | memoryview]) -> None:
+    """Write how many parts a message has, their sizes, and the parts."""
+    numbers = len(message), *(memoryview(part).nbytes for part in message)
+    for part in (b"".join(number.to_bytes(_SIZE_BYTES, "little") for number in numbers), *message):
+        rest = memoryview(part)
+        while rest:
+            rest = rest[os.write(pipe, rest) :]
+
+
+def _received(pipe: int) -> list[bytearray] | None:
+    """Return the next message from a pipe; None at its end."""
+    number = _read_exactly(pipe, _SIZE_BYTES)
+    sizes = None if number is None else _read_exactly(pipe, _SIZE_BYTES * int.from_bytes(number, "little"))
+    if sizes is None:
+        return None
+    parts = []
+    for start in range(0, len(sizes), _SIZE_BYTES):
+        part = _read_exactly(pipe, int.from_bytes(sizes[start : start + _SIZE_BYTES], "little"))
+        if part is None:
+            return None
+        parts.append(part)
+    return parts
+
+
+def _read_exactly(pipe: int, size: int) -> bytearray | None:
+    """Return `size` bytes from a pipe; None if it ends before that."""
+    content = bytearray(size)
+    room = memoryview(content)
+    while room:
+        piece = os.read(pipe, min(len(room), 1 << 20))
+        if not piece:
+            return None
+        room[: len(piece)] = piece
+        room = room[len(piece) :]
+    return content
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
