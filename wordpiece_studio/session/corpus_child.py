@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import gc
 import json
 import threading
 import time
@@ -18,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counts import CountingProgress, PartsReader, parts_of
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.linter.finding import TextFix, as_data, from_data
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.system.child_process import lower_priority, written_error
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
-    from wordpiece_studio.corpus.linter.finding import Finding
     from wordpiece_studio.evaluation.figures import Evaluation, Measurable
     from wordpiece_studio.evaluation.held_out import DividedCorpus
     from wordpiece_studio.session.run import Run
@@ -149,37 +146,8 @@ class _Progress:
             self._connection.send_bytes(b"p" + json.dumps(dataclasses.asdict(progress)).encode())
 
 
-END, FINDINGS = b".", b"f"
-"""Message kinds of a check besides those of word counts: end of input, the findings."""
-
-
-def lint_in_child(connection: ParentConnection, order: str) -> None:
-    """Check the corpus received, or files, and send the findings."""
-    from wordpiece_studio.corpus.linter.evidence import sample_of_files, sample_of_text
-    from wordpiece_studio.corpus.linter.linter import findings
-
-    gc.disable()  # a million words are many small objects, and the child ends soon
-    wanted = json.loads(order)
-    pipeline = Pipeline(normalizers.from_spec(wanted["normalizer"]), pre_tokenizers.from_spec(wanted["pre_tokenizer"]))
-    reader = PartsReader(pipeline.normalizer, pipeline.pre_tokenizer)
-    connection.send_bytes(READY)
-    text = _received(connection, reader)
-    files = [CorpusFile(**file) for file in wanted["files"]]
-    sample = sample_of_files(files) if files else sample_of_text(text)
-    found = findings(sample, reader.counts(), pipeline)
-    connection.send_bytes(FINDINGS + json.dumps([as_data(finding) for finding in found]).encode())
-
-
-def repair_in_child(connection: ParentConnection, repair: str) -> None:
-    """Repair the text received, and send it back."""
-    from wordpiece_studio.corpus.linter.linter import repaired
-
-    connection.send_bytes(READY)
-    text = repaired(_received(connection, None), TextFix(repair))  # type: ignore[arg-type]
-    for piece in pieces_of(text):
-        connection.send_bytes(TEXT + piece)
-
-
+END = b"."
+"""The kind of the last message of input."""
 FIGURES = b"j"
 """The kind of the message with figures; for `judge_in_child`: tokens a word, and the unknown share, by objective."""
 _READING_PART, _TRAINING_PART = 0.1, 0.3
@@ -475,17 +443,6 @@ class _MeasuringProgress:
             self._connection.send_bytes(b"p" + json.dumps([what, done, total]).encode())
 
 
-def written_lint_order(pipeline: Pipeline, files: Sequence[CorpusFile]) -> str:
-    """Return an order for `lint_in_child` as JSON."""
-    return json.dumps(
-        {
-            "normalizer": normalizers.to_spec(pipeline.normalizer),
-            "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-            "files": [written_file(file) for file in files],
-        }
-    )
-
-
 def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
     """Yield the messages that send the text and the word counts to the child."""
     for piece in pieces_of(text):
@@ -498,11 +455,6 @@ def messages_of(text: str, counts: WordCounts | None) -> Iterator[bytes]:
 def pieces_of(text: str) -> Iterator[bytes]:
     for start in range(0, len(text), TEXT_PIECE):
         yield text[start : start + TEXT_PIECE].encode("utf-8", "surrogatepass")
-
-
-def read_findings(content: bytes) -> tuple[Finding, ...]:
-    """Return the content of a message of kind `FINDINGS`."""
-    return tuple(map(from_data, json.loads(content)))
 
 
 def _received(connection: ParentConnection, reader: PartsReader | None) -> str:

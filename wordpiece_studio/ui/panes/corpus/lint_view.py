@@ -15,8 +15,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.linter.finding import LengthFix, PipelineFix, ReadingFix, TextFix
+from wordpiece_studio.corpus.linter.linter import findings_in, repairing_edit
 from wordpiece_studio.session.file_rows import FileState
-from wordpiece_studio.session.lint_job import LARGEST_IN_THREAD, LintJob, RepairJob
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.widgets.painting import icon
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.corpus_counting import CorpusCounting
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.lint_job import RepairedText
     from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
     from wordpiece_studio.ui.widgets.theme import Theme
 
@@ -42,6 +42,8 @@ _ICON = QSize(16, 16)
 _LONGEST_WORD = 24
 _LONGEST_EXAMPLE = 60
 _log = logging.getLogger(__name__)
+LARGEST_IN_THREAD = 40_000
+"""In characters, and in distinct words; anything larger is checked in a child process."""
 _DELAY_MS = 400
 _LONG_DELAY_MS = 900
 
@@ -302,21 +304,31 @@ class LintController(QObject):
         self._counting = counting
         self._figures = figures
         self._view = view
-        self._job = LintJob(self)
-        self._repair = RepairJob(self)
+        self._task = Task(
+            findings_in,
+            "The corpus cannot be checked",
+            self,
+            in_child=lambda text, files, counts, _: bool(files) or max(len(text), len(counts)) > LARGEST_IN_THREAD,
+        )
+        self._repair = Task(
+            repairing_edit,
+            "The text cannot be repaired",
+            self,
+            in_child=lambda text, _: len(text) > LARGEST_IN_THREAD,
+        )
         self._timer = single_shot(self, self._check)
         counting.counts_changed.connect(self._on_counting_counts_changed)
-        document.reset.connect(self._on_document_reset)
+        document.reset.connect(view.clear)
         view.fix_requested.connect(self._on_view_fix_requested)
-        self._job.finished.connect(view.show_findings)
-        self._job.failed.connect(self._on_job_failed)
+        self._task.finished.connect(view.show_findings)
+        self._task.failed.connect(self._on_task_failed)
         self._repair.finished.connect(self._on_repair_finished)
         self._repair.failed.connect(self._on_repair_failed)
 
     @property
     def is_under_way(self) -> bool:
         """Whether the corpus is being checked or fixed, or will be without further request."""
-        return self._timer.isActive() or self._job.is_running or self._repair.is_running
+        return self._timer.isActive() or self._task.is_running or self._repair.is_running
 
     def check_again(self) -> None:
         """Withdraw the findings, and check once more, as files have changed, are missing, or are there again."""
@@ -326,7 +338,7 @@ class LintController(QObject):
     def close(self) -> None:
         """Cancel running jobs and wait for them to end."""
         self._timer.stop()
-        self._job.close()
+        self._task.close()
         self._repair.close()
 
     def _check(self) -> None:
@@ -336,24 +348,21 @@ class LintController(QObject):
             states = {row.shown_state for row in self._document.files.rows} if files else set()
             if states & {FileState.OUTSIDE, FileState.CHANGED, FileState.FAULT}:
                 return  # the banner above the corpus says that they are not read, or not what was counted
-            self._job.check(self._document.text, counts, self._counting.pipeline, files)
+            self._task.run(self._document.text if not files else "", files, counts, self._counting.pipeline)
 
     def _on_counting_counts_changed(self, counts: WordCounts | None) -> None:
         self._timer.stop()
-        self._job.stop()  # its input is out of date
+        self._task.stop()  # its input is out of date
         if counts is not None:
             is_long = max(len(self._document.text), len(counts)) > LARGEST_IN_THREAD
             self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
-
-    def _on_document_reset(self) -> None:
-        self._view.clear()
 
     def _on_view_fix_requested(self, finding: Finding) -> None:
         match finding.fix:
             case PipelineFix(normalizer, pre_tokenizer):
                 self._figures.choose(normalizer, pre_tokenizer)
             case TextFix() as fix:
-                self._repair.repair(self._document.text, fix)
+                self._repair.run(self._document.text, fix)
             case LengthFix(length):
                 self._figures.longest_word_chosen.emit(length)
             case ReadingFix(path, encoding):
@@ -361,13 +370,13 @@ class LintController(QObject):
                 places = [place for place, file in enumerate(files.files) if file.path == path]
                 files.read_as(places, encoding=encoding)
 
-    def _on_repair_finished(self, text: RepairedText) -> None:
-        if self._document.text != text.before:
+    def _on_repair_finished(self, edit: tuple[int, int, str]) -> None:
+        if self._repair.request is None or self._document.text != self._repair.request[0]:
             self._view.show_findings(self._view.findings)  # edited meanwhile: the button may be pressed again
         else:
-            self._document.edit(text.position, text.removed, text.inserted)
+            self._document.edit(*edit)
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _on_task_failed(self, error: StudioError) -> None:
         _log.info("the corpus could not be checked: %s", error)
         self._view.clear()
 
