@@ -11,8 +11,7 @@ import numpy as np
 
 from wordpiece_studio.corpus.inspection import preview
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.tokenizer_figures import FiguresFound, measured
 from wordpiece_studio.storage.project.container_reading import is_replaced
@@ -76,14 +75,14 @@ def _outdated(window: MainWindow) -> Iterator[str]:
     if states & {FileState.CHANGED, FileState.FAULT} and window.corpus_pane.lint_view.findings:
         yield "warnings are about older files"
     view = window.corpus_pane.files_view.preview
-    order = view._order
-    if order is not None and Path(order.file.path) in window.session.watch.paths and not view._job.is_running:
+    request = view.task.request
+    if request is not None and Path(request[0].path) in window.session.watch.paths and not view.task.is_running:
         try:
-            now = preview(order.file, order.at, PREVIEW_BYTES).text
+            now = preview(*request).text
         except StudioError:
             now = ""
         if view.text != now:
-            yield f"the preview is of an older {Path(order.file.path).name}"
+            yield f"the preview is of an older {Path(request[0].path).name}"
     project, controller = window.project, window.project_controller
     path = project.path
     if path is not None and not controller.is_saving and not controller._file.is_pending:

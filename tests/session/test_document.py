@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.text_file import read_text_file, write_text_file
+from wordpiece_studio.session.document import read_text_file, write_text_file
 from wordpiece_studio.session.view_text import LONGEST_LINE, LONGEST_TEXT
 
 if TYPE_CHECKING:

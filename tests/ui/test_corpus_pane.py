@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QMessageBox
 from tests.ui.drops import drop
 from wordpiece_studio.session import document as document_module
 from wordpiece_studio.session import view_text
-from wordpiece_studio.session.text_file import TextFile
+from wordpiece_studio.session.document import TextFile
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer

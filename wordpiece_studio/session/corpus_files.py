@@ -6,15 +6,15 @@ Colors are up to the view; `corpus_opening` finds the files of a folder and what
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from enum import IntEnum
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QUndoCommand
 
-from wordpiece_studio.session.file_rows import FileRow, FileState, counted_rows, row_at_fault
+from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.system.printable import display_name
@@ -27,11 +27,146 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.decoding import ErrorHandling
     from wordpiece_studio.corpus.files import CorpusFile, CorpusReference, FileKind
 
-    Rows = tuple[FileRow, ...]
+    Rows = tuple["FileRow", ...]
     from collections.abc import Collection
 
-    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress
+    from wordpiece_studio.corpus.counts import CorpusStatistics, CountingProgress, FileStatistics
+    from wordpiece_studio.corpus.inspection import FileDescription
     from wordpiece_studio.errors import StudioError
+
+
+EncodingKnown = Literal["", "byte order mark", "valid", "guess", "mixed", "chosen"]
+
+
+class FileState(Enum):
+    """How far the count of a file is.
+
+    `PARTLY`: the count was stopped in this file and kept. `CHANGED`: the file has changed since it was counted.
+    `OUTSIDE`: a project names it, outside its folder, and the user has not agreed to reading it.
+    """
+
+    WAITING = "waiting"
+    COUNTING = "counting"
+    DONE = "done"
+    PARTLY = "partly"
+    CHANGED = "changed"
+    FAULT = "fault"
+    OUTSIDE = "outside"
+
+
+@dataclass(frozen=True, slots=True)
+class FileRow:
+    """A file of the corpus.
+
+    Attributes
+    ----------
+    file
+        The file and how it is read.
+    size
+        Bytes on disk.
+    compression
+        ``"gz"`` and so on; empty if not compressed.
+    encoding, known
+        The encoding that the file is read in, and how it is known: ``"guess"`` from the content alone, ``"chosen"`` by
+        the user; empty if irrelevant, as in parquet.
+    is_kind_guess
+        Whether the file is read as words and their counts only because it looks like it.
+    columns
+        The columns or fields that can be chosen as the one with the text.
+    state, statistics, error
+        How far the count is, its result, and what is wrong.
+    """
+
+    file: CorpusFile
+    size: int = 0
+    compression: str = ""
+    encoding: str = "utf-8"
+    known: EncodingKnown = ""
+    columns: tuple[str, ...] = ()
+    is_kind_guess: bool = False
+    state: FileState = FileState.WAITING
+    statistics: FileStatistics | None = None
+    error: StudioError | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's path as shown in messages."""
+        return display_name(self.file.path)
+
+    @property
+    def shown_state(self) -> FileState:
+        """The state as the window shows it."""
+        return FileState.OUTSIDE if self.file.unagreed else self.state
+
+    @property
+    def kinds(self) -> tuple[FileKind, ...]:
+        """The kinds that the file can be read as."""
+        if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
+            return ("parquet", "word-counts")
+        return ("text", "jsonl", "csv", "tsv", "word-counts")
+
+    def read_as(
+        self,
+        encoding: str | None = None,
+        column: str | None = None,
+        errors: ErrorHandling | None = None,
+        kind: FileKind | None = None,
+    ) -> FileRow:
+        """Return the row with the file read in another way; None, or an impossible kind, changes nothing."""
+        file, known, shown = self.file, self.known, self.encoding
+        is_kind_guess = self.is_kind_guess and kind is None
+        if kind in self.kinds and kind != file.kind:
+            file = replace(file, kind=kind, column=None)  # to be detected again
+        if encoding is not None:
+            file, known, shown = replace(file, encoding=encoding), "chosen", encoding
+        if column is not None:
+            file = replace(file, column=column)
+        if errors is not None:
+            file = replace(file, errors=errors)
+        return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
+
+    def as_text(self) -> FileRow:
+        """Return the row with what only looked like words and their counts read as a text, from its first row on."""
+        kind = kind_of_name(self.file.path) or "text"
+        has_header = not any(cell.strip().isdecimal() for cell in self.columns)
+        return self.read_as(kind=kind, column=None if has_header or kind not in ("csv", "tsv") else "1")
+
+    def uncounted(self) -> FileRow:
+        """Return the row as it is before a count."""
+        return replace(self, state=FileState.WAITING, statistics=None, error=None)
+
+
+def counted_rows(rows: Sequence[FileRow], statistics: CorpusStatistics) -> list[FileRow]:
+    """Return the rows with the results of a count; if it is partial, the last file is counted only in part."""
+    found = statistics.files
+    counted = [
+        replace(row, state=FileState.DONE, statistics=of_file, error=None)
+        for row, of_file in zip(rows, found, strict=False)
+    ]
+    if statistics.is_partial and counted:
+        counted[-1] = replace(counted[-1], state=FileState.PARTLY)
+    return counted + [row.uncounted() for row in rows[len(found) :]]
+
+
+def row_at_fault(rows: Sequence[FileRow], error: StudioError) -> int | None:
+    """Return the index of the file that an error names; None if it names none of these files.
+
+    Of several files with that name, the first that is not done.
+    """
+    named = {str(value) for key, value in error.values.items() if key in ("path", "source", "name", "file")}
+    found = [index for index, row in enumerate(rows) if row.name in named]
+    return next((index for index in found if rows[index].state is not FileState.DONE), found[0] if found else None)
+
+
+def described_row(found: FileDescription | tuple[CorpusFile, StudioError]) -> FileRow:
+    """Return a file with what its beginning reveals about it, or with what is wrong with it."""
+    if isinstance(found, tuple):
+        return FileRow(found[0], state=FileState.FAULT, error=found[1])
+    return FileRow(
+        found.file, found.size, found.compression or "", found.encoding or "", found.how or "", found.columns,
+        found.is_kind_guess,
+    )  # fmt: skip
+
 
 _UNKNOWN = "–"
 _MARKS = {

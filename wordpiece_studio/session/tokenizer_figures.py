@@ -25,12 +25,12 @@ from wordpiece_studio.session.corpus_child import (
     READY,
     measure_in_child,
     messages_of,
+    written_file,
     written_pipeline,
     written_tokenizer,
     written_training,
 )
 from wordpiece_studio.session.corpus_references import FileWatch
-from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
 from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.corpus_opening import FoundFiles, OpenedText, OpeningOrder, Reading
-from wordpiece_studio.session.file_rows import FileState
+from wordpiece_studio.session.corpus_files import FileState
+from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import read_text_file
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.samples import (
     document_project,
@@ -29,7 +30,6 @@ from wordpiece_studio.session.samples import (
     samples,
     text_offered,
 )
-from wordpiece_studio.session.text_file import read_text_file
 from wordpiece_studio.session.unsaved_work import Loss
 from wordpiece_studio.storage.project.layout import SUFFIX
 from wordpiece_studio.system.printable import display_name
@@ -44,8 +44,9 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.corpus_references import ChangedFiles, MovedFiles
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.document import TextFile
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
 
@@ -77,7 +78,7 @@ class CorpusController(QObject):
         self._extends_text = False  # what is being listed begins with the file of the text shown
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
-        self._sought: OpeningOrder | None = None  # the small text whose encoding is being guessed
+        self._sought: Reading | None = None  # of the small text whose encoding is being guessed
         self._error: StudioError | None = None
         self._guess: str | None = None
         self._path = ""  # of the text that the user is being asked about
@@ -116,7 +117,7 @@ class CorpusController(QObject):
         session.opening.files_found.connect(self._on_opening_files_found)
         session.opening.files_listed.connect(self._ask_if_sought)
         session.opening.failed.connect(self._on_opening_failed)
-        session.opening.running_changed.connect(self._on_opening_running_changed)
+        session.opening.ended.connect(self._on_opening_ended)
         session.counting.failed.connect(self._on_counting_failed)
         session.document.files.changed.connect(self._on_files_changed)
         session.corpus_taken.connect(self._on_session_corpus_taken)
@@ -131,9 +132,9 @@ class CorpusController(QObject):
 
         A project is opened instead.
         """
-        order = OpeningOrder(tuple(os.path.abspath(path) for path in paths))
-        if order.paths and not self._has_project(order.paths):
-            self._project.when_safe(partial(self._open, order), Loss.CORPUS)
+        absolute = tuple(os.path.abspath(path) for path in paths)
+        if absolute and not self._has_project(absolute):
+            self._project.when_safe(partial(self._open, absolute), Loss.CORPUS)
 
     def add_paths(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         """Add files, folders and patterns to the list of files; a text that has a file becomes its first entry."""
@@ -141,16 +142,15 @@ class CorpusController(QObject):
         if not absolute or self._has_project(absolute):
             return
         if self._document.is_files:
-            self._session.opening.open(OpeningOrder(absolute, as_list=True))
+            self._session.opening.open(absolute, as_list=True)
             self._added = []
         else:
             own = () if self._document.path is None else (str(self._document.path),)
-            order = OpeningOrder((*own, *absolute), as_list=True)
-            self._project.when_safe(partial(self._open, order, extends_text=True), Loss.CORPUS)
+            self._project.when_safe(partial(self._open, (*own, *absolute), extends_text=True), Loss.CORPUS)
 
-    def _open(self, order: OpeningOrder, *, extends_text: bool = False) -> None:
+    def _open(self, paths: tuple[str, ...], *, extends_text: bool = False) -> None:
         self._extends_text = extends_text
-        self._session.opening.open(order)
+        self._session.opening.open(paths, as_list=extends_text)
 
     def _has_project(self, paths: tuple[str, ...]) -> bool:
         """Return whether a project is among the paths; if it is the only path, open it."""
@@ -226,15 +226,15 @@ class CorpusController(QObject):
 
     # -- what was opened
 
-    def _on_opening_text_read(self, opened: OpenedText) -> None:
+    def _on_opening_text_read(self, path: Path, file: TextFile) -> None:
         self._window.project.detach()
-        self._document.take_text(opened.file, opened.path)
-        self._window.remember_files(opened.path)
+        self._document.take_text(file, path)
+        self._window.remember_files(path)
         self._session.take_corpus("")
 
-    def _on_opening_files_found(self, found: FoundFiles) -> None:
+    def _on_opening_files_found(self, rows: list[FileRow], number: int) -> None:
         if self._sought is not None:
-            self._guess = found.rows[0].encoding if found.rows and found.rows[0].known == "guess" else None
+            self._guess = rows[0].encoding if rows and rows[0].known == "guess" else None
             return
         files = self._document.files
         if not self._is_taking:
@@ -242,11 +242,11 @@ class CorpusController(QObject):
             files.begin_listing()
             if self._added is None:
                 self._document.take_files()
-                self._take_list(found.paths)
+                self._take_list(self._session.opening.paths)
         if self._added is not None:
-            self._added += found.rows
-        files.table.append(found.rows)
-        self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), found.number))
+            self._added += rows
+        files.table.append(rows)
+        self._window.corpus_pane.counting_bar.show_listing((len(files.table.rows), number))
 
     def _take_list(self, paths: tuple[str, ...]) -> None:
         if not self._extends_text:
@@ -254,20 +254,21 @@ class CorpusController(QObject):
         self._window.remember_files(*(Path(path) for path in paths))
         self._session.take_corpus(Path(paths[0]).name if len(paths) == 1 else self.tr("Multiple files"))
 
-    def _on_opening_running_changed(self, is_running: bool) -> None:
-        if is_running or not self._is_taking:
+    def _on_opening_ended(self) -> None:
+        if not self._is_taking:
             return
         added, self._added = self._added, None
         self._is_taking = False
         self._document.files.end_listing(added or ())
         self._window.corpus_pane.counting_bar.show_listing(None)
 
-    def _on_opening_failed(self, order: OpeningOrder, error: StudioError) -> None:
+    def _on_opening_failed(self, error: StudioError) -> None:
+        opening = self._session.opening
         self._ask_if_sought()
-        if is_about_decoding(error) and not order.as_list:
+        if is_about_decoding(error) and not opening.as_list:
             _log.info("shown to the user: %s", error)
-            self._sought, self._error, self._guess = order, error, None
-            self._session.opening.open(OpeningOrder(order.paths, as_list=True))  # which guesses the encoding
+            self._sought, self._error, self._guess = opening.reading, error, None
+            opening.open(opening.paths, as_list=True)  # which guesses the encoding
         else:
             self._messages.show_error(error)
 
@@ -305,14 +306,14 @@ class CorpusController(QObject):
         """Ask how to read a small text that cannot be decoded, once its encoding has been guessed."""
         if self._sought is None or self._error is None:
             return
-        order, self._sought = self._sought, None
-        dialog = EncodingDialog(self._error, order.reading, self._window, guess=self._guess)
-        self._path = order.paths[0]
+        reading, self._sought = self._sought, None
+        dialog = EncodingDialog(self._error, reading, self._window, guess=self._guess)
+        self._path = self._session.opening.paths[0]
         dialog.chosen.connect(self._on_text_reading_chosen)
         dialog.open()
 
     def _on_text_reading_chosen(self, reading: Reading) -> None:
-        self._session.opening.open(OpeningOrder((self._path,), reading))
+        self._session.opening.open((self._path,), reading)
 
     def _on_counting_failed(self, error: StudioError) -> None:
         files = self._document.files

@@ -189,7 +189,7 @@ class CorpusPane(QWidget):
 
     def close_jobs(self) -> None:
         """Cancel background jobs, and wait for them to end."""
-        self.files_view.preview.close_job()
+        self.files_view.preview.task.close()
         self.words_face.close_jobs()
         self.lint_controller.close()
 

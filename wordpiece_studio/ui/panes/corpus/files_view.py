@@ -28,10 +28,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileTable
-from wordpiece_studio.session.corpus_opening import PREVIEW_BYTES, PreviewJob, PreviewOrder, ShownPart
-from wordpiece_studio.session.file_rows import FileRow, FileState
+from wordpiece_studio.corpus.inspection import preview
+from wordpiece_studio.session.corpus_files import CorpusFiles, FileColumn, FileRow, FileState, FileTable
 from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex, folded, unfolded
 from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QKeyEvent
 
     from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.corpus.inspection import Preview
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.document import Document
     from wordpiece_studio.session.table_model import Index
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
 
 _STEPS = 1000
+PREVIEW_BYTES = 32_768
 _PATIENCE_MS = 2000
 """A part that takes longer is abandoned when another one is requested."""
 
@@ -97,10 +99,10 @@ class PreviewView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._job = PreviewJob(self)
-        self._wanted: PreviewOrder | None = None  # requested once the current one has arrived
-        self._order: PreviewOrder | None = None
-        self._part: ShownPart | None = None
+        self.task = Task(preview, "The file cannot be previewed", self, in_child=True, keeps_child=True)
+        self._wanted: tuple[CorpusFile, int] | None = None  # and the place; requested once the current one has arrived
+        self._file: CorpusFile | None = None  # of the part that is shown
+        self._part: Preview | None = None
         self._text = PreviewText(self)
         self._text.setReadOnly(True)
         self._text.setUndoRedoEnabled(False)
@@ -119,55 +121,53 @@ class PreviewView(QWidget):
         set_plain_tooltip(self._slider, self.tr("Which part of the file is shown"))
         self._slider.valueChanged.connect(self._on_slider_value_changed)
         self._place_label = plain_label("", self, role="hint")
-        self._earlier_button = self._button("‹", self.tr("Previous part"), self._on_earlier_clicked)
-        self._later_button = self._button("›", self.tr("Next part"), self._on_later_clicked)
-        self._impatience = single_shot(self, self._on_impatience_timeout, _PATIENCE_MS)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
+        self._earlier_button = tool_button("‹", self.tr("Previous part"), self)
+        self._earlier_button.clicked.connect(self._on_earlier_clicked)
+        self._later_button = tool_button("›", self.tr("Next part"), self)
+        self._later_button.clicked.connect(self._on_later_clicked)
+        self._impatience = single_shot(self, self._ask_now, _PATIENCE_MS)
+        self.task.finished.connect(self._on_task_finished)
+        self.task.failed.connect(self._on_task_failed)
         self._lay_out()
         self._enable()
 
     def show_file(self, file: CorpusFile | None) -> None:
         """Show the beginning of a file, or nothing."""
         if file is None:
-            self._wanted = self._order = self._part = None
-            self._job.stop()
+            self._wanted = self._file = self._part = None
+            self.task.stop()
             self._show_text("")
             return
         if file.kind == "word-counts" and not file.path.lower().endswith(".parquet"):
             file = replace(file, kind="text")  # a table is previewed line by line
-        if self._order is None or self._order.file != file:
-            self._order = None
-            self._ask(PreviewOrder(file))
+        latest = self._wanted or self.task.request
+        if latest is None or latest[0] != file:
+            self._ask(file, 0)
 
     def read_again(self, path: Path) -> None:
         """Show the same part of the file anew if it is of the one at `path`, which has changed."""
-        order = self._wanted or self._order
-        if order is not None and Path(order.file.path) == path:
-            self._ask(order)
-
-    def close_job(self) -> None:
-        """End the job that reads the parts."""
-        self._job.close()
+        latest = self._wanted or self.task.request
+        if latest is not None and Path(latest[0].path) == path:
+            self._ask(*latest[:2])
 
     @property
     def text(self) -> str:
         """The text of the part shown, as it is in the file."""
-        return self._part.part.text if self._part is not None else ""
+        return self._part.text if self._part is not None else ""
 
     def line_at_cursor(self) -> tuple[int | None, str, int]:
         """Return the number of the line at the cursor if known, its text, and the cursor's position in it."""
         cursor = self._text.textCursor()
-        first = self._part.part.first_line if self._part is not None else None
+        first = self._part.first_line if self._part is not None else None
         number = None if first is None else first + cursor.blockNumber()
         line = cursor.block().text()
         return number, line, ViewIndex(line).text_position(cursor.positionInBlock())
 
     # -- requests
 
-    def _ask(self, order: PreviewOrder) -> None:
-        self._wanted = order
-        if not self._job.is_running:
+    def _ask(self, file: CorpusFile, at: int) -> None:
+        self._wanted = file, at
+        if not self.task.is_running:
             self._ask_now()
         elif not self._impatience.isActive():
             self._impatience.start()
@@ -175,45 +175,40 @@ class PreviewView(QWidget):
     def _ask_now(self) -> None:
         self._impatience.stop()
         if self._wanted is not None:
-            order, self._wanted = self._wanted, None
-            self._order = order
-            self._job.begin(order)
-
-    def _on_impatience_timeout(self) -> None:
-        self._ask_now()
+            (file, at), self._wanted = self._wanted, None
+            self.task.run(file, at, PREVIEW_BYTES)
 
     def _on_slider_value_changed(self, value: int) -> None:
-        if self._part is not None:
-            self._ask(PreviewOrder(self._part.order.file, self._part.part.total * value // _STEPS))
+        if self._file is not None and self._part is not None:
+            self._ask(self._file, self._part.total * value // _STEPS)
 
     def _on_earlier_clicked(self) -> None:
-        if self._part is not None:
-            step = max(self._part.part.end - self._part.part.start, 1) if self._is_by_row else PREVIEW_BYTES
-            self._ask(PreviewOrder(self._part.order.file, max(0, self._part.part.start - step)))
+        if self._file is not None and self._part is not None:
+            is_by_row = self._file.kind == "parquet"
+            step = max(self._part.end - self._part.start, 1) if is_by_row else PREVIEW_BYTES
+            self._ask(self._file, max(0, self._part.start - step))
 
     def _on_later_clicked(self) -> None:
-        if self._part is not None and self._part.part.end < self._part.part.total:
-            self._ask(PreviewOrder(self._part.order.file, self._part.part.end))
-
-    @property
-    def _is_by_row(self) -> bool:
-        return self._part is not None and self._part.order.file.kind == "parquet"
+        if self._file is not None and self._part is not None and self._part.end < self._part.total:
+            self._ask(self._file, self._part.end)
 
     # -- display
 
-    def _on_job_finished(self, part: ShownPart) -> None:
-        is_new = self._part is None or self._part.order.file != part.order.file
-        self._part = part
-        self._show_text(part.part.text)
-        if not part.part.text.strip():
-            self._text.setPlaceholderText(self.tr("This part of the file has no text") if part.part.total else
+    def _on_task_finished(self, part: Preview) -> None:
+        assert self.task.request is not None  # it has just been answered
+        file, at, _ = self.task.request
+        is_new = self._file != file
+        self._file, self._part = file, part
+        self._show_text(part.text)
+        if not part.text.strip():
+            self._text.setPlaceholderText(self.tr("This part of the file has no text") if part.total else
                                           self.tr("The file is empty"))  # fmt: skip
-        if is_new and part.order.at == 0:
-            self.text_shown.emit(part.part.text)
+        if is_new and at == 0:
+            self.text_shown.emit(part.text)
         self._ask_now()
 
-    def _on_job_failed(self, error: StudioError) -> None:
-        self._part = None
+    def _on_task_failed(self, error: StudioError) -> None:
+        self._file = self._part = None
         self._show_text("")
         self._text.setPlaceholderText(str(error))
         self._ask_now()
@@ -225,7 +220,7 @@ class PreviewView(QWidget):
         self.line_changed.emit()
 
     def _enable(self) -> None:
-        part = self._part.part if self._part is not None else None
+        part = self._part
         for widget in (self._slider, self._earlier_button, self._later_button):
             widget.setEnabled(part is not None)
         words = ""
@@ -240,11 +235,6 @@ class PreviewView(QWidget):
             line = part.first_line
             words = share if line is None else self.tr("Line {line}").format(line=number_text(line))
         set_plain_text(self._place_label, words)
-
-    def _button(self, text: str, name: str, slot: object) -> QToolButton:
-        button = tool_button(text, name, self)
-        button.clicked.connect(slot)
-        return button
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()

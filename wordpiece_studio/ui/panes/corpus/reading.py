@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QLabel
 
     from wordpiece_studio.errors import StudioError
+    from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import Document
-    from wordpiece_studio.session.file_rows import FileRow
 
 
 def encodings() -> list[tuple[str, str]]:
