@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from wordpiece_studio.session.corpus_files import FileRow
-    from wordpiece_studio.session.corpus_references import ChangedFiles, MovedFiles
     from wordpiece_studio.session.document import TextFile
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
     from wordpiece_studio.ui.workspace import Workspace
@@ -444,7 +443,7 @@ class CorpusOnDisk(QObject):
         self._action.setEnabled(False)
         self._action.triggered.connect(self._on_locate_triggered)
         self._banner.action_requested.connect(self._on_banner_action_requested)
-        references.checked.connect(self._on_references_checked)
+        references.checked.connect(self._take_state)
         references.found.connect(self._on_references_found)
         document.reset.connect(self._on_document_reset)
         document.path_changed.connect(self._on_document_path_changed)
@@ -525,9 +524,6 @@ class CorpusOnDisk(QObject):
 
     def _on_watch_back(self, path: Path) -> None:
         self._take_state(tuple(one for one in self._gone if one != str(path)), self._changed)
-
-    def _on_references_checked(self, found: ChangedFiles) -> None:
-        self._take_state(found.gone, found.changed)
 
     def _take_state(self, gone: Sequence[str], changed: Sequence[str]) -> None:
         present = set(self._paths())
@@ -660,15 +656,15 @@ class CorpusOnDisk(QObject):
     def _on_folder_selected(self, folder: str) -> None:
         self._references.search(os.path.abspath(folder), self._gone)
 
-    def _on_references_found(self, moved: MovedFiles) -> None:
-        places = {old: new for old, new in moved.places.items() if old in self._gone}
+    def _on_references_found(self, found: dict[str, str], missing: list[str]) -> None:
+        places = {old: new for old, new in found.items() if old in self._gone}
         if places:
             self._take_places(places)
-        if moved.missing:
+        if missing:
             words = self.tr("Not found in that folder: {names}. Choose another folder.")
             self._offer = "locate"
             action = self._action.text().replace("&", "")
-            self._banner.show_message(words.format(names=_names(moved.missing)), "warning", action)
+            self._banner.show_message(words.format(names=_names(missing)), "warning", action)
 
     def _take_places(self, places: dict[str, str]) -> None:
         """Read files from their new places; their counts stay valid as long as they are the same files."""
