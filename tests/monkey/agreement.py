@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from wordpiece_studio.session.tokenizer_figures import FiguresOrder
+    from wordpiece_studio.session.tokenizer_figures import FiguresRequest
     from wordpiece_studio.ui.main_window import MainWindow
 
 _LONG = 200_000  # characters: of a longer text not all tokens are compared
@@ -107,30 +106,31 @@ class FiguresCheck:
     def disagreement(self, window: MainWindow) -> str:
         """Return what is shown of older files, in words; nothing if all is well. Only of a window that is settled."""
         figures = window.session.figures
-        order, face = figures._order, window.charts_pane.face
-        if order is None or face is None or not face.isVisible() or figures.is_running or not figures._is_done:
+        request, face = figures._request, window.charts_pane.face
+        is_done = request is not None and figures._task.answered == (request,)
+        if request is None or face is None or not face.isVisible() or figures.is_running or not is_done:
             return ""
-        contents = _contents(order.files())
-        state = (order, figures._found, contents)
+        contents = _contents(request.files())
+        state = (request, figures._found, contents)
         if not contents or (self._known is not None and self._known[:2] == state[:2] and self._known[2] == contents):
             return ""
         try:
-            fresh = self._measured(order)
+            fresh = self._measured(request)
         except StudioError:
             fresh = FiguresFound()
-        if contents != _contents(order.files()) or figures._order is not order or figures.is_running:
+        if contents != _contents(request.files()) or figures._request is not request or figures.is_running:
             return ""
         if fresh.figures == figures._found.figures and fresh.errors.keys() == figures._found.errors.keys():
             self._known = state
             return ""
         return f"figures are of older files than {', '.join(path.name for path in contents)}"
 
-    def _measured(self, order: FiguresOrder) -> FiguresFound:
+    def _measured(self, request: FiguresRequest) -> FiguresFound:
         with ThreadPoolExecutor(1) as pool:
-            work = pool.submit(measured, order, threading.Event(), lambda _progress: None)
+            work = pool.submit(measured, request, progress=lambda *_progress: None, should_stop=lambda: False)
             while not work.done():
                 self._run_loop(0.02)
-            return work.result() or FiguresFound()
+            return work.result()
 
 
 def _contents(paths: Iterable[Path]) -> dict[Path, bytes]:

@@ -475,12 +475,11 @@ class CorpusPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        for widget in (self.faces, self.counting_bar, self.counts_offer, self.find_bar):
-            layout.addWidget(widget)
-        for widget in (self.editor, self.words_face, self.files_view):
-            layout.addWidget(widget, 1)
-        for widget in (self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures):
-            layout.addWidget(widget)
+        views: list[QWidget] = [self.editor, self.words_face, self.files_view]
+        above: list[QWidget] = [self.faces, self.counting_bar, self.counts_offer, self.find_bar]
+        below = [self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures]
+        for widget in (*above, *views, *below):
+            layout.addWidget(widget, int(widget in views))
         self.setMinimumWidth(210)
         self._draw_icon()
 
