@@ -133,6 +133,16 @@ UNDO_STEPS = 500
 class Document(QObject):
     """The text of the corpus, or its files.
 
+    Attributes
+    ----------
+    text, file, path
+        The whole text with the line breaks of its file, empty for files; the content of its file, and how the text is
+        written to it; the file that it was opened from or saved to.
+    is_files, files
+        Whether the corpus is a list of files, and the list.
+    is_folded, page
+        Whether the text or one of its lines is too long to edit: `view_text` is read-only; the page that it shows.
+
     Signals
     -------
     text_changed()
@@ -157,35 +167,25 @@ class Document(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._file = TextFile("")
-        self._text = ""
+        self.file = TextFile("")
+        self.text = ""
         self._clean_text: str | None = ""  # what was last opened or saved; None: something else
         self._was_modified = False
-        self._path: Path | None = None
+        self.path: Path | None = None
         self._unread_origin: CorpusReference | None = None
         self._newline = "\n"
         self._index = ViewIndex("")
-        self._is_folded = False
+        self.is_folded = False
         self._pages = [0]
-        self._page = 0
+        self.page = 0
         self._editor_has_it = False  # the edit under way came from the editor
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(UNDO_STEPS)
-        self._is_files = False
+        self.is_files = False
         self.files = CorpusFiles(self.undo_stack, self)
         self.files.changed.connect(self.text_changed)
 
     # State.
-
-    @property
-    def text(self) -> str:
-        """The whole text, with the line breaks of its file."""
-        return self._text
-
-    @property
-    def path(self) -> Path | None:
-        """The file that the text was opened from or saved to."""
-        return self._path
 
     @property
     def unread_origin(self) -> CorpusReference | None:
@@ -193,37 +193,12 @@ class Document(QObject):
 
         Nothing there is touched; the text has no `path` meanwhile.
         """
-        return None if self._path is not None else self._unread_origin
-
-    @property
-    def encoding(self) -> str:
-        """The encoding that the text was read in and is saved in."""
-        return self._file.encoding
-
-    @property
-    def file(self) -> TextFile:
-        """The content of the text's file, and how the text is written to it."""
-        return self._file
-
-    @property
-    def losses(self) -> tuple[int, int]:
-        """How many undecodable sequences were replaced and how many lines skipped in reading."""
-        return self._file.replaced, self._file.skipped_lines
-
-    @property
-    def is_lossy(self) -> bool:
-        """Whether the file holds more than the text, which saving over it would lose."""
-        return self._file.is_lossy
-
-    @property
-    def is_files(self) -> bool:
-        """Whether the corpus is a list of files; then the text is empty."""
-        return self._is_files
+        return None if self.path is not None else self._unread_origin
 
     @property
     def is_modified(self) -> bool:
         """Whether there is a text that differs from what was last opened or saved."""
-        return not self._is_files and self._text != self._clean_text
+        return not self.is_files and self.text != self._clean_text
 
     # Replacing the text.
 
@@ -243,9 +218,7 @@ class Document(QObject):
 
     def take_files(self) -> None:
         """Switch to an empty list of files."""
-        self._is_files = True
-        self.files.table.set_rows([])
-        self._take_content(TextFile(""), None)
+        self._take(TextFile(""), None, is_files=True)
 
     def load_sample(self, name: str) -> None:
         """Switch to one of the sample texts that come with the program, for example ``"course-en.txt"``."""
@@ -257,30 +230,32 @@ class Document(QObject):
 
     def save_text(self, path: Path) -> None:
         """Write the text to `path`, its file from now on. An unedited text keeps its file's exact bytes."""
-        self._file = write_text_file(path, self._text, self._file)
-        self._set_path(path)
+        self.file = write_text_file(path, self.text, self.file)
+        self.move_to(path)
         self.note_saved()
 
     def note_saved(self) -> None:
         """Note that the file holds the text as it is now."""
-        self._clean_text = self._text
+        self._clean_text = self.text
         self._note_modified()
 
-    def move_to(self, path: Path) -> None:
-        """Set the path of the text's file, which has moved there."""
-        self._set_path(path)
+    def move_to(self, path: Path | None) -> None:
+        """Set the path of the text's file, which is there now."""
+        if path != self.path:
+            self.path = path
+            self.path_changed.emit(path)
 
     @property
     def unagreed(self) -> tuple[CorpusFile, ...]:
         """The files of the project that are outside its folder, and not read unless the user agrees."""
-        if self._is_files:
+        if self.is_files:
             return tuple(file for file in self.files.files if file.unagreed)
         origin = self.unread_origin
         return () if origin is None or is_url(origin.file.path) or not origin.file.unagreed else (origin.file,)
 
     def agree(self) -> None:
         """Note that the user agrees to reading them all."""
-        if self._is_files:
+        if self.is_files:
             self.files.agree()
         for file in self.unagreed:
             self.move_to(Path(file.agreed().path))
@@ -289,106 +264,95 @@ class Document(QObject):
 
     def edit(self, position: int, removed: int, inserted: str) -> None:
         """Replace `removed` code points at `position` by `inserted`."""
-        if position < 0 or removed < 0 or position + removed > len(self._text):
-            raise StudioError("The text has only {length:,} characters", length=len(self._text))
-        self._push(Edit(position, self._text[position : position + removed], inserted), editor_has_it=False)
+        if position < 0 or removed < 0 or position + removed > len(self.text):
+            raise StudioError("The text has only {length:,} characters", length=len(self.text))
+        self._push(Edit(position, self.text[position : position + removed], inserted))
 
     def set_text(self, text: str) -> None:
         """Replace the whole text; what is the same at its beginning and end is left alone."""
-        head, tail = common_ends(self._text, text)
-        removed, inserted = self._text[head : len(self._text) - tail], text[head : len(text) - tail]
-        self._push(Edit(head, removed, inserted), editor_has_it=False)
+        head, tail = common_ends(self.text, text)
+        removed, inserted = self.text[head : len(self.text) - tail], text[head : len(text) - tail]
+        self._push(Edit(head, removed, inserted))
 
-    def edit_view(self, position: int, removed: int, inserted: str) -> None:
-        """Edit the text at a place in the editor, which is notified of the edit. For paste and drop.
+    def edit_view(self, position: int, removed: int, inserted: str, *, is_reported: bool = False) -> None:
+        """Edit the text at a place in the editor, which is notified of the edit; or one that it has made and reports.
 
         `position` and `removed` are UTF-16 units in `view_text`, as Qt counts them. Line breaks of any kind in
-        `inserted` become those of the text.
+        `inserted` become those of the text. A report by `QTextDocument.contentsChange` may cover more than was changed:
+        what is the same before and after is left alone. The resulting view may differ from what the editor shows: it
+        must compare `view_length` and `view_between`.
         """
-        self._edit_in_view(position, removed, inserted, editor_has_it=False)
-
-    def take_view_edit(self, position: int, removed: int, inserted: str) -> None:
-        """Apply an edit that the editor has already made, as reported by `QTextDocument.contentsChange`.
-
-        The report may cover more than was changed: what is the same before and after is left alone. The resulting view
-        may differ from what the editor shows: it must compare `view_length` and `view_between`.
-        """
-        self._edit_in_view(position, removed, inserted, editor_has_it=True)
+        if self.is_folded:
+            return  # read-only
+        start, end = self._text_range(position, position + removed)
+        edit = placed_edit(self.text[start:end], inserted, self._newline, start)
+        if edit is not None:
+            self._push(edit, editor_has_it=is_reported)
 
     def move_view(self, start: int, end: int, place: int) -> None:
         """Move the part between two UTF-16 positions in the view to a third, as one edit; the editor is notified."""
-        if self._is_folded or start <= place <= end:
+        if self.is_folded or start <= place <= end:
             return
         (first, last), (at, _) = self._text_range(start, end), self._text_range(place, place)
-        moved = self._text[first:last]
+        moved = self.text[first:last]
         if at < first:
-            self._push(Edit(at, self._text[at:last], moved + self._text[at:first]), editor_has_it=False)
+            self._push(Edit(at, self.text[at:last], moved + self.text[at:first]))
         else:
-            self._push(Edit(first, self._text[first:at], self._text[last:at] + moved), editor_has_it=False)
+            self._push(Edit(first, self.text[first:at], self.text[last:at] + moved))
 
     # What the editor shows.
 
     @property
     def view_text(self) -> str:
         """The text as the editor should show it: every line break as LF; if too long, folded and one page of it."""
-        return folded(self._page_text) if self._is_folded else to_view(self._text)
+        return folded(self._page_text) if self.is_folded else to_view(self.text)
 
     @property
     def view_length(self) -> int:
         """The length of `view_text`, which is not folded, in UTF-16 units."""
-        return self.view_position(len(self._text))
+        return self.view_position(len(self.text))
 
     def view_between(self, start: int, end: int) -> str:
         """Return the part of `view_text`, which is not folded, between two UTF-16 positions."""
         start, end = self._text_range(start, end)
-        return to_view(self._text[start:end])
+        return to_view(self.text[start:end])
 
     def text_between(self, start: int, end: int) -> str:
         """Return the part of the text shown between two UTF-16 positions in `view_text`."""
-        if not self._is_folded:
+        if not self.is_folded:
             start, end = self._text_range(start, end)
-            return self._text[start:end]
+            return self.text[start:end]
         return unfolded(self._page_text, start, end)
-
-    @property
-    def is_folded(self) -> bool:
-        """Whether the text or one of its lines is too long to edit: `view_text` is read-only."""
-        return self._is_folded
 
     @property
     def page_count(self) -> int:
         """Number of pages; 1 unless the text has more than 10 million characters."""
         return len(self._pages)
 
-    @property
-    def page(self) -> int:
-        """The page that `view_text` shows, from 0."""
-        return self._page
-
     def show_page(self, page: int) -> None:
         """Show another page in `view_text`."""
         page = max(0, min(page, len(self._pages) - 1))
-        if page != self._page:
-            self._page = page
+        if page != self.page:
+            self.page = page
             self.reset.emit()
 
     def text_position(self, view_position: int) -> int:
         """Return the code point position in `text` of a UTF-16 position in `view_text`, which is not folded."""
-        return max(0, min(self._index.text_position(view_position), len(self._text)))
+        return max(0, min(self._index.text_position(view_position), len(self.text)))
 
     def view_position(self, position: int) -> int:
         """Return the UTF-16 position in `view_text`, which is not folded, of a code point position in `text`."""
-        return self._index.view_position(max(0, min(position, len(self._text))))
+        return self._index.view_position(max(0, min(position, len(self.text))))
 
     @property
     def _page_text(self) -> str:
-        ends = [*self._pages[1:], len(self._text)]
-        return self._text[self._pages[self._page] : ends[self._page]]
+        ends = [*self._pages[1:], len(self.text)]
+        return self.text[self._pages[self.page] : ends[self.page]]
 
     def _text_range(self, start: int, end: int) -> tuple[int, int]:
         """Return the code point range between two UTF-16 positions in the view, with a character cut by the end."""
         first, last = self.text_position(start), self.text_position(end)
-        is_cut = start < end and self.view_position(last) < end and last < len(self._text)
+        is_cut = start < end and self.view_position(last) < end and last < len(self.text)
         return first, last + is_cut
 
     def close(self) -> None:
@@ -398,36 +362,22 @@ class Document(QObject):
 
     # Internal changes.
 
-    def _take(self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None) -> None:
-        self._is_files = False
+    def _take(
+        self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None, *, is_files: bool = False
+    ) -> None:
+        self.is_files = is_files
         self.files.table.set_rows([])
-        self._take_content(file, path, unread_origin)
-
-    def _take_content(self, file: TextFile, path: Path | None, unread_origin: CorpusReference | None = None) -> None:
-        self._file, self._text, self._unread_origin = file, file.text, unread_origin
-        self._clean_text = self._text
-        self._newline = main_line_break(self._text)
+        self.file, self.text, self._unread_origin = file, file.text, unread_origin
+        self._clean_text = self.text
+        self._newline = main_line_break(self.text)
         self.undo_stack.clear()
         self._note_modified()
         self._lay_out()
-        self._set_path(path)
+        self.move_to(path)
         self.reset.emit()
         self.text_changed.emit()
 
-    def _set_path(self, path: Path | None) -> None:
-        if path != self._path:
-            self._path = path
-            self.path_changed.emit(path)
-
-    def _edit_in_view(self, position: int, removed: int, inserted: str, *, editor_has_it: bool) -> None:
-        if self._is_folded:
-            return  # read-only
-        start, end = self._text_range(position, position + removed)
-        edit = placed_edit(self._text[start:end], inserted, self._newline, start)
-        if edit is not None:
-            self._push(edit, editor_has_it=editor_has_it)
-
-    def _push(self, edit: Edit, *, editor_has_it: bool) -> None:
+    def _push(self, edit: Edit, *, editor_has_it: bool = False) -> None:
         if edit.removed == edit.inserted:
             return
         self._editor_has_it = editor_has_it
@@ -440,10 +390,10 @@ class Document(QObject):
         """Do, redo or undo an edit."""
         start, end = edit.position, edit.position + len(edit.removed)
         change = self._change_of_view(edit)
-        was_folded = self._is_folded
-        self._text = self._text[:start] + edit.inserted + self._text[end:]
+        was_folded = self.is_folded
+        self.text = self.text[:start] + edit.inserted + self.text[end:]
         self._note_modified()
-        self._index.note_edit(start, len(edit.removed), len(edit.inserted), self._text)
+        self._index.note_edit(start, len(edit.removed), len(edit.inserted), self.text)
         if was_folded or self._must_fold(edit):
             self._lay_out()
             self.reset.emit()
@@ -454,7 +404,7 @@ class Document(QObject):
 
     def _change_of_view(self, edit: Edit) -> ViewEdit:
         """Return how `edit`, not yet made, changes the view, including a CR that meets or loses an LF."""
-        text, inserted = self._text, edit.inserted
+        text, inserted = self.text, edit.inserted
         start, end = edit.position, edit.position + len(edit.removed)
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
         if before == "\r" and "\n" in (text[start : start + 1], (inserted + after)[:1]):
@@ -468,14 +418,14 @@ class Document(QObject):
 
     def _must_fold(self, edit: Edit) -> bool:
         end = edit.position + len(edit.inserted)
-        return len(self._text) > LONGEST_TEXT or has_long_line_near(self._text, edit.position, end)
+        return len(self.text) > LONGEST_TEXT or has_long_line_near(self.text, edit.position, end)
 
     def _lay_out(self) -> None:
-        is_long = len(self._text) > LONGEST_TEXT
-        self._is_folded = is_long or has_long_line(self._text)
-        self._pages = page_starts(self._text) if is_long else [0]
-        self._page = min(self._page, len(self._pages) - 1)
-        self._index = ViewIndex("" if self._is_folded else self._text)
+        is_long = len(self.text) > LONGEST_TEXT
+        self.is_folded = is_long or has_long_line(self.text)
+        self._pages = page_starts(self.text) if is_long else [0]
+        self.page = min(self.page, len(self._pages) - 1)
+        self._index = ViewIndex("" if self.is_folded else self.text)
 
     def _note_modified(self) -> None:
         if self.is_modified != self._was_modified:

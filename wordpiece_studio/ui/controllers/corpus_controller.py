@@ -388,7 +388,7 @@ class CorpusController(QObject):
     def _on_save_corpus_triggered(self) -> None:
         path = self._document.path
         name = "corpus.txt" if path is None else str(path)
-        if path is not None and self._document.is_lossy:
+        if path is not None and self._document.file.is_lossy:
             name = str(path.with_name(f"{path.stem}.utf-8{path.suffix}"))
         folder = path.parent if path is not None else None
         title, mode = self.tr("Save corpus text"), QFileDialog.AcceptMode.AcceptSave
@@ -397,7 +397,11 @@ class CorpusController(QObject):
         dialog.open()
 
     def _on_corpus_file_selected(self, path: str) -> None:
-        if self._document.is_lossy and self._document.path is not None and _is_same(Path(path), self._document.path):
+        if (
+            self._document.file.is_lossy
+            and self._document.path is not None
+            and _is_same(Path(path), self._document.path)
+        ):
             box = overwrite_box(self._window, self._session.corpus_name)
             box.finished.connect(self._on_overwrite_box_finished)
             box.open()
@@ -603,12 +607,12 @@ class CorpusOnDisk(QObject):
         if path is None:
             return
         try:
-            file = read_text_file(path, None if document.encoding.startswith("utf-8") else document.encoding)
+            file = read_text_file(path, None if document.file.encoding.startswith("utf-8") else document.file.encoding)
         except StudioError as error:
             self._window.messages.show_error(error)
             return
         self._banner.clear()
-        if (file.encoding, file.mark) == (document.encoding, document.file.mark) and not document.is_folded:
+        if (file.encoding, file.mark) == (document.file.encoding, document.file.mark) and not document.is_folded:
             document.set_text(file.text)  # as an edit, so that it can be undone
             document.note_saved()
         else:

@@ -197,7 +197,7 @@ class CorpusEditor(ExactEdit):
         if self._agrees(position, end):
             return
         self._is_reporting = True
-        self._document.take_view_edit(position, max(0, removed - beyond), self.view_part(position, end))
+        self._document.edit_view(position, max(0, removed - beyond), self.view_part(position, end), is_reported=True)
         self._is_reporting = False
         self._differs = not self._is_stale and not self._agrees(position, end)
         if self.document().characterCount() <= 1:

@@ -74,9 +74,9 @@ def encoding_title(codec: str) -> str:
 
 def reading_words(document: Document) -> str:
     """Return how the text was read if not completely and as UTF-8; otherwise an empty string."""
-    replaced, skipped = document.losses
-    of_replaced, of_skipped = loss_words(replaced, skipped)
-    of_encoding = "" if codecs.lookup(document.encoding).name == "utf-8" else encoding_title(document.encoding)
+    file = document.file
+    of_replaced, of_skipped = loss_words(file.replaced, file.skipped_lines)
+    of_encoding = "" if codecs.lookup(file.encoding).name == "utf-8" else encoding_title(file.encoding)
     return of_skipped or of_replaced or of_encoding
 
 
