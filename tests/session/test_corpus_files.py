@@ -110,7 +110,7 @@ def test_another_way_of_reading_makes_what_was_counted_unknown(files: CorpusFile
 
 def test_added_files_can_be_taken_back(files: CorpusFiles, stack: QUndoStack) -> None:
     new = [row("e"), row("f")]
-    files.begin_listing()
+    files.is_listing = True
     files.table.append(new)
     files.end_listing(new)
     assert names(files) == list("abcdef")

@@ -12,15 +12,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QUndoCommand
 
 from wordpiece_studio.corpus.files import CorpusFile, kind_of_name
+from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableColumn
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from PySide6.QtGui import QUndoStack
 
@@ -365,7 +365,7 @@ class CorpusFiles(QObject):
     def __init__(self, undo_stack: QUndoStack, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._undo_stack = undo_stack
-        self._is_listing = False
+        self.is_listing = False  # files are still being listed, and appended to the table
         self.table = FileTable(self)
 
     @property
@@ -388,18 +388,9 @@ class CorpusFiles(QObject):
         shared = _shared_folder([row.file.path for row in rows])
         return f"{shared} · {number}" if shared else number
 
-    @property
-    def is_listing(self) -> bool:
-        """Whether files are still being listed: the list is incomplete."""
-        return self._is_listing
-
-    def begin_listing(self) -> None:
-        """Announce that rows will be appended to the table until `end_listing`."""
-        self._is_listing = True
-
     def end_listing(self, rows: Sequence[FileRow] = ()) -> None:
         """Mark the list as complete; `rows`, at its end, become an edit that can be undone."""
-        self._is_listing = False
+        self.is_listing = False
         if rows:
             self.add(rows)
         else:
@@ -479,32 +470,14 @@ class CorpusFiles(QObject):
             self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.file.path in places])
 
     def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
-        self._undo_stack.push(FilesCommand(self._show, before, after, places))
+        places_before = [place for place in places if place < len(before)]
+        self._undo_stack.push(Command(lambda: self._show(after, places), lambda: self._show(before, places_before)))
 
     def _show(self, rows: Rows, places: list[int]) -> None:
         if rows != self.rows:
             self.table.set_rows(rows)
         self.places_wanted.emit(places)
         self.changed.emit()
-
-
-class FilesCommand(QUndoCommand):
-    """Replaces the list of files."""
-
-    def __init__(self, show: Callable[[Rows, list[int]], None], before: Rows, after: Rows, places: list[int]) -> None:
-        super().__init__()
-        self._show = show
-        self._before = before
-        self._after = after
-        self._places = places
-
-    def redo(self) -> None:
-        """Show the new list."""
-        self._show(self._after, self._places)
-
-    def undo(self) -> None:
-        """Show the old list."""
-        self._show(self._before, [place for place in self._places if place < len(self._before)])
 
 
 def _row_of(reference: CorpusReference) -> FileRow:

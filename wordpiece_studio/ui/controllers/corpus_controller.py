@@ -238,7 +238,7 @@ class CorpusController(QObject):
         files = self._document.files
         if not self._is_taking:
             self._is_taking = True
-            files.begin_listing()
+            files.is_listing = True
             if self._added is None:
                 self._document.take_files()
                 self._take_list(self._session.opening.paths)
