@@ -162,6 +162,16 @@ def test_a_run_that_differs_in_its_objective_has_the_same_figures(quick: Judge, 
     assert quick.judging.figures is None
 
 
+def test_a_run_that_is_brought_back_has_its_figures(quick: Judge, fake: Fake) -> None:
+    run = quick.train()
+    quick.wait(lambda: quick.judging.figures is not None)
+    quick.runs.close(run)
+    assert quick.judging.figures is None
+    quick.stack.undo()
+    quick.wait(lambda: quick.judging.figures is not None)
+    assert len(fake.requests) == 1
+
+
 @pytest.mark.parametrize("way", ["train", "show", "forget"])
 def test_it_is_cancelled_when_another_run_is_trained_or_shown(quick: Judge, fake: Fake, way: str) -> None:
     first = quick.train()

@@ -330,7 +330,6 @@ class _PartsCount:
         self._report(done, is_all=True)
 
     def divided(self, pieces: Iterator[TextPiece]) -> DividedCorpus:
-        """Count the pieces of a corpus in two parts."""
         for is_held_out, piece in divided_pieces(pieces):
             self.add(piece, is_held_out=is_held_out)
         rest, held_out = self.result()

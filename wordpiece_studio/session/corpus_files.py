@@ -90,17 +90,14 @@ class FileRow:
 
     @property
     def name(self) -> str:
-        """The file's path as shown in messages."""
         return display_name(self.file.path)
 
     @property
     def shown_state(self) -> FileState:
-        """The state as the window shows it."""
         return FileState.OUTSIDE if self.file.unagreed else self.state
 
     @property
     def kinds(self) -> tuple[FileKind, ...]:
-        """The kinds that the file can be read as."""
         if self.file.kind == "parquet" or self.file.path.lower().endswith(".parquet"):
             return ("parquet", "word-counts")
         return ("text", "jsonl", "csv", "tsv", "word-counts")
@@ -132,7 +129,6 @@ class FileRow:
         return self.read_as(kind=kind, column=None if has_header or kind not in ("csv", "tsv") else "1")
 
     def uncounted(self) -> FileRow:
-        """Return the row as it is before a count."""
         return replace(self, state=FileState.WAITING, statistics=None, error=None)
 
 
@@ -176,8 +172,6 @@ _MARKS = {
 
 
 class FileColumn(IntEnum):
-    """The columns."""
-
     STATE = 0
     NAME = 1
     SIZE = 2
@@ -224,12 +218,10 @@ class FileTable(RecordTableModel["FileRow"]):
 
     @property
     def size(self) -> int:
-        """The total size of all files on disk, in bytes."""
         return sum(row.size for row in self._rows)
 
     @property
     def faulty(self) -> list[int]:
-        """The rows of the files that cannot be read."""
         return [number for number, row in enumerate(self._rows) if row.state is FileState.FAULT]
 
     def set_rows(self, rows: Sequence[FileRow]) -> None:
@@ -244,7 +236,6 @@ class FileTable(RecordTableModel["FileRow"]):
         self._files_done = 0
 
     def append(self, rows: Sequence[FileRow]) -> None:
-        """Add rows at the end."""
         if rows:
             first = len(self._rows)
             self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
@@ -254,7 +245,6 @@ class FileTable(RecordTableModel["FileRow"]):
     # Results of a count.
 
     def begin_counting(self) -> None:
-        """Discard the results of an earlier count."""
         self._files_done = 0
         self._rows[:] = [row.uncounted() for row in self._rows]
         self._emit_changed(0, len(self._rows) - 1)
@@ -274,7 +264,6 @@ class FileTable(RecordTableModel["FileRow"]):
         self._emit_changed(before, min(done, len(self._rows) - 1))
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
-        """Show the results of a count."""
         self._rows[:] = counted_rows(self._rows, statistics)
         self._emit_changed(0, len(self._rows) - 1)
 
@@ -370,12 +359,10 @@ class CorpusFiles(QObject):
 
     @property
     def rows(self) -> Rows:
-        """The files as the window shows them."""
         return self.table.rows
 
     @property
     def files(self) -> list[CorpusFile]:
-        """The files as they are read."""
         return [row.file for row in self.rows]
 
     @property

@@ -85,7 +85,6 @@ class CorpusOpening(QObject):
             self._text.run(paths[0], self.reading)
 
     def stop(self) -> None:
-        """Cancel what is being opened."""
         was_running = self.is_running
         self._text.stop()
         self._list.stop()
@@ -93,7 +92,6 @@ class CorpusOpening(QObject):
             self.ended.emit()
 
     def close(self) -> None:
-        """Cancel what is being opened and wait for the thread to end."""
         self._text.close()
         self._list.close()
 

@@ -56,11 +56,9 @@ class CorpusReferences(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether files are being checked."""
         return self._noting.is_running or self._checking.is_running or self._searching.is_running
 
     def of(self, file: CorpusFile) -> CorpusReference:
-        """Return what is known about a file."""
         known = self._known.get(file.path)
         return CorpusReference(file) if known is None else replace(known, file=file)
 
@@ -91,7 +89,6 @@ class CorpusReferences(QObject):
                 self._known[new] = replace(known, file=replace(known.file, path=new))
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         for task in (self._noting, self._checking, self._searching):
             task.close()
 
@@ -114,7 +111,6 @@ def signatures(paths: Iterable[str], *, should_stop: Callable[[], bool]) -> dict
 def changed_files(
     references: Iterable[CorpusReference], *, should_stop: Callable[[], bool]
 ) -> tuple[list[str], list[str]]:
-    """Return which files are gone and which have changed."""
     gone, changed = [], []
     for reference in references:
         path = reference.file.path
@@ -240,7 +236,6 @@ class FileWatch(QObject):
         return any(stamp is None and path not in self._gone for path, stamp in self._stamps.items())
 
     def has_seen(self, path: Path) -> bool:
-        """Whether the file has existed while it was watched."""
         return self._stamps.get(path) is not None
 
     def is_gone(self, path: Path) -> bool:
@@ -277,7 +272,6 @@ class FileWatch(QObject):
             self._noticed.clear()
 
     def close(self) -> None:
-        """Stop watching and wait for a check to end."""
         self._timer.stop()
         self._stamps = {}
         self._forget_notices()

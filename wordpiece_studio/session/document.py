@@ -225,7 +225,6 @@ class Document(QObject):
         self._take(TextFile(read_text_file(resource_path(f"samples/{name}")).text), None)
 
     def clear(self) -> None:
-        """Switch to an empty, unsaved text."""
         self._take(TextFile(""), None)
 
     def save_text(self, path: Path) -> None:
@@ -330,7 +329,6 @@ class Document(QObject):
         return len(self._pages)
 
     def show_page(self, page: int) -> None:
-        """Show another page in `view_text`."""
         page = max(0, min(page, len(self._pages) - 1))
         if page != self.page:
             self.page = page

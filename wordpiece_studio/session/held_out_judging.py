@@ -106,7 +106,6 @@ class HeldOutJudging(QObject):
         return progress
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         self._task.close()
 
     def _on_run_changed(self) -> None:
@@ -119,6 +118,8 @@ class HeldOutJudging(QObject):
         self._task.stop()
         if request is not None and self.figures is None:
             self._task.ask(*request, self._counting.max_word_length)
+            if not self._task.is_running:  # it has just answered that
+                self._on_task_finished(self._task.answer)
         self.changed.emit()
 
     def _request_for(self, run: Run | None) -> Request | None:
@@ -139,7 +140,6 @@ class HeldOutJudging(QObject):
 
 
 def _are_alike(one: Request, other: Request | None) -> bool:
-    """Return whether two requests have the same figures."""
     return other is not None and one[0] is other[0] and one[1:] == other[1:]
 
 

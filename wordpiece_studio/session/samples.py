@@ -242,7 +242,6 @@ _DOCUMENTS: dict[str, Callable[[], _Document]] = {
 
 
 def document_titles() -> dict[str, str]:
-    """Return the title of each document by its name."""
     return {
         "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
         "english-notebook": _tr("English notebook: one class, and the library’s trainer"),

@@ -76,7 +76,6 @@ class Measured:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether there are no later steps."""
         return self.run is None or self.step == len(self.run.history)
 
 
@@ -131,7 +130,6 @@ class FiguresRequest:
     edition: int = 0
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another request has the same figures."""
         return isinstance(other, FiguresRequest) and self.measured == other.measured and self.is_on_text_of(other)
 
     __hash__ = None  # type: ignore[assignment]
@@ -284,7 +282,6 @@ class FiguresMeasuring(QObject):
         self.refresh()
 
     def set_live_text(self, text: str) -> None:
-        """Take note of the live text."""
         self._live_text = text
         if self.where.place == "live":
             self.refresh()
@@ -306,7 +303,6 @@ class FiguresMeasuring(QObject):
         self._task.stop()
 
     def close(self) -> None:
-        """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._files.close()
         self._task.close()

@@ -71,7 +71,6 @@ def _is_long(text: str) -> bool:
 
 
 def _first_piece(text: str) -> tuple[str, str]:
-    """Return the part of a long text that is shown at once, and the rest."""
     size = min(len(text), _LOADED_PIECE)
     size = min(size, size * _LINES_AT_ONCE // max(text.count("\n", 0, size), 1))
     return text[:size], text[size:]
@@ -239,7 +238,6 @@ class CorpusEditor(ExactEdit):
 
     @property
     def _length(self) -> int:
-        """The length in UTF-16 units."""
         return self.document().characterCount() - 1
 
     def _cursor(self, start: int, end: int) -> QTextCursor:
@@ -274,7 +272,6 @@ class CorpusEditor(ExactEdit):
 
     @property
     def has_selection_marks(self) -> bool:
-        """Whether any words that contain the selection are marked."""
         return bool(self._selection_marks)
 
     def set_selection_marks(self, marks: list[tuple[int, int]]) -> None:
@@ -284,7 +281,6 @@ class CorpusEditor(ExactEdit):
             self._draw_marks()
 
     def visible_blocks(self) -> Iterator[QTextBlock]:
-        """Yield the lines in view."""
         block, bottom = self.firstVisibleBlock(), self.viewport().height()
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
         while block.isValid() and top < bottom:
@@ -606,7 +602,6 @@ class FindBar(QFrame):
         self._field.style().polish(self._field)
 
     def eventFilter(self, watched: QObject, event: object) -> bool:
-        """Take Enter, Shift+Enter and Escape from the field."""
         if watched is self._field and isinstance(event, QKeyEvent) and event.type() == QKeyEvent.Type.KeyPress:
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier

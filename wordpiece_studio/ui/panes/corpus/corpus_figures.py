@@ -98,7 +98,6 @@ class CountingBar(QWidget):
         self._show()
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Show only icons where there is no room for text."""
         style = Qt.ToolButtonStyle.ToolButtonIconOnly if is_narrow else Qt.ToolButtonStyle.ToolButtonTextOnly
         for button in (self._pause_button, self._stop_button):
             button.setToolButtonStyle(style)
@@ -324,12 +323,10 @@ class CorpusFiguresView(QWidget):
 
     @property
     def normalizer(self) -> Normalizer:
-        """The normalizer chosen."""
         return resolve_normalizer(self._normalizer_box.currentData())
 
     @property
     def pre_tokenizer(self) -> PreTokenizer:
-        """The pre-tokenizer chosen."""
         return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
@@ -346,7 +343,6 @@ class CorpusFiguresView(QWidget):
             self._chosen[box] = box.currentIndex()
 
     def show_longest_word(self, length: int) -> None:
-        """Show the length, in characters, up to which words are counted."""
         self._longest_word = length
         self._longest_edit.setValue(length)
         self._show_longest_edit()
@@ -367,7 +363,6 @@ class CorpusFiguresView(QWidget):
             part.setVisible(self._has_choices and (self._has_tools or self._longest_word != LONGEST_WORD))
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name, as the user would."""
         self.set_names(normalizer, pre_tokenizer)
         self.pipeline_changed.emit()
 

@@ -77,7 +77,6 @@ class FaceBar(QTabBar):
         self.setAccessibleName(self.tr("Corpus views"))
 
     def show_kind(self, is_files: bool) -> None:
-        """Offer the text or the files; the words stay in front if they are."""
         shows_words = self.currentIndex() == Face.WORDS  # Qt leaves a tab that is disabled
         self.setTabEnabled(Face.TEXT, not is_files)
         self.setTabEnabled(Face.FILES, is_files)
@@ -120,7 +119,6 @@ class PageBar(QWidget):
         self.hide()
 
     def refresh(self, is_text_shown: bool) -> None:
-        """Show the number of the current page, where the text is shown."""
         document = self._document
         self.setVisible(is_text_shown and document.page_count > 1)
         words = self.tr("Page {page} of {pages}")
@@ -176,19 +174,15 @@ class CorpusPane(QWidget):
 
     @property
     def note(self) -> str:
-        """What is said below the text, such as what was left out."""
         return self._note_label.text()
 
     def header_widget(self) -> QWidget:
-        """Return the buttons of the title bar."""
         return self._header
 
     def set_samples_menu(self, menu: QMenu) -> None:
-        """Offer the sample corpora in the title bar too."""
         self._samples_button.setMenu(menu)
 
     def close_jobs(self) -> None:
-        """Cancel background jobs, and wait for them to end."""
         self.files_view.preview.task.close()
         self.words_face.close_jobs()
         self.lint_controller.close()

@@ -80,7 +80,6 @@ class PreviewText(ExactEdit):
         self._shown = ""
 
     def show_text(self, text: str) -> None:
-        """Show a text from its beginning."""
         self._shown = text
         self.setPlainText(whole(folded(text)))
         self.moveCursor(QTextCursor.MoveOperation.Start)
@@ -132,7 +131,6 @@ class PreviewView(QWidget):
         self._enable()
 
     def show_file(self, file: CorpusFile | None) -> None:
-        """Show the beginning of a file, or nothing."""
         if file is None:
             self._wanted = self._file = self._part = None
             self.task.stop()
@@ -285,7 +283,6 @@ class FileList(QuietTable):
 
     @property
     def selected(self) -> list[int]:
-        """The selected rows, in order."""
         return sorted(index.row() for index in self.selectionModel().selectedRows())
 
     @property
@@ -316,7 +313,6 @@ class FileList(QuietTable):
         self._files.move(self.selected, by)
 
     def restyle(self) -> None:
-        """Set row heights and column widths for the current font."""
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 7)
         for column, characters in _WIDTHS.items():
@@ -432,7 +428,6 @@ class FilesView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the number of files, and the selected one."""
         table = self._files.table
         number = table.rowCount()
         files = plural(number, "1 file", "{count} files").format(count=number_text(number))
@@ -453,7 +448,6 @@ class FilesView(QWidget):
         self._show_parts()
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Adapt to a narrow pane."""
         self.form.set_narrow(is_narrow)
         if is_narrow != self._is_narrow:
             self._is_narrow = is_narrow
@@ -499,7 +493,6 @@ class FilesView(QWidget):
         return " · ".join(filter(None, loss_words(row.statistics.replaced, row.statistics.skipped_lines)))
 
     def show_fault(self) -> None:
-        """Select the file that could not be read, if there is one."""
         self.list.select(self._files.table.faulty[:1] or self.list.selected)
 
     def showEvent(self, event: object) -> None:

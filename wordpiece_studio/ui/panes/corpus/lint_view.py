@@ -79,7 +79,6 @@ class LintRow(QFrame):
         self.draw_icons()
 
     def draw_icons(self) -> None:
-        """Draw the icons in the theme's colors."""
         is_warning = self.finding.severity == "warning"
         sign = icon("warning" if is_warning else "info", self._theme.tie_text if is_warning else self._theme.muted)
         self._icon_label.setPixmap(sign.pixmap(_ICON))
@@ -171,7 +170,6 @@ class LintView(QWidget):
         self.hide()
 
     def show_findings(self, findings: Sequence[Finding]) -> None:
-        """Show these findings, in their order."""
         has_focus = any(row.isAncestorOf(focus) for row in self.rows) if (focus := self.focusWidget()) else False
         if tuple(findings) == self.findings:
             for row in self.rows:
@@ -191,7 +189,6 @@ class LintView(QWidget):
             self.rows[0].fix_button.setFocus()
 
     def set_dense(self, is_dense: bool) -> None:
-        """Show fewer at first."""
         shown = _SHOWN_DENSELY if is_dense else _SHOWN_AT_FIRST
         if shown != self._shown_at_first:
             self._shown_at_first = shown
@@ -207,7 +204,6 @@ class LintView(QWidget):
         return sum(heights) + self._layout.spacing() * len(heights) + margins.top() + margins.bottom()
 
     def clear(self) -> None:
-        """Show nothing."""
         self._more_button.setChecked(False)
         self.show_findings(())
 
@@ -327,7 +323,6 @@ class LintController(QObject):
 
     @property
     def is_under_way(self) -> bool:
-        """Whether the corpus is being checked or fixed, or will be without further request."""
         return self._timer.isActive() or self._task.is_running or self._repair.is_running
 
     def check_again(self) -> None:
@@ -336,7 +331,6 @@ class LintController(QObject):
         self._on_counting_counts_changed(self._counting.counts)
 
     def close(self) -> None:
-        """Cancel running jobs and wait for them to end."""
         self._timer.stop()
         self._task.close()
         self._repair.close()

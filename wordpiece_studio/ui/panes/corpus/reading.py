@@ -105,7 +105,6 @@ def _tr(text: str) -> str:
 
 
 def is_about_decoding(error: StudioError) -> bool:
-    """Return whether the file might be readable in another way."""
     return error.advice_template in (UNDECODABLE_ADVICE, BINARY_ADVICE)
 
 
@@ -173,7 +172,6 @@ class EncodingDialog(ScreenDialog):
         self.setMinimumWidth(440)
 
     def choose(self, reading: Reading) -> None:
-        """Show `reading` as the choice."""
         button = {"replace": self._replace_button, "skip-line": self._skip_button}
         button.get(reading.errors, self._read_button).setChecked(True)
         if reading.encoding is not None:
@@ -181,7 +179,6 @@ class EncodingDialog(ScreenDialog):
 
     @property
     def reading(self) -> Reading:
-        """The choice."""
         if self._replace_button.isChecked():
             return Reading(self._tried.encoding, "replace")
         if self._skip_button.isChecked():
@@ -262,7 +259,6 @@ class ReadingForm(QWidget):
         self._errors_box.setCurrentIndex(self._errors_box.findData(handlings.pop()) if len(handlings) == 1 else -1)
 
     def set_narrow(self, is_narrow: bool) -> None:
-        """Arrange the four choices in two rows."""
         self._is_narrow = is_narrow
         self._place()
 
@@ -374,7 +370,6 @@ class CountsOffer(QFrame):
 
     @property
     def text(self) -> str:
-        """What the line says."""
         return self._label.accessibleName()
 
     def set_wanted(self, is_wanted: bool) -> None:

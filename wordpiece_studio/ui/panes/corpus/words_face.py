@@ -301,16 +301,13 @@ class WordsFace(Pane):
 
     @property
     def share(self) -> str:
-        """What is said about the words that are cut differently; empty unless only these are shown."""
         return self._share.text()
 
     @property
     def emptiness(self) -> str:
-        """What is said in place of rows."""
         return self._empty.text if not self._empty.isHidden() else ""
 
     def focus_search(self) -> None:
-        """Move the keyboard focus to the search field."""
         self._field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._field.selectAll()
 
@@ -352,7 +349,6 @@ class WordsFace(Pane):
         return [] if self._model.run is None else self._session.comparison.beside()
 
     def _show_choice(self, others: Sequence[ComparedStep]) -> None:
-        """Offer what the step shown is compared with."""
         run, keys = self._model.run, [_key(other) for other in others]
         if self._other is not None and self._other not in keys:
             # Where the tab of the chosen one is shown now, it is compared with the one shown before.
