@@ -41,6 +41,7 @@ from wordpiece_studio.session.view_text import ViewIndex, common_ends, to_view, 
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import ExactEdit, editor_text, plain_label, set_plain_text, tool_button, whole
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -552,20 +553,11 @@ class FindBar(QFrame):
 
     def _lay_out(self) -> None:
         self._field.setMinimumWidth(60)
-        controls = QHBoxLayout()
-        controls.setSpacing(3)
-        controls.addWidget(self._field, 1)
-        controls.addWidget(self._close_button)
-        below = QHBoxLayout()  # on its own line: beside the field it would widen the pane
-        below.setSpacing(3)
-        below.addWidget(self._count_label, 1)
-        for button in (self._case_button, self._previous_button, self._next_button):
-            below.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 8, 2)
-        layout.setSpacing(2)
-        layout.addLayout(controls)
-        layout.addLayout(below)
+        controls = fill(QHBoxLayout(), (self._field, 1), self._close_button, spacing=3)
+        # On its own line: beside the field it would widen the pane.
+        buttons = self._case_button, self._previous_button, self._next_button
+        below = fill(QHBoxLayout(), (self._count_label, 1), *buttons, spacing=3)
+        fill(QVBoxLayout(self), controls, below, margins=(10, 6, 8, 2), spacing=2)
 
     @property
     def sought(self) -> str:

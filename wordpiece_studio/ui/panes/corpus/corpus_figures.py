@@ -36,6 +36,7 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 from wordpiece_studio.ui.panes.training_bar.training_bar import duration
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import BuddyLabel, WholeLabel, plain_label, set_plain_text, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -201,21 +202,11 @@ class CountingBar(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        for button in (self._pause_button, self._stop_button, self._keep_button):
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        words = QHBoxLayout()
-        words.setSpacing(6)
-        words.addWidget(self._label, 1)
-        words.addWidget(self._again_button, 0, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 6, 12, 6)
-        layout.setSpacing(5)
-        layout.addLayout(words)
-        layout.addWidget(self._bar)
-        layout.addLayout(buttons)
+        shown = self._pause_button, self._stop_button, self._keep_button
+        buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
+        again = self._again_button, 0, Qt.AlignmentFlag.AlignTop
+        words = fill(QHBoxLayout(), (self._label, 1), again, spacing=6)
+        fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
 
 
 def progress_words(progress: CountingProgress) -> str:

@@ -27,6 +27,7 @@ from wordpiece_studio.ui.panes.corpus.lint_view import LintController, LintView
 from wordpiece_studio.ui.panes.corpus.reading import CountsOffer, reading_words
 from wordpiece_studio.ui.panes.corpus.words_face import WordsFace
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     WholeLabel,
     plain_label,
@@ -111,11 +112,7 @@ class PageBar(QWidget):
         earlier.clicked.connect(lambda: document.show_page(document.page - 1))
         later = tool_button("›", self.tr("Next page"), self)
         later.clicked.connect(lambda: document.show_page(document.page + 1))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 0, 14, 0)
-        layout.addWidget(earlier)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(later)
+        fill(QHBoxLayout(self), earlier, (self._label, 1), later, margins=(14, 0, 14, 0), spacing=-1)
         self.hide()
 
     def refresh(self, is_text_shown: bool) -> None:
@@ -460,20 +457,26 @@ class CorpusPane(QWidget):
         self._samples_button.setLayoutDirection(self.layoutDirection().RightToLeft)
         self._samples_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         set_plain_tooltip(self._samples_button, self.tr("Sample corpora"))
-        header = QHBoxLayout(self._header)
-        header.setContentsMargins(0, 0, 0, 0)
-        header.addWidget(self._samples_button)
+        fill(QHBoxLayout(self._header), self._samples_button)
         line = QFrame(self)
         line.setObjectName("panel_title_bar")
         line.setFixedHeight(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        views: list[QWidget] = [self.editor, self.words_face, self.files_view]
-        above: list[QWidget] = [self.faces, self.counting_bar, self.counts_offer, self.find_bar]
-        below = [self._page_bar, self._note_label, self.line_view, self.lint_view, line, self.figures]
-        for widget in (*above, *views, *below):
-            layout.addWidget(widget, int(widget in views))
+        fill(
+            QVBoxLayout(self),
+            self.faces,
+            self.counting_bar,
+            self.counts_offer,
+            self.find_bar,
+            (self.editor, 1),
+            (self.words_face, 1),
+            (self.files_view, 1),
+            self._page_bar,
+            self._note_label,
+            self.line_view,
+            self.lint_view,
+            line,
+            self.figures,
+        )
         self.setMinimumWidth(210)
         self._draw_icon()
 

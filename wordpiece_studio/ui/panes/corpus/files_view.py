@@ -38,6 +38,7 @@ from wordpiece_studio.ui.panes.corpus.corpus_figures import data_size
 from wordpiece_studio.ui.panes.corpus.reading import ReadingForm, loss_words
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     ExactEdit,
     WholeLabel,
@@ -235,19 +236,10 @@ class PreviewView(QWidget):
         set_plain_text(self._place_label, words)
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
-        bar.setContentsMargins(14, 4, 12, 0)
-        bar.setSpacing(6)
-        bar.addWidget(plain_label(self.tr("Preview"), self, role="heading"))
-        bar.addWidget(self._earlier_button)
-        bar.addWidget(self._slider, 1)
-        bar.addWidget(self._later_button)
-        bar.addWidget(self._place_label)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._text, 1)
+        heading = plain_label(self.tr("Preview"), self, role="heading")
+        turning = self._earlier_button, (self._slider, 1), self._later_button, self._place_label
+        bar = fill(QHBoxLayout(), heading, *turning, margins=(14, 4, 12, 0), spacing=6)
+        fill(QVBoxLayout(self), bar, (self._text, 1))
 
 
 _WIDTHS = {
@@ -522,15 +514,12 @@ class FilesView(QWidget):
         empty = QWidget(self)
         words = plain_label(self.tr("No files yet. Drop files or folders here, or add them."), empty, wrap=True)
         words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout = QVBoxLayout(empty)
-        layout.setContentsMargins(24, 24, 24, 24)
-        layout.addStretch(1)
-        layout.addWidget(words)
+        buttons = []
         for action in (self._actions.add_files, self._actions.add_folder):
             button = QPushButton(action.text(), empty)
             button.clicked.connect(action.trigger)
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(1)
+            buttons.append((button, 0, Qt.AlignmentFlag.AlignHCenter))
+        fill(QVBoxLayout(empty), 1, words, *buttons, 1, margins=(24, 24, 24, 24), spacing=-1)
         return empty
 
     def _tool_button(self, text: str, name: str) -> QToolButton:
@@ -543,19 +532,10 @@ class FilesView(QWidget):
         menu.addActions([self._actions.add_files, self._actions.add_folder])
         self._add_button.setMenu(menu)
         self._add_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(14, 4, 8, 4)
-        bar.setSpacing(2)
-        bar.addWidget(self._sum_label, 1)
-        for button in (self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button):
-            bar.addWidget(button)
-        upper = QVBoxLayout(self._upper)
-        upper.setContentsMargins(0, 0, 0, 0)
-        upper.setSpacing(0)
-        upper.addWidget(self.list, 1)
+        buttons = self._preview_button, self._add_button, self._remove_button, self._up_button, self._down_button
+        fill(QHBoxLayout(self._bar), (self._sum_label, 1), *buttons, margins=(14, 4, 8, 4), spacing=2)
+        fill(QVBoxLayout(self._upper), (self.list, 1), self._detail_label, self.form)
         self._detail_label.setContentsMargins(14, 3, 14, 3)
-        upper.addWidget(self._detail_label)
-        upper.addWidget(self.form)
         self.list.setMinimumHeight(_LEAST_LIST)
         self.preview.setMinimumHeight(_LEAST_PREVIEW)
         self._body.addWidget(self._upper)
@@ -564,9 +544,4 @@ class FilesView(QWidget):
         self._body.setStretchFactor(0, 3)
         self._body.setStretchFactor(1, 2)
         self._preview_button.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._bar)
-        layout.addWidget(self._body, 1)
-        layout.addWidget(self._empty, 1)
+        fill(QVBoxLayout(self), self._bar, (self._body, 1), (self._empty, 1))

@@ -21,6 +21,7 @@ from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.panes.corpus.line_view import jamo_apart
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
@@ -161,10 +162,7 @@ class LintView(QWidget):
         self._more_button = QToolButton(self)
         self._more_button.setCheckable(True)
         self._more_button.toggled.connect(self._show_rows)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(10, 4, 10, 4)
-        self._layout.setSpacing(4)
-        self._layout.addWidget(self._more_button)
+        self._layout = fill(QVBoxLayout(self), self._more_button, margins=(10, 4, 10, 4), spacing=4)
         self.setAccessibleName(self.tr("Warnings about the corpus"))
         theme.changed.connect(self._on_theme_changed)
         self.hide()

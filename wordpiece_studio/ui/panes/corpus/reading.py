@@ -31,6 +31,7 @@ from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     BuddyLabel,
     CutLabel,
@@ -357,12 +358,7 @@ class CountsOffer(QFrame):
         for button in (self.accept, self.decline):
             button.setProperty("role", "link")
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 0, 8, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self.accept)
-        layout.addWidget(self.decline)
+        fill(QHBoxLayout(self), (self._label, 1), self.accept, self.decline, margins=(14, 0, 8, 0), spacing=2)
         self._timer = single_shot(self, self._look)
         document.text_changed.connect(self._timer.start)
         document.reset.connect(self._on_document_reset)

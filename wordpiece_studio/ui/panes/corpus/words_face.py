@@ -25,7 +25,7 @@ from wordpiece_studio.session.words_table import RunWordsModel, WordColumn, Word
 from wordpiece_studio.ui.widgets.chip_style import ChipDelegate, FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     menu_text,
@@ -261,23 +261,10 @@ class WordsFace(Pane):
         self.set_heading(self.tr("Words and splits"))
 
     def _lay_out(self) -> None:
-        controls = QHBoxLayout()
-        controls.setContentsMargins(12, 2, 12, 0)
-        controls.setSpacing(6)
-        controls.addWidget(self._field, 1)
-        controls.addWidget(self.only)
-        controls.addWidget(self.set_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 2, 1, 2)
-        layout.setSpacing(4)
-        layout.addLayout(controls)
-        apart = QVBoxLayout()
-        apart.setContentsMargins(12, 0, 12, 0)
-        apart.addWidget(self.choice)
-        apart.addWidget(self._share)
-        layout.addLayout(apart)
-        layout.addWidget(self._empty, 1)
-        layout.addWidget(self.view, 100)
+        parts = (self._field, 1), self.only, self.set_button
+        controls = fill(QHBoxLayout(), *parts, margins=(12, 2, 12, 0), spacing=6)
+        apart = fill(QVBoxLayout(), self.choice, self._share, margins=(12, 0, 12, 0), spacing=-1)
+        fill(QVBoxLayout(self), controls, apart, (self._empty, 1), (self.view, 100), margins=(1, 2, 1, 2), spacing=4)
 
     def _connect(self) -> None:
         model = self._model
