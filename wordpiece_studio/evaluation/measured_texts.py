@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 WORD_MARKS = ("▁", "Ġ")
 """What tokens of other libraries have in place of the blank before a word."""
 _FEW = 8  # words; takes a fraction of a millisecond
-WORD_MARKS = ("▁", "Ġ")
-"""What tokens of other libraries have in place of the blank before a word."""
 _ANY_LENGTH = 1 << 30  # of words: a tokenizer has limits of its own
 
 
