@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from wordpiece_studio.session import corpus_opening
-from wordpiece_studio.session.corpus_opening import CorpusOpening, Reading, is_small_text
+from wordpiece_studio.session import document
+from wordpiece_studio.session.document import CorpusOpening, Reading, is_small_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ def test_what_belongs_into_the_editor(tmp_path: Path, monkeypatch: pytest.Monkey
     found = {name: is_small_text(str(tmp_path / name)) for name in ("a.txt", "packed", "c.csv", "*.txt", "gone.txt")}
     assert found == {"a.txt": True, "packed": False, "c.csv": False, "*.txt": False, "gone.txt": True}
     assert not is_small_text(str(tmp_path))
-    monkeypatch.setattr(corpus_opening, "LARGEST_EDITED", 10)
+    monkeypatch.setattr(document, "LARGEST_EDITED", 10)
     assert not is_small_text(str(tmp_path / "a.txt"))
 
 

@@ -1,6 +1,6 @@
 """The corpus as a list of files: their table for Qt's views, and the edits of the list, each of them one undo command.
 
-Colors are up to the view; `corpus_opening` finds the files of a folder and what is in them.
+Colors are up to the view; `document` finds the files of a folder and what is in them.
 """
 
 from __future__ import annotations

@@ -19,8 +19,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileState
-from wordpiece_studio.session.corpus_opening import Reading
-from wordpiece_studio.session.document import read_text_file
+from wordpiece_studio.session.document import Reading, read_text_file
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.samples import (
     document_project,

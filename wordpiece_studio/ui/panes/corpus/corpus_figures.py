@@ -41,7 +41,7 @@ from wordpiece_studio.ui.widgets.plain import BuddyLabel, WholeLabel, plain_labe
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QPaintEvent, QResizeEvent, QWheelEvent
+    from PySide6.QtGui import QPaintEvent, QWheelEvent
 
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.session.corpus_counting import CorpusCounting
@@ -286,7 +286,7 @@ class CorpusFiguresView(QWidget):
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
             explain(_ENTRIES[name], *self._rows[-1])
-        self._summary_label = plain_label("", self, role="caption", wrap=True)
+        self._summary_label = WholeLabel(self, role="caption")
         self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._summary_label.hide()
         self._grid.addWidget(self._summary_label, 0, 0, 1, 2)
@@ -379,20 +379,8 @@ class CorpusFiguresView(QWidget):
         """Return the text shown for ``"lines"``, ``"words"``, ``"distinct"``, ``"symbols"`` or ``"alphabet"``."""
         return self._values[name].text()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit_summary()
-
     def _show_summary(self) -> None:
-        set_plain_text(self._summary_label, self._summary())
-        self._fit_summary()
-
-    def _fit_summary(self) -> None:
-        """Keep the whole paragraph visible: otherwise a wrapped label may become lower than its text."""
-        margins = self._grid.contentsMargins()
-        width = self.width() - margins.left() - margins.right()
-        self._summary_label.setMinimumHeight(0)  # the old minimum would count as needed
-        self._summary_label.setMinimumHeight(max(self._summary_label.heightForWidth(width), 0))
+        self._summary_label.show_text(self._summary())
 
     def set_dense(self, dense: bool) -> None:
         """Show the numbers in one paragraph, which saves height, or one below the other."""

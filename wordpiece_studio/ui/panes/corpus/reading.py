@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.corpus.count_tables import HEADER, as_typed_counts, is_typed_counts
 from wordpiece_studio.corpus.decoding import BINARY_ADVICE, UNDECODABLE_ADVICE
-from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import Reading
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.explained import explain
