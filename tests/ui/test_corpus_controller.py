@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 
-from wordpiece_studio.session.corpus_opening import Reading
+from wordpiece_studio.session.document import Reading
 from wordpiece_studio.storage.project.project_file import open_project
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 

@@ -156,7 +156,7 @@ def test_a_column_that_is_not_offered_is_typed(studio: Studio, tmp_path: Path) -
 
 def test_a_parquet_file_is_never_offered_as_text(studio: Studio) -> None:
     from wordpiece_studio.corpus.files import CorpusFile
-    from wordpiece_studio.session.file_rows import FileRow
+    from wordpiece_studio.session.corpus_files import FileRow
 
     form = studio.window.corpus_pane.files_view.form
     form.show_files([FileRow(CorpusFile("1.parquet", "parquet")), FileRow(CorpusFile("2.txt"))])

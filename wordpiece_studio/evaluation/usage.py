@@ -179,7 +179,6 @@ class UsageTally:
         self._whole += int(part.weights[is_one & ~is_unknown].sum())
 
     def usage(self) -> Usage:
-        """Return the counted figures."""
         unknown = self._unknown_words, self._unknown_occurrences
         return Usage(self._frequencies, self._word_counts, *unknown, self._whole, self._words, self._tokens)
 
@@ -195,7 +194,6 @@ def _plain_part(tokenizer: Encoder, words: Sequence[str], weights: NDArray[np.in
 
 
 def encoded_words(word_ids: Iterable[Sequence[int]], words: Sequence[str], weights: NDArray[np.int64]) -> EncodedWords:
-    """Return words whose ids are known."""
     ids: list[int] = []
     ends: list[int] = []
     for found in word_ids:
@@ -393,7 +391,6 @@ class WordTexts:
         self._first_characters = first
 
     def count(self, text: str, begins: bool | None) -> int:
-        """Return how many words contain `text`."""
         found = 0
         word, _ = self._next(text, begins, 0)
         while word != _NONE:

@@ -23,7 +23,6 @@ import numpy as np
 from wordpiece_studio.corpus.count_tables import guarded, unguarded
 from wordpiece_studio.corpus.files import regular_file_status
 from wordpiece_studio.corpus.parquet import load_pyarrow
-from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.manifest import with_side_manifest
 from wordpiece_studio.system.arrays import slices
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder

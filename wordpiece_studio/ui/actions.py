@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from wordpiece_studio.ui.panes.corpus.samples import SampleCorpus
+    from wordpiece_studio.session.samples import SampleCorpus
     from wordpiece_studio.ui.widgets.theme import Theme
 
     MenuEntry = QAction | QMenu | str | None | tuple[str, list["MenuEntry"]]

@@ -14,11 +14,10 @@ from tests.session.recovery.fakes import FakeState
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session import recoverable_work, recovery_keeper, recovery_store
-from wordpiece_studio.session.document import Document
-from wordpiece_studio.session.file_rows import FileRow
+from wordpiece_studio.session.corpus_files import FileRow
+from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore, text_after
-from wordpiece_studio.session.text_file import TextFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,7 +1,8 @@
-"""The documents that the program began with, each as a project: its corpus, settings, runs, notes and text.
+"""The samples that come with the program: corpora, each with settings that suit it, and whole documents.
 
-They are the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a
-note at the step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
+The documents are what the program began with, each as a project: its corpus, settings, runs, notes and text. They are
+the Hugging Face course's chapter on WordPiece and what others made of it. Where a document miscalculates, a note at the
+step says so and has the fractions. `tests/test_documents.py` reproduces all that they print.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import Objective
+
 
 TEXT = "This is the Hugging Face course!"
 ARTICLE = "low lower newest widest"
@@ -239,7 +242,6 @@ _DOCUMENTS: dict[str, Callable[[], _Document]] = {
 
 
 def document_titles() -> dict[str, str]:
-    """Return the title of each document by its name."""
     return {
         "spanish-course": _tr("Spanish course: hug, pug, pun, bun, hugs"),
         "english-notebook": _tr("English notebook: one class, and the library’s trainer"),
@@ -301,6 +303,82 @@ def _counted(text: str, normalizer: str, pre_tokenizer: str) -> WordCounts:
     from wordpiece_studio.corpus.counting.counting import count_texts  # otherwise only children of the window count
 
     return count_texts([text], normalizer, pre_tokenizer)
+
+
+START_SAMPLE = "course-en.txt"
+_SEARCHED = 2000  # characters
+_LONGEST_SENTENCE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCorpus:
+    """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
+
+    Attributes
+    ----------
+    name
+        The name of its file, or of the document.
+    title
+        Its name in the menu.
+    sentence
+        A text to tokenize with the vocabulary learned from it; empty if there is none.
+    size
+        The vocabulary size to train to; 0 trains as far as possible.
+    objective
+        The course's, whose formula the samples teach.
+    normalizer, pre_tokenizer
+        The names of its normalizer and pre-tokenizer.
+    step
+        The step shown when it is trained; None is the last one.
+    """
+
+    name: str
+    title: str
+    sentence: str = ""
+    size: int = 0
+    objective: Objective = "score"
+    normalizer: str = "bert-cased"
+    pre_tokenizer: str = "bert"
+    step: int | None = None
+
+
+def samples() -> list[SampleCorpus]:
+    """Return every sample, the one shown at startup first, the documents last."""
+    names = sorted(path.name for path in resource_path("samples").glob("*.txt"))
+    names.sort(key=lambda name: name != START_SAMPLE)  # stable: the others stay in order
+    documents = [SampleCorpus(name, title) for name, title in document_titles().items()]
+    return [*map(sample, names), *documents]
+
+
+def sample(name: str) -> SampleCorpus:
+    """Return the sample in the file `name`."""
+    known = {
+        # 70 tokens, as in the Hugging Face course, where the "!" of this example is unknown.
+        "course-en.txt": (_tr("English: the Hugging Face course"), "This is the Hugging Face course!", 70),
+        "hug.txt": ("hug, pug, pun, bun, hugs", "hugs pug puns mug", 0),
+        "spanish.txt": (_tr("Spanish: the storks"), "La niña contaba los niños.", 110),
+        "chinese.txt": (_tr("Chinese: the river in spring"), "春天的小鱼在河边唱歌。", 90),
+        "korean.txt": (_tr("Korean: the grandmother’s stories"), "할머니는 꽃에 물을 주셨다.", 110),
+    }
+    title, sentence, size = known.get(name, (name.removesuffix(".txt").replace("-", " "), "", 0))
+    # BERT makes every Chinese character a word, which leaves no pair to learn.
+    normalizer = "bert-cased:keep-chinese" if name == "chinese.txt" else "bert-cased"
+    step = 1 if name == "hug.txt" else None  # small enough to be followed from its first merge
+    return SampleCorpus(name, title, sentence, size, normalizer=normalizer, step=step)
+
+
+def first_sentence(text: str) -> str:
+    """Return a short sentence from the beginning of `text` to try out, from a line of several words if there is one.
+
+    >>> first_sentence("Four words are here.")
+    'Four words are here.'
+    """
+    lines = [line.strip() for line in text[:_SEARCHED].splitlines() if line.strip()]
+    line = next((line for line in lines if len(line.split()) > 3), lines[0] if lines else "")
+    if len(line) <= _LONGEST_SENTENCE:
+        return line
+    cut = line[:_LONGEST_SENTENCE]
+    return cut.rpartition(" ")[0] or cut
 
 
 def _tr(text: str) -> str:
