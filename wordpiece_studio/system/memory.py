@@ -43,6 +43,7 @@ def memory_of(process: int) -> int | None:
 
     On Windows also what is paged out: what grows without end soon is.
 
+    >>> import os
     >>> memory_of(os.getpid()) != 0
     True
     """
