@@ -138,10 +138,6 @@ def number_of_kernels(package: KernelPackage) -> int:
     return len(_kernels_of(package))
 
 
-def _modules_of(package: KernelPackage) -> list[Path]:
-    return sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py"))
-
-
 def _kernels_of(package: KernelPackage) -> list[Kernel]:
     """Return the kernels of a package, each after those that it calls."""
     from wordpiece_studio.compiled.kernels import Kernel
@@ -155,7 +151,7 @@ def _kernels_of(package: KernelPackage) -> list[Kernel]:
                 add(each)
         found[kernel] = None
 
-    for path in _modules_of(package):
+    for path in sorted(Path(__file__).parents[1].joinpath(package, "kernels").glob("*.py")):
         if path.stem != "__init__":
             module = importlib.import_module(f"wordpiece_studio.{package}.kernels.{path.stem}")
             for value in list(vars(module).values()):

@@ -322,18 +322,16 @@ def read_typed_counts(
     text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
 ) -> WordCounts:
     """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up."""
-    lines = iter(_LINE_END.split(text)[1:])
     total: dict[str, int] = {}
     skipped = 0
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        if should_stop():
+    for number, line in enumerate(_LINE_END.split(text)[1:]):
+        if number % _LINES_AT_ONCE == 0 and should_stop():
             raise CountingStopped
-        for line in some:
-            entry = entry_of(line)
-            if entry is not None:
-                total[entry[0]] = total.get(entry[0], 0) + entry[1]
-            elif line.strip():
-                skipped += 1
+        entry = entry_of(line)
+        if entry is not None:
+            total[entry[0]] = total.get(entry[0], 0) + entry[1]
+        elif line.strip():
+            skipped += 1
     statistics = CorpusStatistics(
         lines=text.count("\n") + (not text.endswith("\n")),
         characters=len(text),

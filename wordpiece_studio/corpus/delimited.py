@@ -122,44 +122,32 @@ class DelimitedRows:
     def _wrong_width(self, cells: Sequence[str], line: int, byte: int) -> StudioError | None:
         if not cells or self._width in (None, len(cells)):
             return None
-        return StudioError(
-            "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row",
-            SKIP_ADVICE,
-            path=self._name,
-            line=line,
-            byte=byte,
-            n=len(cells),
-            expected=self._width,
-        )
+        what = "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row"
+        return self._error(what, line, byte, n=len(cells), expected=self._width)
+
+    def _error(self, what: str, line: int, byte: int, advice: str = SKIP_ADVICE, **values: object) -> StudioError:
+        return StudioError(what, advice, path=self._name, line=line, byte=byte, **values)
 
     def _fault(self, error: csv.Error, line: int, byte: int, delimiter: str) -> StudioError:
         row = "".join(self._lines.row)
         opened = _open_quote(row, delimiter)
         if opened is None and "new-line character" in str(error):
-            return StudioError(
+            return self._error(
                 "{path}, line {line}, byte {byte}: there is a CR without an LF after it; lines must end with LF or "
                 "CR LF, and cells with line ends need quotes",
-                SKIP_ADVICE,
-                path=self._name,
-                line=line,
-                byte=byte,
+                line,
+                byte,
             )
         if opened is None:
-            return StudioError(
-                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})",
-                SKIP_ADVICE,
-                path=self._name,
-                line=line,
-                byte=byte,
-                reason=error,
+            return self._error(
+                "{path}, line {line}, byte {byte}: the row cannot be read ({reason})", line, byte, reason=error
             )
         before = row[:opened]
-        return StudioError(
+        return self._error(
             "{path}, line {line}, byte {byte}: the quote that opens here is not closed correctly ({reason})",
+            line + before.count("\n"),
+            byte + len(before.encode(self.encoding, "replace")),
             QUOTE_ADVICE,
-            path=self._name,
-            line=line + before.count("\n"),
-            byte=byte + len(before.encode(self.encoding, "replace")),
             reason=error,
         )
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
 _VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "updated", "md5Hash")
 _BUFFER_BYTES = 1 << 20
@@ -25,37 +26,36 @@ def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
 
     If that `is_known` from a listing of the folder, the file is not asked for again.
     """
-    info: dict[str, Any] = _attempt(url, lambda: _checked_info(url, is_known=is_known))
-    return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
+    with _told(url):
+        system, path = _system_of(url)
+        if not is_known:
+            system.invalidate_cache()
+        info = dict(system.info(path))
+        if info.get("type") == "directory":
+            raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
+        return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
 
 
 def open_url(url: str) -> BinaryIO:
     """Return the bytes of a file, readable from any position."""
-
-    def opened() -> Any:
+    with _as_os_errors():
         system, path = _system_of(url)
-        return system.open(path, "rb")
-
-    return cast("BinaryIO", io.BufferedReader(_RawFile(_as_os_error(opened)), _BUFFER_BYTES))
+        return cast("BinaryIO", io.BufferedReader(_RawFile(system.open(path, "rb")), _BUFFER_BYTES))
 
 
 def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
     """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out."""
-    found: tuple[Literal["file", "folder", "pattern"], list[str]] = _attempt(url, lambda: _files_at(url))
-    return found
+    with _told(url):
+        from fsspec.utils import get_protocol
 
-
-def _files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
-    from fsspec.utils import get_protocol
-
-    system, path = _system_of(url)
-    if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
-        names = [name for name in system.glob(path) if not system.isdir(name)]
-        return "pattern", [str(system.unstrip_protocol(name)) for name in names]
-    if system.info(path).get("type") == "directory":
-        names = [name for name in system.find(path) if not _is_hidden(name, path)]
-        return "folder", [str(system.unstrip_protocol(name)) for name in names]
-    return "file", [url]
+        system, path = _system_of(url)
+        if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
+            names = [name for name in system.glob(path) if not system.isdir(name)]
+            return "pattern", [str(system.unstrip_protocol(name)) for name in names]
+        if system.info(path).get("type") == "directory":
+            names = [name for name in system.find(path) if not _is_hidden(name, path)]
+            return "folder", [str(system.unstrip_protocol(name)) for name in names]
+        return "file", [url]
 
 
 def _is_hidden(name: str, folder: str) -> bool:
@@ -67,16 +67,6 @@ def _system_of(url: str) -> tuple[Any, str]:
 
     system, path = url_to_fs(url)
     return system, str(path)
-
-
-def _checked_info(url: str, *, is_known: bool) -> dict[str, Any]:
-    system, path = _system_of(url)
-    if not is_known:
-        system.invalidate_cache()
-    info = dict(system.info(path))
-    if info.get("type") == "directory":
-        raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
-    return info
 
 
 class _RawFile(io.RawIOBase):
@@ -92,12 +82,14 @@ class _RawFile(io.RawIOBase):
         return bool(self._file.seekable())
 
     def readinto(self, buffer: Any) -> int:
-        data = _as_os_error(lambda: self._file.read(len(buffer)))
+        with _as_os_errors():
+            data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return int(_as_os_error(lambda: self._file.seek(offset, whence)))
+        with _as_os_errors():
+            return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
         return int(self._file.tell())
@@ -108,20 +100,22 @@ class _RawFile(io.RawIOBase):
         super().close()
 
 
-def _as_os_error(call: Callable[[], Any]) -> Any:
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
     try:
-        return call()
+        yield
     except (OSError, StudioError):
         raise
     except Exception as error:
         raise OSError(str(error) or type(error).__name__) from error
 
 
-def _attempt(url: str, call: Callable[[], Any]) -> Any:
-    """Return the result of a call, or raise the error that the user is shown instead."""
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Raise the error that the user is shown instead of another."""
     shown = printable(url)
     try:
-        return call()
+        yield
     except StudioError:
         raise
     except FileNotFoundError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from functools import partial
 from itertools import chain, islice
 from operator import methodcaller
@@ -175,14 +176,9 @@ def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[Co
 
 
 def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
-    text = "".join(words)
-    try:
-        text.encode()
-        is_clean = not any(character in text for character in forbidden)
-    except UnicodeEncodeError:
-        is_clean = False
-    if not is_clean:
-        faulty = [word for word in words if _cannot_stand(word, forbidden)]
+    pattern = re.compile(f"[\ud800-\udfff{forbidden}]")
+    if pattern.search("".join(words)):
+        faulty = [word for word in words if pattern.search(word)]
         raise StudioError(
             "{n} of the words cannot be written to {path}: {list}",
             "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
@@ -190,10 +186,6 @@ def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
             path=name,
             list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
         )
-
-
-def _cannot_stand(word: str, forbidden: str) -> bool:
-    return any(character in forbidden or "\ud800" <= character <= "\udfff" for character in word)
 
 
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:

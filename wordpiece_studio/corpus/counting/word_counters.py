@@ -70,7 +70,14 @@ class WordCounter(ABC):
         Words of more characters than this are left out.
     check_stop
         Called now and then; raises if the count should stop.
+
+    Attributes
+    ----------
+    numbers
+        The words met so far, and their numbers.
     """
+
+    numbers: WordNumbers
 
     def __init__(self, pipeline: Pipeline, longest: int, check_stop: Callable[[], None]) -> None:
         self._pipeline = pipeline
@@ -81,11 +88,6 @@ class WordCounter(ABC):
         self._skipped: list[SkippedWord] = []
         self._skipped_words = 0
         self._spelled_out: Counter[str] = Counter()
-
-    @property
-    @abstractmethod
-    def numbers(self) -> WordNumbers:
-        """The words met so far, and their numbers."""
 
     @abstractmethod
     def add(self, piece: TextPiece) -> None:
@@ -150,13 +152,8 @@ class PlainCounter(WordCounter):
         # The word numbers of stretches that were split before; lines hardly ever recur.
         self._cut: dict[str, list[int]] = {}
         self._cut_characters = 0
-        self._numbers = PlainWordNumbers()
+        self.numbers: PlainWordNumbers = PlainWordNumbers()
         self._tallied: dict[int, int] = {}
-
-    @property
-    def numbers(self) -> PlainWordNumbers:
-        """The words met so far, and their numbers."""
-        return self._numbers
 
     def add(self, piece: TextPiece) -> None:
         """Count the stretches of a piece."""
@@ -204,8 +201,9 @@ class PlainCounter(WordCounter):
                     self._skipped_words += count * sum(len(word) > self._longest for word in words)
                     self._count((word for word in words if len(word) <= self._longest), count)
                     continue
-                numbers = list(map(self._numbers.number, words))
-                self._remember(stretch, numbers)
+                numbers = list(map(self.numbers.number, words))
+                if self._pipeline.is_local:
+                    self._remember(stretch, numbers)
             for word_number in numbers:
                 self._tallied[word_number] = self._tallied.get(word_number, 0) + count
         self._pieces.clear()
@@ -221,8 +219,6 @@ class PlainCounter(WordCounter):
         return error
 
     def _remember(self, stretch: str, numbers: list[int]) -> None:
-        if not self._pipeline.is_local:
-            return
         if self._cut_characters > self._most_characters:
             self._cut.clear()
             self._cut_characters = 0
@@ -231,7 +227,7 @@ class PlainCounter(WordCounter):
 
     def _count(self, words: Iterable[str], count: int = 1) -> None:
         for word in words:
-            number = self._numbers.number(word)
+            number = self.numbers.number(word)
             self._tallied[number] = self._tallied.get(number, 0) + count
 
     def _add_with_long_ones(self, stretches: list[str], piece: TextPiece) -> None:
@@ -243,19 +239,15 @@ class PlainCounter(WordCounter):
                 self._note_piece(piece)
             else:
                 self._cut_stretches()
-                self._add_long_one(stretch, piece, start)
+                try:
+                    for word in self._pipeline.iterate(stretch):
+                        if len(word) <= self._longest:
+                            self._count((word,))
+                        else:
+                            self._skip(len(word), piece, start)
+                except PatternOverrunError as error:
+                    raise error.in_line(piece.locate(start)[0], piece.source) from None
             start += len(stretch) + 1
-
-    def _add_long_one(self, stretch: str, piece: TextPiece, start: int) -> None:
-        """Count a stretch that begins at the character `start` of a piece."""
-        try:
-            for word in self._pipeline.iterate(stretch):
-                if len(word) <= self._longest:
-                    self._count((word,))
-                else:
-                    self._skip(len(word), piece, start)
-        except PatternOverrunError as error:
-            raise error.in_line(piece.locate(start)[0], piece.source) from None
 
     def _note_piece(self, piece: TextPiece) -> None:
         if not self._pipeline.is_local and (not self._pieces or self._pieces[-1] is not piece):

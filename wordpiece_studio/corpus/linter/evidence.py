@@ -152,23 +152,13 @@ def _size_of(file: CorpusFile) -> int:
         return 0
 
 
+@dataclass
 class Evidence:
-    """A sample and word counts, with what several checks need from them.
+    """A sample and the word counts of the whole corpus from a pipeline, with what several checks need from them."""
 
-    Parameters
-    ----------
-    sample
-        The part of the raw text that is examined.
-    counts
-        The words of the whole corpus, from the same pipeline.
-    pipeline
-        The chosen normalizer and pre-tokenizer.
-    """
-
-    def __init__(self, sample: CorpusSample, counts: WordCounts, pipeline: Pipeline) -> None:
-        self.sample = sample
-        self.counts = counts
-        self.pipeline = pipeline
+    sample: CorpusSample
+    counts: WordCounts
+    pipeline: Pipeline
 
     @cached_property
     def stretches(self) -> Counter[str]:
@@ -247,8 +237,3 @@ def _measured(parts: list[TextPart], is_whole: bool, files: tuple[CorpusFile, ..
     longest = max((end - start for part in parts for start, end in _lines_of(part.text)), default=0)
     characters = sum(len(part.text) for part in parts)
     return CorpusSample(tuple(parts), is_whole, False, longest, characters, files)
-
-
-def largest_first(counter: Counter[str]) -> list[str]:
-    """Return the keys by descending count, ties in order of first appearance."""
-    return [key for key, _ in counter.most_common()]
