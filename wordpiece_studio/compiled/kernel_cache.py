@@ -46,9 +46,7 @@ _report: Callable[[KernelPackage, int, int], object] | None = None
 
 
 def cache_folder(package: KernelPackage) -> Path:
-    """Return the folder of a package's compiled kernels.
-
-    It differs for other kernel sources, another Python and another numba.
+    """Return the folder of a package's compiled kernels: another for other sources, another Python or another numba.
 
     It is in the user's cache, or, if nothing can be kept there, in a folder of the user's own in the temporary folder.
     """

@@ -95,18 +95,8 @@ class LineFault(NamedTuple):
 class TableReader:
     """Reads one table of words and counts, once.
 
-    Attributes
-    ----------
-    name
-        Its name in messages.
-    encoding
-        The file's encoding, once it has been read.
-    rows
-        How many words there have been so far.
-    width
-        How many columns it has, once it has been read.
-    replaced, skipped
-        How many places were replaced, and how many lines or rows left out, according to the file's `errors`.
+    Afterwards it says what it read: `rows` are words, `replaced` and `skipped` are places and lines, according to the
+    file's `errors`.
     """
 
     def __init__(self, file: CorpusFile) -> None:

@@ -594,15 +594,7 @@ class CountingProgress:
 
 
 class ProgressMeter:
-    """Reports the progress of a count to a caller, now and then.
-
-    Parameters
-    ----------
-    report
-        Receives the progress; None for no reports.
-    bytes_total, files_total
-        How much there is.
-    """
+    """Reports the progress of a count to a caller, if there is one, now and then."""
 
     def __init__(self, report: Callable[[CountingProgress], None] | None, bytes_total: int, files_total: int) -> None:
         self._report = report

@@ -46,18 +46,8 @@ class Row(NamedTuple):
 class DelimitedRows:
     """The rows of a csv or tsv file, including the header.
 
-    Parameters
-    ----------
-    name
-        The file's name in messages.
-    pieces
-        The text.
-    delimiter
-        Separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
-    errors
-        ``"skip-line"`` leaves faulty rows out and counts them; otherwise they are errors.
-    takes_quotes_as_they_stand
-        Whether a line with invalid quoting is split at its delimiters only.
+    Without a delimiter, that of `_DELIMITERS` is taken that fits the first rows best. With ``"skip-line"`` faulty rows
+    are left out and counted. A line with invalid quoting may be taken as it stands: split at its delimiters only.
     """
 
     def __init__(
@@ -276,18 +266,8 @@ def delimited_texts(
     """Yield the texts in one column of a csv or tsv file, each followed by a line end, in pieces of bounded size.
 
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
-    the column with that number, from 1, and the first row is an ordinary one.
-
-    Parameters
-    ----------
-    pieces
-        The file's content.
-    name
-        Its name in messages.
-    column
-        The column to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
+    the column with that number, from 1, and the first row is an ordinary one. Without a column, it is the only one with
+    text or one with a usual name. With ``"skip-line"`` faulty rows are left out and counted.
     """
     reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
     rows = iter(reader)

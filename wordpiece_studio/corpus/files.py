@@ -121,18 +121,9 @@ class CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class CorpusReference:
-    """A file of the corpus as it was when last read.
+    """A file of the corpus as it was when last read; a size or time of -1 and an empty digest are unknown.
 
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        In bytes; -1 if unknown.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970; -1 if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; empty if not computed.
+    The time of the last change is in nanoseconds since 1970; the digest, of all its bytes, is in hexadecimal.
     """
 
     file: CorpusFile
@@ -187,19 +178,7 @@ def _exists(path: str) -> bool:
 
 
 class FileOnDisk:
-    """A regular file, or one behind a URL.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    name
-        Its name in messages.
-    size
-        Its size in bytes when this was created.
-    bytes_read
-        How many of its bytes have been read so far.
-    """
+    """A regular file, or one behind a URL, with its size when this was created; `name` is its name in messages."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -227,13 +206,8 @@ class TextOnDisk(FileOnDisk):
 
     Parameters
     ----------
-    path
-        Where it is.
-    encoding
-        Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
-    errors
-        What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
-        ``"replace"`` replaces them by U+FFFD, ``"skip-line"`` leaves the line out.
+    encoding, errors
+        As in `CorpusFile`.
     splits_at_blanks
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses

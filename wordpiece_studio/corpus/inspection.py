@@ -56,14 +56,6 @@ class FileDescription:
 
     Attributes
     ----------
-    path, name
-        Where it is, and its name as shown to the user.
-    size
-        Its size on disk in bytes.
-    kind
-        The kind that its suffix indicates, or text.
-    compression
-        How it is compressed; None if it is not.
     encoding, how
         Its encoding, and how that is known; None if none fits, and for parquet.
     columns
@@ -153,18 +145,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of a file's text.
+    """A part of a file's text; for a file of rows, the texts of its rows.
 
-    Attributes
-    ----------
-    text
-        The text, about as much as requested; for a file of rows, the texts of its rows.
-    first_line
-        The number of its first line in the file, from 1; None if that would take long to find out.
-    start, end
-        Where it begins and ends: bytes of the content, from 0, or rows of a parquet file.
-    total
-        Where the content ends; for a compressed file that was not read to its end, an estimate.
+    `first_line` is the number of its first line in the file, from 1; None if that would take long to find out. `start`
+    and `end` are bytes of the content, from 0, or rows of a parquet file; `total` is where the content ends, for a
+    compressed file that was not read to its end an estimate.
     """
 
     text: str
@@ -177,15 +162,8 @@ class Preview:
 def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
     """Return the text of a file from the line that contains the byte `at`; of a parquet file, from the row `at`.
 
-    Parameters
-    ----------
-    file
-        The file, and how it is read; its `errors` are ignored.
-    at
-        A byte of the content, from 0; past the end, the last line is shown. In a compressed file only the first
-        `SEARCHED_BYTES` can be shown.
-    size
-        About how many bytes to show.
+    The byte is one of the content, from 0; past the end, the last line is shown. In a compressed file only the first
+    `SEARCHED_BYTES` can be shown. About `size` bytes are shown; the file's `errors` are ignored.
     """
     check_agreed(file)
     if file.kind == "parquet":

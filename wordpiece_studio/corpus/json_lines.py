@@ -43,14 +43,8 @@ _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 class JsonLines:
     """Finds the texts in one field of the objects in a jsonl file or stream.
 
-    Attributes
-    ----------
-    name
-        The file's name in messages.
-    column
-        The field to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
+    Without a column, it is the only one with text or one with a usual name. With ``"skip-line"`` faulty rows are left
+    out and counted.
     """
 
     name: str

@@ -56,15 +56,8 @@ _ONE = (str, bytes, os.PathLike, CorpusFile)
 class Listing:
     """The files of a corpus in order, and what was decided about them without being requested.
 
-    Attributes
-    ----------
-    files
-        The files.
-    guessed_tables
-        The names of those that are read as words with their counts because they look like that.
-    left_out_files, left_out_example
-        How many files in folders are not included because their suffixes are not those of texts, and the name of the
-        first. Hidden files are not counted.
+    `guessed_tables` names those that are read as words with their counts because they look like that. The files in
+    folders that were left out have suffixes that are not those of texts; hidden ones are not counted.
     """
 
     files: tuple[CorpusFile, ...]
@@ -268,12 +261,7 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
 def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | ParquetTexts:
     """Return a reader of a file, which is opened when its text is requested.
 
-    Parameters
-    ----------
-    file
-        The file, and how it is read.
-    splits_at_blanks
-        Whether a piece may end at a blank instead, if there is no line end for a long stretch.
+    A piece may end at a blank instead, if there is no line end for a long stretch.
     """
     check_agreed(file)
     if file.kind == "parquet":

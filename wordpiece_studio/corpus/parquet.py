@@ -32,16 +32,8 @@ _DAMAGED_ADVICE = "Get a new copy; the file is damaged or incomplete."
 class ParquetTexts(FileOnDisk):
     """The texts in one column of a parquet file, to be read once.
 
-    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0.
-
-    Parameters
-    ----------
-    path
-        Where it is.
-    column
-        The column to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out rows without a text and counts them; otherwise they are errors.
+    Instead of lines and bytes, as in other sources, its pieces have row numbers, from 1, and 0. Without a column, it is
+    the only one with text or one with a usual name. With ``"skip-line"`` rows without a text are left out and counted.
     """
 
     def __init__(self, path: str | os.PathLike[str], column: str | None, errors: ErrorHandling) -> None:

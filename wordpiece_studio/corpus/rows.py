@@ -35,14 +35,8 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 class RowCollector:
     """Joins the texts of some rows into one piece.
 
-    Attributes
-    ----------
-    name, encoding
-        As in `TextPiece`.
-    errors
-        What to do about a row with a lone surrogate or a NUL character in its text.
-    has_lines
-        Whether rows have lines and bytes; otherwise they only have numbers.
+    `errors` says what to do about a row with a lone surrogate or a NUL character in its text. Without lines, rows only
+    have numbers.
     """
 
     name: str

@@ -256,17 +256,7 @@ def _stretches(files: Sequence[CorpusFile], sizes: Sequence[int], threads: int) 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The first error in a stretch of a corpus.
-
-    Attributes
-    ----------
-    error
-        It counts the line in the stretch.
-    file
-        The number of its file, from 0.
-    has_lines_before
-        Whether the file has lines before the stretch.
-    """
+    """The first error in a stretch of a corpus, in which its line is counted, and the number of its file."""
 
     error: StudioError
     file: int

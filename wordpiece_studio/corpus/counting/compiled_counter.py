@@ -41,18 +41,8 @@ _SPECIAL_TOKENS = re.compile(b"|".join(re.escape(token.encode()) for token in BE
 class CompiledCounter(WordCounter):
     """Counts distinct chunks, and splits each once; for local pipelines.
 
-    Parameters
-    ----------
-    pipeline, longest, check_stop
-        As for `WordCounter`.
-    block_bytes
-        About how many bytes of pieces are scanned at once.
-    most_chunk_bytes
-        When the distinct chunks take more than this they are forgotten: in text without blanks hardly any chunk recurs.
-    bytes_to_come
-        About how much text there will be; the tables have room for that much from the start.
-    numbers
-        The words and their numbers, if others use them too.
+    The tables have room for `bytes_to_come` from the start. When the distinct chunks take more than `most_chunk_bytes`
+    they are forgotten: in text without blanks hardly any chunk recurs. Other counters may use the same `numbers`.
     """
 
     def __init__(

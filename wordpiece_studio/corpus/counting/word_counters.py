@@ -38,18 +38,10 @@ def are_kernels_worth_it(size: int) -> bool:
 
 
 class Tally(NamedTuple):
-    """What was counted in a stretch of text.
+    """The words of a stretch of text in order of first appearance, by their numbers, and how often each occurs.
 
-    Attributes
-    ----------
-    numbers : numpy.ndarray
-        The distinct words in order of first appearance, by their numbers: int32, shape ``(n_words,)``.
-    counts : numpy.ndarray
-        How often each occurs: int64, shape ``(n_words,)``.
-    skipped, skipped_words
-        The first words that were left out because they are too long, and how many were left out.
-    spelled_out
-        How often each of BERT's special tokens is spelled out.
+    Both have the shape ``(n_words,)``. `skipped` are the first of the words that were left out because they are too
+    long; `spelled_out` says how often each of BERT's special tokens is spelled out.
     """
 
     numbers: NDArray[np.int32]
@@ -60,21 +52,9 @@ class Tally(NamedTuple):
 
 
 class WordCounter(ABC):
-    """Counts the words of pieces of text, part by part.
+    """Counts the words of pieces of text, part by part; those of more than `longest` characters are left out.
 
-    Parameters
-    ----------
-    pipeline
-        What turns the text into words.
-    longest
-        Words of more characters than this are left out.
-    check_stop
-        Called now and then; raises if the count should stop.
-
-    Attributes
-    ----------
-    numbers
-        The words met so far, and their numbers.
+    `check_stop` is called now and then; it raises if the count should stop. `numbers` are the words met so far.
     """
 
     numbers: WordNumbers
@@ -128,12 +108,7 @@ class WordCounter(ABC):
 class PlainCounter(WordCounter):
     """Counts the stretches between blanks first, or the lines if the pipeline looks across blanks.
 
-    Parameters
-    ----------
-    pipeline, longest, check_stop
-        As for `WordCounter`.
-    most_characters
-        When the distinct stretches have more characters than this they are split and forgotten.
+    When the distinct stretches have more than `most_characters` they are split and forgotten.
     """
 
     def __init__(

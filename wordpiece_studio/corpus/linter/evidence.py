@@ -40,20 +40,10 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class CorpusSample:
-    """The part of the raw text that is examined.
+    """The part of the raw text that is examined: stretches that begin and end where words do.
 
-    Attributes
-    ----------
-    parts
-        Stretches that begin and end where words do.
-    is_whole
-        Whether that is the whole text.
-    is_editable
-        Whether the text can be changed, because it is not read from files.
-    longest_line, characters
-        The lengths of the longest line and of all the text it is part of.
-    files
-        The files that the parts are from, which say how each is read.
+    It is editable unless it is read from files, which say how each is read. `longest_line` is the length of the longest
+    line of all the text, which has this many `characters`.
     """
 
     parts: tuple[TextPart, ...]
