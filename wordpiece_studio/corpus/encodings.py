@@ -140,7 +140,8 @@ def _utf_16(sample: bytes) -> str | None:
     blanks = {"utf-16-le": 0, "utf-16-be": 0}
     for blank in "\n ":
         for encoding in blanks:
-            blanks[encoding] += _count_aligned(sample, blank.encode(encoding))
+            places = re.finditer(re.escape(blank.encode(encoding)), sample)
+            blanks[encoding] += sum(place.start() % 2 == 0 for place in places)
     encoding = max(blanks, key=blanks.__getitem__)
     if blanks[encoding] <= 4 * min(blanks.values()):
         return None
@@ -153,10 +154,6 @@ def _utf_16(sample: bytes) -> str | None:
         strange -= sum(map(text.count, "\t\n\r"))
         return encoding if strange * 100 <= len(text) else None
     return None
-
-
-def _count_aligned(data: bytes, pair: bytes) -> int:
-    return sum(match.start() % 2 == 0 for match in re.finditer(re.escape(pair), data))
 
 
 def _best_match(words: Sequence[bytes]) -> str | None:

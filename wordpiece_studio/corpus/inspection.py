@@ -97,22 +97,16 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
     compression, sample = sample_of(file)
     head = sample[0]
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
+    found = FileDescription(file.path, file.name, file.size, kind)
     if kind == "parquet":
         columns, column = _columns_of_parquet(file.path)
-        return FileDescription(file.path, file.name, file.size, kind, None, None, None, columns, column)
-    guess = encoding_of(sample)
-    columns, column = _columns_of(kind, head, guess)
-    return FileDescription(
-        file.path,
-        file.name,
-        file.size,
-        kind,
-        compression,
-        guess.name if guess else None,
-        guess.how if guess else None,
-        columns,
-        column,
-    )
+    else:
+        guess = encoding_of(sample)
+        columns, column = _columns_of(kind, head, guess)
+        found = replace(found, compression=compression)
+        if guess is not None:
+            found = replace(found, encoding=guess.name, how=guess.how)
+    return replace(found, columns=columns, column=column)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
@@ -263,7 +257,7 @@ def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
     first = max(min(at, total - 1), 0)
     shown: list[str] = []
     end = first
-    for piece in texts.rows_from(first):
+    for piece, _, _ in texts.pieces_from(first):
         rows = piece.rows
         starts = [*rows.starts, len(piece.text)] if rows else []
         for number, row in enumerate(rows.lines if rows else ()):

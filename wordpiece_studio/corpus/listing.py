@@ -23,12 +23,12 @@ from wordpiece_studio.corpus.files import (
     TextOnDisk,
     TextStream,
     check_agreed,
+    files_at,
     is_url,
     kind_of_name,
     regular_file_status,
     unreadable,
 )
-from wordpiece_studio.corpus.remote_files import files_at
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 

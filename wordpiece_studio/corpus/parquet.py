@@ -46,22 +46,18 @@ class ParquetTexts(FileOnDisk):
     def pieces(self) -> Iterator[TextPiece]:
         """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
         self.bytes_read = 0
-        for piece, row, rows in self._pieces_from(0):
+        for piece, row, rows in self.pieces_from(0):
             self.bytes_read = self.size * min(row, rows) // max(rows, 1)
             yield piece
         self.bytes_read = self.size
-
-    def rows_from(self, first: int) -> Iterator[TextPiece]:
-        """Yield the texts like `pieces`, from the row with the index `first` on."""
-        return (piece for piece, _, _ in self._pieces_from(first))
 
     def count_rows(self) -> int:
         """Return how many rows the file has."""
         with opened_parquet(self.path) as file:
             return max(0, int(file.metadata.num_rows))
 
-    def _pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
-        """Yield pieces, each with the row before which it ends, and the total number of rows."""
+    def pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
+        """Yield pieces from the row with the index `first` on, the row before which each ends, and the number of rows."""
         with opened_parquet(self.path) as file:
             column = _found_column(file.schema_arrow, self._column, self.name)
             metadata = file.metadata

@@ -14,7 +14,6 @@ import numpy as np
 
 from wordpiece_studio.corpus.counting.segments import NotPlainUtf8
 from wordpiece_studio.corpus.counting.word_counters import WordCounter
-from wordpiece_studio.corpus.counts import SkippedWord
 from wordpiece_studio.system.arrays import BEHIND_BLOCK
 from wordpiece_studio.text.pipeline import BERT_SPECIAL_TOKENS
 from wordpiece_studio.text.word_table import (
@@ -92,10 +91,7 @@ class CompiledCounter(WordCounter):
         found = list(self._chunks.add_watching(block.text, block.size, self._longest_stretch))
         self._check_new_rows()
         for length, begin in self._too_long(found, old_rows):
-            self._skipped_words += 1
-            if self._is_listing:
-                line, byte = block.locate(begin)
-                self._skipped.append(SkippedWord(block.source, line, byte, length))
+            self._skip(length, block, begin)
         self._forget_many_chunks()
 
     def abandon_part(self) -> None:

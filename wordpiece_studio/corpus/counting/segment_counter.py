@@ -141,7 +141,7 @@ class SegmentCounter:
                     raise self._fault_in(file, segment) from None
             else:
                 return
-        if segment.is_whole:
+        if segment.start == 0 and segment.end is None:
             source = opened(file, splits_at_blanks=self._is_local)
             yield from self._read(segment, source.pieces(), self._counter.add, source)
         else:

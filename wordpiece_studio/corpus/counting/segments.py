@@ -51,11 +51,6 @@ class Segment:
     start: int = 0
     end: int | None = None
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a whole file."""
-        return self.start == 0 and self.end is None
-
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:

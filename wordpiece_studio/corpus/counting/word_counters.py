@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from wordpiece_studio.corpus.counting.segments import RawBlock
     from wordpiece_studio.corpus.decoding import TextPiece
     from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
@@ -97,8 +98,8 @@ class WordCounter(ABC):
         """Whether the next word left out will be listed."""
         return len(self._skipped) < MOST_SKIPPED_WORDS
 
-    def _skip(self, length: int, piece: TextPiece, start: int) -> None:
-        """Leave out a word; the stretch that contains it begins at the character `start` of the piece."""
+    def _skip(self, length: int, piece: TextPiece | RawBlock, start: int) -> None:
+        """Leave out a word; the stretch that contains it begins at `start` in the piece."""
         self._skipped_words += 1
         if self._is_listing:
             line, byte = piece.locate(start)

@@ -6,6 +6,7 @@ Each repair changes only what is wrong and leaves every other character unchange
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import regex
@@ -190,14 +191,10 @@ def _sentences(line: str) -> list[str]:
     return lines
 
 
-def _without_long_words(text: str) -> str:
-    return LONG_RUN.sub("", text)
-
-
 _REPAIRS: Mapping[Repair, Callable[[str], str]] = {
     "decode-again": decoded_again,
     "remove-invisible": without_stray_characters,
-    "remove-long-words": _without_long_words,
+    "remove-long-words": partial(LONG_RUN.sub, ""),
     "wrap-lines": _wrapped,
 }
 
