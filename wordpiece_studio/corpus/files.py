@@ -114,7 +114,8 @@ class CorpusFile:
         """Return the file, which may be read now; of several places, where it is found."""
         if not self.unagreed:
             return self
-        place = next(filter(_exists, self.unagreed[:-1]), self.unagreed[-1])
+        found = (place for place in self.unagreed[:-1] if is_url(place) or os.path.exists(place))
+        place = next(found, self.unagreed[-1])
         return replace(self, path=place, unagreed=())
 
 
@@ -170,10 +171,6 @@ def check_agreed(file: CorpusFile) -> None:
             "Agree to reading it, or add it yourself.",
             path=display_name(file.path),
         )
-
-
-def _exists(path: str) -> bool:
-    return is_url(path) or os.path.exists(path)
 
 
 class FileOnDisk:

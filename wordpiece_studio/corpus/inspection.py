@@ -99,7 +99,9 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
     found = FileDescription(file.path, file.name, file.size, kind)
     if kind == "parquet":
-        columns, column = _columns_of_parquet(file.path)
+        with opened_parquet(file.path) as content:
+            columns = tuple(text_columns(content.schema_arrow))
+        column = proposed_column(columns)
     else:
         guess = encoding_of(sample)
         columns, column = _columns_of(kind, head, guess)
@@ -122,12 +124,6 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
         rows = list(islice(DelimitedRows("", stream.pieces(), delimiter, "skip-line"), _FIRST_ROWS))
         return (tuple(rows[0].cells), proposed_column(columns_with_text(rows))) if rows else ((), None)
     return (), None
-
-
-def _columns_of_parquet(path: str) -> tuple[tuple[str, ...], str | None]:
-    with opened_parquet(path) as file:
-        columns = text_columns(file.schema_arrow)
-    return tuple(columns), proposed_column(columns)
 
 
 SEARCHED_BYTES = 64 << 20

@@ -143,15 +143,10 @@ def _no_column(name: str, kind: FileKind, column: str) -> StudioError:
 
 
 def listed_files(
-    paths: Place | CorpusFile | Iterable[Place | CorpusFile],
-    *,
-    kind: FileKind | None = None,
-    column: str | None = None,
-    encoding: str | None = None,
-    errors: ErrorHandling = "strict",
+    paths: Place | CorpusFile | Iterable[Place | CorpusFile], *, kind: FileKind | None = None
 ) -> list[CorpusFile]:
     """Return the files that paths stand for as `listing` does, but each of the kind that its name indicates."""
-    return list(listing(paths, kind=kind, column=column, encoding=encoding, errors=errors, looks_inside=False).files)
+    return list(listing(paths, kind=kind, looks_inside=False).files)
 
 
 def _is_table(file: CorpusFile) -> bool:

@@ -57,7 +57,7 @@ class ParquetTexts(FileOnDisk):
             return max(0, int(file.metadata.num_rows))
 
     def pieces_from(self, first: int) -> Iterator[tuple[TextPiece, int, int]]:
-        """Yield pieces from the row with the index `first` on, the row before which each ends, and the number of rows."""
+        """Yield pieces from the row `first` on, the row before which each ends, and how many there are."""
         with opened_parquet(self.path) as file:
             column = _found_column(file.schema_arrow, self._column, self.name)
             metadata = file.metadata
