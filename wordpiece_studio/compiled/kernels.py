@@ -104,12 +104,8 @@ class Kernel:
         self.signature = signature
         self.is_inline = is_inline
         self.is_called = not (is_inline or function.__name__.startswith("_"))
+        self.symbol = f"{function.__module__}.{function.__name__}"  # among the machine code of its package
         self._machine_code: Callable[..., Any] | None = None
-
-    @property
-    def symbol(self) -> str:
-        """Its name among the machine code of its package."""
-        return f"{self.function.__module__}.{self.function.__name__}"
 
     def load(self, address: int) -> None:
         """Call the machine code at an address from now on."""

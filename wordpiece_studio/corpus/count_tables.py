@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from contextlib import suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
@@ -236,11 +237,9 @@ def looks_like_word_counts(file: CorpusFile) -> bool:
 def _begins_as_typed(path: str) -> bool:
     if not os.path.isfile(path):  # nothing is taken from a pipe here, or fetched
         return False
-    try:
-        with open_binary(path) as content:
-            return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
-    except OSError:
-        return False
+    with suppress(OSError), open_binary(path) as content:
+        return is_typed_counts(content.read(len(HEADER) + 4).decode("utf-8-sig", "replace"))
+    return False
 
 
 def _columns(header: Sequence[str]) -> tuple[int, int] | None:

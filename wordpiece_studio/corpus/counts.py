@@ -482,11 +482,10 @@ def _checked_pair(pair: object, number: int) -> tuple[str, int]:
 
 
 def _is_encodable(word: str) -> bool:
-    try:
+    with contextlib.suppress(UnicodeEncodeError):
         word.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _alphabet_size(words: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
@@ -173,11 +174,10 @@ def _best_match(words: Sequence[bytes]) -> str | None:
 
 
 def _is_in(encoding: str, data: bytes) -> bool:
-    try:
+    with suppress(UnicodeDecodeError):
         data.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _preferred(matches: CharsetMatches) -> CharsetMatch | None:

@@ -10,7 +10,7 @@ import io
 import os
 import re
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -313,12 +313,10 @@ def compression_in(file: BinaryIO) -> Compression | None:
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
     """Return the bytes around a byte of a file, from a multiple of four on; nothing if it cannot be read."""
-    try:
-        with open_binary(path) as file:
-            file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
-            return file.read(AROUND_BYTES)
-    except OSError:
-        return b""
+    with suppress(OSError), open_binary(path) as file:
+        file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
+        return file.read(AROUND_BYTES)
+    return b""
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:

@@ -10,6 +10,7 @@ import glob
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -226,10 +227,9 @@ def _check_pattern(pattern: str, files: list[str]) -> None:
 
 def _kind_of(entry: os.DirEntry[str]) -> tuple[bool, bool]:
     """Return whether it is a folder, and whether it is a file; a broken or circular link is neither."""
-    try:
+    with suppress(OSError):
         return entry.is_dir(), entry.is_file()
-    except OSError:
-        return False, False
+    return False, False
 
 
 def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain, islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
 from wordpiece_studio.corpus.counts import (
@@ -139,8 +139,7 @@ def write_word_counts(
     kind = kind_of_name(name)
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
-        table = _arrow_table(counts, name)
-        write: Callable[[BinaryIO], None] = partial(_write_parquet, table)
+        write: Callable[[BinaryIO], None] = partial(_write_parquet, counts)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
         write = methodcaller("writelines", lines)
@@ -213,14 +212,9 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
         yield text.getvalue().encode()
 
 
-def _arrow_table(counts: WordCounts, name: str) -> Any:
-    load_pyarrow(name)
+def _write_parquet(counts: WordCounts, file: BinaryIO) -> None:
     import pyarrow
-
-    return pyarrow.table({"word": pyarrow.array(counts.words, pyarrow.large_string()), "count": counts.counts})
-
-
-def _write_parquet(table: Any, file: BinaryIO) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(table, file)
+    words = pyarrow.array(counts.words, pyarrow.large_string())
+    parquet.write_table(pyarrow.table({"word": words, "count": counts.counts}), file)

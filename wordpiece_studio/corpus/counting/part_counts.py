@@ -203,7 +203,12 @@ class Merging:
         if first != last:
             self._last_files[rows[part.places & IN_LAST != 0]] = last + 1
         for number, file in enumerate(part.files, start=first):
-            self._add_file(number, dataclasses.replace(file, distinct_words=distinct) if number == first else file)
+            read = dataclasses.replace(file, distinct_words=distinct) if number == first else file
+            place = number - self._first_file
+            if place == len(self.files):
+                self.files.append(read)
+            else:
+                self.files[place] = self.files[place].with_more(read)
         self._skipped_words += part.skipped_words
         self._spelled_out.update(part.spelled_out)
         self._bytes_read += part.bytes_read
@@ -265,13 +270,6 @@ class Merging:
         self._last_files[in_first] = first + 1
         self.total += int(counts.sum())
         return distinct
-
-    def _add_file(self, file: int, read: FileStatistics) -> None:
-        number = file - self._first_file
-        if number == len(self.files):
-            self.files.append(read)
-        else:
-            self.files[number] = self.files[number].with_more(read)
 
 
 def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:

@@ -179,7 +179,11 @@ class PlainCounter(WordCounter):
                     continue
                 numbers = list(map(self.numbers.number, words))
                 if self._pipeline.is_local:
-                    self._remember(stretch, numbers)
+                    if self._cut_characters > self._most_characters:
+                        cut.clear()
+                        self._cut_characters = 0
+                    cut[stretch] = numbers
+                    self._cut_characters += len(stretch)
             for word_number in numbers:
                 self._tallied[word_number] = self._tallied.get(word_number, 0) + count
         self._pieces.clear()
@@ -193,13 +197,6 @@ class PlainCounter(WordCounter):
                     return error.in_line(piece.locate(start)[0], piece.source)
                 start += len(each) + 1
         return error
-
-    def _remember(self, stretch: str, numbers: list[int]) -> None:
-        if self._cut_characters > self._most_characters:
-            self._cut.clear()
-            self._cut_characters = 0
-        self._cut[stretch] = numbers
-        self._cut_characters += len(stretch)
 
     def _count(self, words: Iterable[str], count: int = 1) -> None:
         for word in words:

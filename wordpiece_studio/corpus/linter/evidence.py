@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -136,10 +137,9 @@ def _parts_of_file(file: CorpusFile, places: int, size: int) -> tuple[list[TextP
 
 
 def _size_of(file: CorpusFile) -> int:
-    try:
+    with suppress(StudioError):
         return FileOnDisk(file.path).size
-    except StudioError:
-        return 0
+    return 0
 
 
 @dataclass
@@ -161,12 +161,12 @@ class Evidence:
         return found
 
     @cached_property
-    def library_stretches(self) -> list[tuple[str, int]]:
+    def non_ascii_stretches(self) -> list[tuple[str, int]]:
         """The stretches that are not pure ASCII, with their counts."""
         return [(stretch, count) for stretch, count in self.stretches.items() if not stretch.isascii()]
 
     @cached_property
-    def library_words(self) -> list[tuple[str, int]]:
+    def non_ascii_words(self) -> list[tuple[str, int]]:
         """The words of the corpus that are not pure ASCII, with their counts."""
         return [(word, count) for word, count in self.words() if not word.isascii()]
 
@@ -191,13 +191,11 @@ class Evidence:
         for normalizer, pre_tokenizer in names:
             if (normalizer, pre_tokenizer) == present:
                 continue
-            try:
+            with suppress(StudioError):  # custom steps have no name by which to choose them
                 steps = resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
                 other = Pipeline(*steps, self.pipeline.user_tokens)
                 if is_fixed(other):
                     return other
-            except StudioError:  # custom steps have no name by which to choose them
-                continue
         return None
 
 

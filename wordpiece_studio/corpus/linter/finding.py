@@ -7,6 +7,7 @@ length is up to whoever shows the finding; `linter` repairs texts.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -256,7 +257,6 @@ def _keeps_chinese(name: str) -> bool:
 
 
 def _bert(step: str) -> BertNormalizer | None:
-    try:
+    with suppress(ValueError):
         return BertNormalizer.from_name(step)
-    except ValueError:
-        return None
+    return None
