@@ -10,6 +10,7 @@ import csv
 import io
 import os
 import re
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from operator import methodcaller
@@ -175,16 +176,19 @@ def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[Co
 
 
 def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
-    pattern = re.compile(f"[\ud800-\udfff{forbidden}]")
-    if pattern.search("".join(words)):
-        faulty = [word for word in words if pattern.search(word)]
-        raise StudioError(
-            "{n} of the words cannot be written to {path}: {list}",
-            "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
-            n=len(faulty),
-            path=name,
-            list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
-        )
+    text = "".join(words)
+    with suppress(UnicodeEncodeError):
+        text.encode()  # faster than looking for surrogates
+        if not any(character in text for character in forbidden):
+            return
+    faulty = [word for word in words if re.search(f"[\ud800-\udfff{forbidden}]", word)]
+    raise StudioError(
+        "{n} of the words cannot be written to {path}: {list}",
+        "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
+        n=len(faulty),
+        path=name,
+        list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+    )
 
 
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:

@@ -257,21 +257,19 @@ class CorpusCounting(QObject):
 
     def pause(self) -> None:
         """Pause a running count: all its processes halt a moment later."""
-        if self.is_running and not self.is_paused:
-            self._task.pause()
-            self.is_paused = True
-            self._report_state()
+        self._task.pause()
+        self.is_paused = True
+        self._report_state()
 
     def resume(self) -> None:
         """Resume a paused count."""
-        if self.is_paused:
-            self._task.resume()
-            self.is_paused = False
-            self._report_state()
+        self._task.resume()
+        self.is_paused = False
+        self._report_state()
 
     def keep(self) -> None:
         """Stop counting files early; the counts of what was read so far arrive as if that were all."""
-        self.is_ending, self.is_paused = self.is_running, False
+        self.is_ending, self.is_paused = True, False
         self._task.finish()
         self._report_state()
 
