@@ -337,7 +337,7 @@ class CorpusController(QObject):
 
     def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
         errors = None if reading.errors == "strict" else reading.errors
-        self._document.files.read_as(numbers, None if errors else reading.encoding, errors=errors)
+        self._document.files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
 
     # -- asking for places
 
