@@ -53,10 +53,7 @@ class Type(NamedTuple):
 class Arrays:
     """What a named tuple of arrays inherits from to be an argument of kernels.
 
-    Attributes
-    ----------
-    words
-        The addresses and shapes of its arrays, which stay the same; not for its copies.
+    `words` are the addresses and shapes of its arrays, which stay the same; not for its copies.
     """
 
     words: NDArray[np.int64] | None = None
@@ -98,10 +95,7 @@ INT, UNSIGNED, FLOAT, NONE, BOOL = map(Type, ("int64", "uint64", "float64", "non
 class Kernel:
     """A function for numba; called through its machine code once that is loaded.
 
-    Attributes
-    ----------
-    is_called
-        Whether Python calls it; if not, only other kernels do.
+    If Python does not call it, only other kernels do.
     """
 
     def __init__(self, function: Callable[..., Any], signature: Signature, *, is_inline: bool) -> None:

@@ -19,7 +19,13 @@ from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from wordpiece_studio.corpus.counts import LARGEST_COUNT, CorpusStatistics, CountingStopped, WordCounts
+from wordpiece_studio.corpus.counts import (
+    LARGEST_COUNT,
+    CorpusStatistics,
+    CountingStopped,
+    WordCounts,
+    checked_totals,
+)
 from wordpiece_studio.corpus.delimited import DelimitedRows
 from wordpiece_studio.corpus.files import FileOnDisk, TextOnDisk, kind_of_name, open_binary
 from wordpiece_studio.corpus.parquet import ParquetTexts, load_pyarrow, opened_parquet, reason_of
@@ -89,18 +95,8 @@ class LineFault(NamedTuple):
 class TableReader:
     """Reads one table of words and counts, once.
 
-    Attributes
-    ----------
-    name
-        Its name in messages.
-    encoding
-        The file's encoding, once it has been read.
-    rows
-        How many words there have been so far.
-    width
-        How many columns it has, once it has been read.
-    replaced, skipped
-        How many places were replaced, and how many lines or rows left out, according to the file's `errors`.
+    Afterwards it says what it read: `rows` are words, `replaced` and `skipped` are places and lines, according to the
+    file's `errors`.
     """
 
     def __init__(self, file: CorpusFile) -> None:
@@ -178,7 +174,7 @@ class TableReader:
                     yield cells.split("\t"), line
 
     def _csv_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
-        rows = DelimitedRows(text, None, self._file.errors)
+        rows = DelimitedRows(self.name, text.pieces(), None, self._file.errors)
         for row in rows:
             self.encoding = rows.encoding
             yield row.cells, row.line
@@ -316,27 +312,23 @@ def read_typed_counts(
     text: str, normalizer: Normalizer, pre_tokenizer: PreTokenizer, should_stop: Callable[[], bool] = lambda: False
 ) -> WordCounts:
     """Return the words of a text with `HEADER` and their counts, unchanged; those of repeated words add up."""
-    lines = iter(_LINE_END.split(text)[1:])
     total: dict[str, int] = {}
     skipped = 0
-    while some := list(islice(lines, _LINES_AT_ONCE)):
-        if should_stop():
+    for number, line in enumerate(_LINE_END.split(text)[1:]):
+        if number % _LINES_AT_ONCE == 0 and should_stop():
             raise CountingStopped
-        for line in some:
-            entry = entry_of(line)
-            if entry is not None:
-                total[entry[0]] = total.get(entry[0], 0) + entry[1]
-            elif line.strip():
-                skipped += 1
-    if sum(total.values()) > LARGEST_COUNT:
-        raise StudioError("The words together occur more than 2**63 - 1 times")
+        entry = entry_of(line)
+        if entry is not None:
+            total[entry[0]] = total.get(entry[0], 0) + entry[1]
+        elif line.strip():
+            skipped += 1
     statistics = CorpusStatistics(
         lines=text.count("\n") + (not text.endswith("\n")),
         characters=len(text),
         bytes=len(text.encode("utf-8", "surrogatepass")),
         skipped_lines=skipped,
     )
-    return WordCounts(list(total), list(total.values()), normalizer, pre_tokenizer, statistics)
+    return WordCounts(*checked_totals(total), normalizer, pre_tokenizer, statistics)
 
 
 def _names_columns(line: str) -> bool:

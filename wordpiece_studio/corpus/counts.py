@@ -22,6 +22,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import code_points_of, lengths_of, slices
+from wordpiece_studio.system.memory import memory_of
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenizer
 from wordpiece_studio.text.word_numbers import JoinedWords
@@ -46,6 +47,16 @@ class CountingStopped(StudioError):
 
     def __init__(self) -> None:
         super().__init__("Counting was stopped")
+
+
+def stop_check(should_stop: Callable[[], bool] | None) -> Callable[[], None]:
+    """Return a function that raises `CountingStopped` if `should_stop` returns True."""
+
+    def check() -> None:
+        if should_stop is not None and should_stop():
+            raise CountingStopped
+
+    return check
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,11 +300,7 @@ class WordCounts:
         for number, pair in enumerate(pairs.items() if is_mapping(pairs) else pairs, start=1):
             word, count = _checked_pair(pair, number)
             total[word] = total.get(word, 0) + count
-        if sum(total.values()) > LARGEST_COUNT:
-            raise StudioError("The words together occur more than 2**63 - 1 times")
-        return cls(
-            list(total), list(total.values()), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer)
-        )
+        return cls(*checked_totals(total), resolve_normalizer(normalizer), resolve_pre_tokenizer(pre_tokenizer))
 
     @property
     def words(self) -> list[str]:
@@ -452,6 +459,13 @@ def is_mapping(value: object) -> TypeGuard[Mapping[Any, Any]]:
     return hasattr(type(value), "items")
 
 
+def checked_totals(total: Mapping[str, int]) -> tuple[list[str], list[int]]:
+    """Return words and how often each occurs, if they fit into the counts of `WordCounts`."""
+    if sum(total.values()) > LARGEST_COUNT:
+        raise StudioError("The words together occur more than 2**63 - 1 times")
+    return list(total), list(total.values())
+
+
 def _checked_pair(pair: object, number: int) -> tuple[str, int]:
     match pair:
         case (str(word), int() as count) if word and not isinstance(count, bool):
@@ -580,15 +594,7 @@ class CountingProgress:
 
 
 class ProgressMeter:
-    """Reports the progress of a count to a caller, now and then.
-
-    Parameters
-    ----------
-    report
-        Receives the progress; None for no reports.
-    bytes_total, files_total
-        How much there is.
-    """
+    """Reports the progress of a count to a caller, if there is one, now and then."""
 
     def __init__(self, report: Callable[[CountingProgress], None] | None, bytes_total: int, files_total: int) -> None:
         self._report = report
@@ -618,12 +624,8 @@ class ProgressMeter:
 
 def resident_bytes() -> int | None:
     """Return how much memory this process holds; None where the system does not report it."""
-    resident = None
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-            resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    elif sys.platform == "darwin":
-        import resource
-
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # the most it has ever held
-    return resident
+    if sys.platform != "linux":
+        return memory_of(os.getpid())
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return None

@@ -35,14 +35,8 @@ BINARY_ADVICE = "If it is text in UTF-16, set the encoding; or have such charact
 class Rows:
     """The positions of a table's rows in a piece of text made of them.
 
-    Attributes
-    ----------
-    starts
-        The index of the first character of each row's text in the piece.
-    lines
-        The line of the file that each row begins in, or the number of the row; from 1.
-    bytes
-        The byte of the file that each row begins at, from 0.
+    `starts` are characters of the piece, `lines` the lines of the file or the numbers of the rows, from 1, `bytes`
+    those of the file, from 0.
     """
 
     starts: Sequence[int]
@@ -52,22 +46,14 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A stretch of a file's text.
+    """A stretch of a file's text, which begins in a line, from 1, and at a byte, from 0.
 
     Attributes
     ----------
-    text
-        The text, decoded.
     source
         The file's name, as shown to the user.
-    line
-        The line in which it begins, from 1.
-    byte
-        The byte at which it begins, from 0.
-    end_byte
-        The byte after its last one.
     encoding
-        The name of the file's encoding, for `locate`.
+        The file's encoding, for `locate`.
     replaced
         How many undecodable stretches were replaced in it.
     skipped_lines
@@ -91,6 +77,10 @@ class TextPiece:
     raw: bytes = b""
     rows: Rows | None = None
     unrepaired: bytes = b""
+
+    @property
+    def characters(self) -> int:
+        return len(self.text)
 
     @property
     def utf8(self) -> bytes:
@@ -139,17 +129,12 @@ def decoded_pieces(
         Returns the next bytes, about as many as requested; none at the end.
     head
         The bytes read first: at least four, or all up to the first LF, or all there are.
-    name
-        The name of the source.
     encoding
-        Its encoding, from `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head`
-        looks like, if nothing better is known.
+        From `known_encoding`; None for UTF-8 or what a byte order mark says; `DETECT` for what `head` looks like.
     errors
         What to do about bytes that cannot be decoded and about NUL characters.
     splits_at_blanks
         Whether a piece without a line end may end at a blank instead.
-    piece_bytes
-        About how long a piece is.
     byte
         The byte of the file, from 0, at which reading begins; lines are numbered from 1 there.
     around
@@ -206,9 +191,9 @@ def _blocks_of(
         # The rest has already been searched, except for a separator that was cut in two.
         unsearched = max(0, len(rest) - len(line_end) + 1)
         rest += data
-        end = _end_of_last(rest, line_end, unsearched)
+        end = end_of_last(rest, line_end, unsearched)
         if not end and splits_at_blanks:
-            end = _end_of_last(rest, blank, unsearched)
+            end = end_of_last(rest, blank, unsearched)
         if end:
             yield rest[:end]
             rest = rest[end:]
@@ -266,7 +251,7 @@ class _Decoder:
     def _lines(self, data: bytes) -> Iterator[bytes]:
         start = 0
         while start < len(data):
-            end = _end_of_first(data, self._line_end, start) or len(data)
+            end = end_of_first(data, self._line_end, start) or len(data)
             yield data[start:end]
             start = end
 
@@ -340,7 +325,7 @@ class _Decoder:
         )
 
 
-def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
+def end_of_last(data: bytes, separator: bytes, start: int) -> int:
     """Return the position after the last `separator` at a multiple of its length; 0 if there is none."""
     width = len(separator)
     position = data.rfind(separator, start)
@@ -349,7 +334,8 @@ def _end_of_last(data: bytes, separator: bytes, start: int) -> int:
     return position + width if position >= 0 else 0
 
 
-def _end_of_first(data: bytes, separator: bytes, start: int) -> int:
+def end_of_first(data: bytes, separator: bytes, start: int) -> int:
+    """Return the position after the first `separator` at a multiple of its length from `start`; 0 if there is none."""
     width = len(separator)
     position = data.find(separator, start)
     while position >= 0 and (position - start) % width:

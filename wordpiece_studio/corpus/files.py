@@ -10,6 +10,7 @@ import io
 import os
 import re
 import stat
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -18,16 +19,18 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
 from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
-from wordpiece_studio.corpus.remote_files import RemoteFile, open_url
+from wordpiece_studio.corpus.remote_files import open_url, remote_state
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from io import BufferedIOBase
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+
+    TextsOf = Callable[[Iterator[TextPiece]], Iterator[TextPiece]]
 
 FileKind = Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"]
 
@@ -118,18 +121,9 @@ class CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class CorpusReference:
-    """A file of the corpus as it was when last read.
+    """A file of the corpus as it was when last read; a size or time of -1 and an empty digest are unknown.
 
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        In bytes; -1 if unknown.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970; -1 if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; empty if not computed.
+    The time of the last change is in nanoseconds since 1970; the digest, of all its bytes, is in hexadecimal.
     """
 
     file: CorpusFile
@@ -184,41 +178,27 @@ def _exists(path: str) -> bool:
 
 
 class FileOnDisk:
-    """A regular file, or one behind a URL, with its state when this was created.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    name
-        Its name in messages.
-    bytes_read
-        How many of its bytes have been read so far.
-    """
+    """A regular file, or one behind a URL, with its size when this was created; `name` is its name in messages."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self.name = display_name(self.path)
         self.bytes_read = 0
-        self._remote = RemoteFile(self.path) if is_url(self.name) else None
-        self._status = None if self._remote else regular_file_status(self.path)
-
-    @property
-    def size(self) -> int:
-        """The size in bytes when this was created."""
-        if self._status is None:
-            return self._remote.size if self._remote else 0
-        return self._status.st_size
+        self.size, self._version = self._state(is_known=True)
 
     def has_changed(self) -> bool:
         """Return whether the file has changed since this was created."""
-        if self._status is None:
-            return self._remote is not None and self._remote.has_changed()
         try:
-            now = os.stat(self.path)
-        except OSError:
+            return self._state(is_known=False) != (self.size, self._version)
+        except StudioError:
             return True
-        return (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns)
+
+    def _state(self, *, is_known: bool) -> tuple[int, object]:
+        """Return the size, and what tells the content from others; perhaps as a listing of its folder said."""
+        if is_url(self.name):
+            return remote_state(self.path, is_known=is_known)
+        status = regular_file_status(self.path)
+        return status.st_size, status.st_mtime_ns
 
 
 class TextOnDisk(FileOnDisk):
@@ -226,17 +206,14 @@ class TextOnDisk(FileOnDisk):
 
     Parameters
     ----------
-    path
-        Where it is.
-    encoding
-        Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
-    errors
-        What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
-        ``"replace"`` replaces them by U+FFFD, ``"skip-line"`` leaves the line out.
+    encoding, errors
+        As in `CorpusFile`.
     splits_at_blanks
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
         Whether a compressed file is decompressed; otherwise its bytes are taken unchanged.
+    texts_of
+        Finds the text in pieces of the file, if it consists of rows; their own pieces must then end at line ends.
     """
 
     def __init__(
@@ -247,6 +224,7 @@ class TextOnDisk(FileOnDisk):
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
         decompresses: bool = False,
+        texts_of: TextsOf = iter,
     ) -> None:
         self._errors = checked_error_handling(errors)
         super().__init__(path)
@@ -254,27 +232,28 @@ class TextOnDisk(FileOnDisk):
         self._splits_at_blanks = splits_at_blanks
         self._decompresses = decompresses
         self._is_compressed = False
+        self._texts_of = texts_of
 
     def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file."""
+        return self._texts_of(self._decoded(piece_bytes))
+
+    def _decoded(self, piece_bytes: int) -> Iterator[TextPiece]:
         encoding = self._given_encoding
         if encoding == DETECT:
             encoding = found_encoding(self.path)
-        try:
-            with open_binary(self.path) as file:
-                read = self._reader_of(file)
-                yield from decoded_pieces(
-                    read,
-                    read(max(piece_bytes, 4)),
-                    self.name,
-                    encoding=encoding,
-                    errors=self._errors,
-                    splits_at_blanks=self._splits_at_blanks,
-                    piece_bytes=piece_bytes,
-                    around=None if self._is_compressed else partial(bytes_around, self.path),
-                )
-        except OSError as error:
-            raise unreadable(self.path, error) from error
+        with reading(self.path) as file:
+            read = self._reader_of(file)
+            yield from decoded_pieces(
+                read,
+                read(max(piece_bytes, 4)),
+                self.name,
+                encoding=encoding,
+                errors=self._errors,
+                splits_at_blanks=self._splits_at_blanks,
+                piece_bytes=piece_bytes,
+                around=None if self._is_compressed else partial(bytes_around, self.path),
+            )
 
     def _reader_of(self, file: BinaryIO) -> Callable[[int], bytes]:
         """Return a function that reads the text's bytes and counts those of the file."""
@@ -285,10 +264,7 @@ class TextOnDisk(FileOnDisk):
             return data
 
         self.bytes_read = 0
-        compression = None
-        if self._decompresses:
-            compression = compression_of(file.read(MAGIC_BYTES))
-            file.seek(0)
+        compression = compression_in(file) if self._decompresses else None
         self._is_compressed = compression is not None
         return DecompressedStream(read, compression, self.name).read if compression else read
 
@@ -320,6 +296,23 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     """Return the bytes of a file, on disk or behind a URL; what is appended to it from now on is not read."""
     where = os.fspath(path)
     return open_url(where) if is_url(os.fsdecode(where)) else io.BufferedReader(_FileAsItWas(where))
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file as `open_binary` does, and say in words what goes wrong while it is open."""
+    try:
+        with open_binary(path) as file:
+            yield file
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def compression_in(file: BinaryIO) -> Compression | None:
+    """Return how a file is compressed, and go to its beginning."""
+    compression = compression_of(file.read(MAGIC_BYTES))
+    file.seek(0)
+    return compression
 
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
@@ -357,40 +350,31 @@ _HEAD_BYTES, _PART_BYTES, _PARTS = 256 << 10, 64 << 10, 4
 
 def found_encoding(path: str | os.PathLike[str]) -> str | None:
     """Return the encoding that a file seems to be in; None for UTF-8, or if none fits."""
-    guess = encoding_of(sample_of(FileOnDisk(path)))
+    guess = encoding_of(sample_of(FileOnDisk(path))[1])
     return None if guess is None or guess.how in ("byte order mark", "mixed") else guess.name
 
 
-@dataclass(frozen=True, slots=True)
-class FileSample:
-    """Parts of a file's content, each starting at a multiple of four bytes, the first at the beginning."""
+def sample_of(file: FileOnDisk) -> tuple[Compression | None, list[bytes]]:
+    """Return how a file is compressed, and parts of its content, each from a multiple of four bytes on, first its head.
 
-    compression: Compression | None
-    parts: tuple[bytes, ...]
-
-
-def sample_of(file: FileOnDisk) -> FileSample:
-    """Return a bounded part of a file's content."""
-    try:
-        with open_binary(file.path) as content:
-            compression = compression_of(content.read(MAGIC_BYTES))
-            content.seek(0)
-            if compression is not None:
-                head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
-                return FileSample(compression, (head[:_HEAD_BYTES],))
-            parts = [content.read(_HEAD_BYTES)]
-            for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
-                content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
-                parts.append(content.read(_PART_BYTES))
-            return FileSample(None, tuple(parts))
-    except OSError as error:
-        raise unreadable(file.path, error) from error
+    They are of bounded size.
+    """
+    with reading(file.path) as content:
+        compression = compression_in(content)
+        if compression is not None:
+            head = DecompressedStream(content.read, compression, file.name).read(_HEAD_BYTES)
+            return compression, [head[:_HEAD_BYTES]]
+        parts = [content.read(_HEAD_BYTES)]
+        for number in range(1, _PARTS + 1) if file.size > 2 * _HEAD_BYTES else ():
+            content.seek(((file.size - _PART_BYTES) * number // _PARTS) & ~3)
+            parts.append(content.read(_PART_BYTES))
+        return None, parts
 
 
-def encoding_of(sample: FileSample) -> EncodingGuess | None:
+def encoding_of(sample: Sequence[bytes]) -> EncodingGuess | None:
     """Return the encoding that a file seems to be in, from its mark or its bytes; None if none fits."""
-    marked = marked_encoding(sample.parts[0])
-    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample.parts)
+    marked = marked_encoding(sample[0])
+    return EncodingGuess(marked[0], "byte order mark") if marked else guessed_encoding(*sample)
 
 
 class TextStream:
@@ -410,9 +394,11 @@ class TextStream:
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
+        texts_of: TextsOf = iter,
     ) -> None:
         self.name = name
         self.bytes_read = 0
+        self._texts_of = texts_of
         self._stream = stream
         self._head = b""
         self._given_encoding = None if encoding is None else known_encoding(encoding)
@@ -421,6 +407,9 @@ class TextStream:
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line, unless UTF-16."""
+        return self._texts_of(self._decoded(piece_bytes, by_line=by_line))
+
+    def _decoded(self, piece_bytes: int, *, by_line: bool) -> Iterator[TextPiece]:
         head = self._read_line(piece_bytes)  # no more than one line: a user may be typing
         # In UTF-16 and UTF-32 the byte LF is also part of other characters.
         is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))

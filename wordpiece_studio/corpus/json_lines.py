@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from wordpiece_studio.corpus.rows import (
     SKIP_ADVICE,
     USUAL_COLUMNS,
     RowCollector,
-    RowSource,
     chosen_column,
     listed_names,
 )
@@ -26,7 +26,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
 
 # Python's objects for this many bytes take a few hundred megabytes if all of them are brackets.
 _MOST_PARSED_BYTES = 16 << 20
@@ -39,17 +39,25 @@ _JSON_TYPES = {"str": "string", "bool": "boolean", "int": "number", "float": "nu
 _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 
-class JsonLines(RowSource):
-    """The texts in one field of the objects in a jsonl file or stream."""
+@dataclass
+class JsonLines:
+    """Finds the texts in one field of the objects in a jsonl file or stream.
 
-    def pieces(self) -> Iterator[TextPiece]:
+    Without a column, it is the only one with text or one with a usual name. With ``"skip-line"`` faulty rows are left
+    out and counted.
+    """
+
+    name: str
+    column: str | None
+    errors: ErrorHandling
+
+    def texts(self, pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
         """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
-        pieces = self._text.pieces()
         first, rows = self._first(pieces)
         decoder = self._decoder_for(rows)
         for piece in chain(first, pieces):
             lines = _lines_of(piece)
-            decoder = decoder or self._decoder_for(first_objects(lines, self._column))
+            decoder = decoder or self._decoder_for(first_objects(lines, self.column))
             yield self._rows_of(piece, lines, decoder or _TextDecoder(()))
 
     def _first(self, pieces: Iterator[TextPiece]) -> tuple[list[TextPiece], list[dict[str, Any]]]:
@@ -61,7 +69,7 @@ class JsonLines(RowSource):
             read.append(piece)
             for line in _lines_of(piece):
                 if size < _FIRST_BYTES and len(rows) < _FIRST_ROWS:
-                    rows += first_objects([line], self._column)
+                    rows += first_objects([line], self.column)
                 size += len(line) + 1
             if size >= _FIRST_BYTES or len(rows) == _FIRST_ROWS:
                 break
@@ -69,7 +77,7 @@ class JsonLines(RowSource):
 
     def _decoder_for(self, rows: Sequence[dict[str, Any]]) -> _TextDecoder | None:
         """Return a decoder of rows; None if no row shows which field is the text."""
-        column = self._column
+        column = self.column
         if column is None and rows:
             every = list(dict.fromkeys(name for row in rows for name in row))
             column = chosen_column(fields_with_text(rows), self.name, "field", every)
@@ -79,7 +87,7 @@ class JsonLines(RowSource):
         return _TextDecoder((column,) if has_such_name else tuple(column.split(".")))
 
     def _rows_of(self, piece: TextPiece, lines: Sequence[bytes], decoder: _TextDecoder) -> TextPiece:
-        collector = RowCollector(self.name, piece.encoding, self._errors)
+        collector = RowCollector(self.name, piece.encoding, self.errors)
         collector.replaced, collector.skipped = piece.replaced, piece.skipped_lines
         starts = list(accumulate(_sizes(lines, piece.encoding), initial=piece.byte))
         try:
@@ -91,7 +99,7 @@ class JsonLines(RowSource):
                 try:
                     collector.add(decoder.text(line), number, byte)
                 except _FaultyRow as fault:
-                    if self._errors != "skip-line":
+                    if self.errors != "skip-line":
                         raise self._error_of(fault, number, byte, piece.encoding) from None
                     collector.skipped += 1
         return collector.piece(piece.line, piece.byte, piece.end_byte)

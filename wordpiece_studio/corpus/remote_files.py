@@ -8,70 +8,54 @@ from __future__ import annotations
 
 import io
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
 
 _VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "updated", "md5Hash")
 _BUFFER_BYTES = 1 << 20
 
 
-class RemoteFile:
-    """A file behind a URL, with its state when this was created.
+def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
+    """Return the size of a file in bytes, 0 if unknown, and what tells its content from others.
 
-    Attributes
-    ----------
-    size
-        Its size in bytes; 0 if unknown.
+    If that `is_known` from a listing of the folder, the file is not asked for again.
     """
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._info = _attempt(url, lambda: _checked_info(url))
-        self.size = int(self._info.get("size") or 0)
-
-    def has_changed(self) -> bool:
-        """Return whether the file has changed since this was created."""
-        try:
-            system, path = _system_of(self._url)
+    with _told(url):
+        system, path = _system_of(url)
+        if not is_known:
             system.invalidate_cache()
-            now = system.info(path)
-        except Exception:  # each kind of file system has its own exceptions
-            return True
-        return _version(now) != _version(self._info)
+        info = dict(system.info(path))
+        if info.get("type") == "directory":
+            raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
+        return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
 
 
 def open_url(url: str) -> BinaryIO:
     """Return the bytes of a file, readable from any position."""
-
-    def opened() -> Any:
+    with _as_os_errors():
         system, path = _system_of(url)
-        return system.open(path, "rb")
-
-    return cast("BinaryIO", io.BufferedReader(_RawFile(_as_os_error(opened)), _BUFFER_BYTES))
+        return cast("BinaryIO", io.BufferedReader(_RawFile(system.open(path, "rb")), _BUFFER_BYTES))
 
 
 def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
     """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out."""
-    found: tuple[Literal["file", "folder", "pattern"], list[str]] = _attempt(url, lambda: _files_at(url))
-    return found
+    with _told(url):
+        from fsspec.utils import get_protocol
 
-
-def _files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
-    from fsspec.utils import get_protocol
-
-    system, path = _system_of(url)
-    if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
-        names = [name for name in system.glob(path) if not system.isdir(name)]
-        return "pattern", [str(system.unstrip_protocol(name)) for name in names]
-    if _info(url).get("type") == "directory":
-        names = [name for name in system.find(path) if not _is_hidden(name, path)]
-        return "folder", [str(system.unstrip_protocol(name)) for name in names]
-    return "file", [url]
+        system, path = _system_of(url)
+        if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
+            names = [name for name in system.glob(path) if not system.isdir(name)]
+            return "pattern", [str(system.unstrip_protocol(name)) for name in names]
+        if system.info(path).get("type") == "directory":
+            names = [name for name in system.find(path) if not _is_hidden(name, path)]
+            return "folder", [str(system.unstrip_protocol(name)) for name in names]
+        return "file", [url]
 
 
 def _is_hidden(name: str, folder: str) -> bool:
@@ -83,22 +67,6 @@ def _system_of(url: str) -> tuple[Any, str]:
 
     system, path = url_to_fs(url)
     return system, str(path)
-
-
-def _info(url: str) -> dict[str, Any]:
-    system, path = _system_of(url)
-    return dict(system.info(path))
-
-
-def _checked_info(url: str) -> dict[str, Any]:
-    info = _info(url)
-    if info.get("type") == "directory":
-        raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
-    return info
-
-
-def _version(info: dict[str, Any]) -> list[str]:
-    return [str(info.get(key)) for key in _VERSION_KEYS]
 
 
 class _RawFile(io.RawIOBase):
@@ -114,12 +82,14 @@ class _RawFile(io.RawIOBase):
         return bool(self._file.seekable())
 
     def readinto(self, buffer: Any) -> int:
-        data = _as_os_error(lambda: self._file.read(len(buffer)))
+        with _as_os_errors():
+            data = self._file.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return int(_as_os_error(lambda: self._file.seek(offset, whence)))
+        with _as_os_errors():
+            return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
         return int(self._file.tell())
@@ -130,20 +100,22 @@ class _RawFile(io.RawIOBase):
         super().close()
 
 
-def _as_os_error(call: Callable[[], Any]) -> Any:
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
     try:
-        return call()
+        yield
     except (OSError, StudioError):
         raise
     except Exception as error:
         raise OSError(str(error) or type(error).__name__) from error
 
 
-def _attempt(url: str, call: Callable[[], Any]) -> Any:
-    """Return the result of a call, or raise the error that the user is shown instead."""
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Raise the error that the user is shown instead of another."""
     shown = printable(url)
     try:
-        return call()
+        yield
     except StudioError:
         raise
     except FileNotFoundError as error:

@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import Fingerprint, judge
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.system.child import Child
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -179,7 +177,7 @@ def judged(
     """Return the figures by objective, see `judge`."""
     progress(0.0)
     if must_compile_first(counts, config):
-        compile_kernels(cast("threading.Event", SimpleNamespace(is_set=should_stop)))
+        compile_kernels(should_stop)
     request: Any = [each.file for each in files], (counts.normalizer, counts.pre_tokenizer), config
     fingerprint = Fingerprint.of(counts, files)
     with Child("Held-out text cannot be measured", low_priority=True) as child:

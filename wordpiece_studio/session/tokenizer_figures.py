@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, Signal
 
@@ -19,7 +18,7 @@ from wordpiece_studio.corpus.files import is_url
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.measuring import Fingerprint, TrainedAnew, library_tokenizer, measure
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.task import Task
@@ -34,7 +33,6 @@ from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.trainer import bpe_tokenizer
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Callable, Sequence
 
     from wordpiece_studio.corpus.counts import WordCounts
@@ -375,7 +373,7 @@ def measured(request: FiguresRequest, *, progress: Report, should_stop: Callable
         return FiguresFound(errors=errors)
     trained = [each.run for each in names.values() if each.run is not None and request.is_trained_anew(each)]
     if any(must_compile_first(run.counts, run.config) for run in trained):
-        compile_kernels(cast("threading.Event", SimpleNamespace(is_set=should_stop)))
+        compile_kernels(should_stop)
     on: Any = () if request.counts is None else request.counts
     text, where, corpus = request.text, request.where, request.corpus
     if where.place == "files":

@@ -18,7 +18,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.background_job import MAX_BATCH, Pacer, as_studio_error
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.training_messages import (
     Batch,
     CandidatesAnswer,
@@ -113,7 +113,7 @@ class TrainingWorker(QObject):
         stop = request.control.stop
         try:
             if not stop.is_set() and must_compile_first(request.counts, request.config):
-                compile_kernels(stop)
+                compile_kernels(stop.is_set)
             if stop.is_set():
                 return
             trainer = self._trainer_factory(request.counts, request.config, stop.is_set)
@@ -237,7 +237,7 @@ class TrainingWorker(QObject):
         if request is not None and request.history is history:
             self._opened = None  # do not retry if it fails
             if must_compile_first(request.counts, request.config):
-                compile_kernels(stop or threading.Event())
+                compile_kernels((stop or threading.Event()).is_set)
             try:
                 self._held = _Held(resumed_trainer(request, step, should_stop))
             except PreparationStopped:

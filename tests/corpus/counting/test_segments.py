@@ -48,7 +48,7 @@ def test_segments_are_the_file_each_line_in_one_of_them(
             assert len(block.text) >= block.size + BEHIND_BLOCK
             assert block.byte == place + len(raw)
             assert block.line == 1 + raw.count(b"\n")
-            raw += block.bytes.tobytes()
+            raw += block.utf8.tobytes()
         text = "".join(piece.text for piece in segment_pieces(file, segment, splits_at_blanks=True))
         assert text.encode() == raw
         assert raw == b"" or first_byte(file, segment) == place
@@ -67,7 +67,7 @@ def test_a_place_in_a_block(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbfa\nb \n")
     block = next(raw_blocks(CorpusFile(str(path)), Segment(0)))
     assert isinstance(block, RawBlock)
-    assert (block.bytes.tobytes(), block.byte, block.locate(4)) == (b"a\nb \n", 3, (2, 7))
+    assert (block.utf8.tobytes(), block.byte, block.locate(4)) == (b"a\nb \n", 3, (2, 7))
 
 
 def test_text_that_is_not_plain_utf_8_is_noticed(path: Path) -> None:

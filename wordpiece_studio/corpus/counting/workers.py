@@ -8,80 +8,50 @@ happens to the parts (`counting`).
 from __future__ import annotations
 
 import contextlib
-import gc
-import json
 import os
 import threading
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, counter_for
-from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess, read_error, written_error
+from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.system.child_process import ParentConnection
+    from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
+    from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.text.word_table import TableWordNumbers
+
+    CounterMaker = Callable[..., SegmentCounter]
+    Answer = tuple[int, PartCounts | StudioError | str]
 
 _AT_ONCE = 2  # segments that a worker has, one of them in progress
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
-_READY, _PART, _FAULT, _OVER = b"r", b"p", b"f", b"o"
-"""A child's messages: it is ready; a part; a segment has a fault; a segment is done, with the child's memory."""
-_GO_ON = b"g"
-"""What a child waits for after each part."""
-
-
-class Answer(NamedTuple):
-    """A worker's message about a segment.
-
-    Attributes
-    ----------
-    segment
-        The number of the segment.
-    part, fault
-        A part of it, or why it cannot be read; neither if it is done.
-    is_lost
-        Whether it must be counted again.
-    """
-
-    segment: int
-    part: PartCounts | None = None
-    fault: StudioError | None = None
-    is_lost: bool = False
+_READY, OVER, LOST = "ready", "over", "lost"
+"""What is said besides parts and errors: a worker can count; a segment is done, or must be counted again."""
 
 
 class Workers:
-    """Several workers that share an order.
+    """Several workers, each with a counter of its own.
 
-    Parameters
-    ----------
-    order
-        From `segment_counter.written_order`.
-    count
-        How many.
-    numbers
-        The numbers of words used here; workers use a table too, and must then be threads.
-    are_children
-        Whether each runs in a child process.
+    `numbers` are those of words used here; workers use a table too, and must then be threads.
     """
 
     def __init__(
         self,
-        order: dict[str, Any],
+        make_counter: CounterMaker,
         count: int,
         numbers: PlainWordNumbers | TableWordNumbers,
         *,
         are_children: bool,
     ) -> None:
-        self._order = order
+        self._make_counter = make_counter
         self._numbers = numbers
-        self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
+        self._said: SimpleQueue[tuple[Worker, Any]] = SimpleQueue()
         self._stop = threading.Event()
         self._all: list[Worker] = []
         self._lost: list[int] = []  # lost segments not reported yet
@@ -102,23 +72,24 @@ class Workers:
         return sum(worker.memory for worker in self._all)
 
     def heard(self, seconds: float = 0.0) -> Answer | None:
-        """Return the next message of a worker; None if there is none within `seconds`."""
+        """Return the number of a segment and the next that is said about it; None if that takes over `seconds`.
+
+        That is a part of it, why it cannot be read, `OVER` or `LOST`.
+        """
         if self._lost:
-            return Answer(self._lost.pop(), is_lost=True)
+            return self._lost.pop(), LOST
         try:
             worker, said = self._said.get(timeout=seconds)
         except Empty:
             return None
         if said is _READY:
             worker.is_ready = True
-        elif said is _OVER:
-            return Answer(worker.segments.pop(0))
+        elif said == OVER or isinstance(said, StudioError):
+            return worker.segments.pop(0), said
         elif isinstance(said, PartCounts):
             worker.waiting_parts.release()
             part = said if worker.renumbering is None else worker.renumbering.renumbered(said)
-            return Answer(worker.segments[0], part=part)
-        elif isinstance(said, StudioError):
-            return Answer(worker.segments.pop(0), fault=said)
+            return worker.segments[0], part
         elif isinstance(said, LostChildError):
             self._lose(worker)
         elif isinstance(said, BaseException):
@@ -132,9 +103,7 @@ class Workers:
             worker.end()
 
     def _begin(self, *, is_child: bool) -> None:
-        shared = None if isinstance(self._numbers, PlainWordNumbers) else self._numbers
-        renumbering = Renumbering(self._numbers) if shared is None else None
-        worker = Worker(self._order, self._said, self._stop, renumbering, is_child=is_child, numbers=shared)
+        worker = Worker(self._make_counter, self._said, self._stop, self._numbers, is_child=is_child)
         worker.start()
         self._all.append(worker)
 
@@ -150,41 +119,30 @@ class Workers:
 class Worker(threading.Thread):
     """A thread that counts segments, itself or through a child process, and reports the results.
 
-    Attributes
-    ----------
-    segments
-        The numbers of the segments it has, in the order in which it counts them.
-    is_ready
-        Whether it can be given segments.
-    memory
-        How many bytes of memory its process holds; 0 if it is this one.
-    renumbering
-        Converts its word numbers; None if they are those used here.
-    waiting_parts
-        To be released when a part was received: until then it pauses.
+    `segments` are the numbers of those it has, in the order in which it counts them. `renumbering` is None if its word
+    numbers are those used here. `waiting_parts` is to be released when a part was received: until then it pauses.
     """
 
     def __init__(
         self,
-        order: dict[str, Any],
-        said: SimpleQueue[tuple[Worker, object]],
+        make_counter: CounterMaker,
+        said: SimpleQueue[tuple[Worker, Any]],
         stop: threading.Event,
-        renumbering: Renumbering | None,
+        numbers: PlainWordNumbers | TableWordNumbers,
         *,
         is_child: bool,
-        numbers: TableWordNumbers | None = None,
     ) -> None:
         super().__init__(daemon=True, name="counting")
         self.segments: list[int] = []
         self.is_ready = False
         self.memory = 0
-        self.renumbering = renumbering
+        self.renumbering = Renumbering(numbers) if isinstance(numbers, PlainWordNumbers) else None
         self.waiting_parts = threading.Semaphore(_PARTS_AT_ONCE)
-        self._order = order
+        self._make_counter = make_counter
         self._said = said
         self._stop_event = stop
         self._is_child = is_child
-        self._numbers = numbers
+        self._shared_numbers = None if isinstance(numbers, PlainWordNumbers) else numbers
         self._given: SimpleQueue[Segment | None] = SimpleQueue()
 
     def give(self, number: int, segment: Segment) -> None:
@@ -212,11 +170,13 @@ class Worker(threading.Thread):
 
     def _counter(self, stack: contextlib.ExitStack) -> SegmentCounter | ChildCounter:
         if not self._is_child:
-            return counter_for(self._order, self._check_stop, sends_words=self._numbers is None, numbers=self._numbers)
-        child = ChildCounter(self._order, self._stop_event)
-        stack.callback(child.end)
-        child.wait_until_ready()
-        return child
+            numbers = self._shared_numbers
+            return self._make_counter(numbers=numbers, sends_words=numbers is None, check_stop=self._check_stop)
+        try:
+            child = stack.enter_context(Child("The words cannot be counted"))
+        except OSError as error:
+            raise LostChildError from error  # the system cannot start another process
+        return ChildCounter(child, self._make_counter, self._stop_event)
 
     def _count(self, counter: SegmentCounter | ChildCounter, segment: Segment) -> None:
         try:
@@ -227,11 +187,10 @@ class Worker(threading.Thread):
         except CountingStopped:
             raise
         except StudioError as error:
-            counter.abandon()
             self._say(error)
         else:
             self.memory = counter.memory if isinstance(counter, ChildCounter) else 0
-            self._say(_OVER)
+            self._say(OVER)
 
     def _say(self, what: object) -> None:
         self._said.put((self, what))
@@ -246,89 +205,58 @@ class LostChildError(Exception):  # never shown to a user
 
 
 class ChildCounter:
-    """Counts segments like `SegmentCounter`, in a child process.
+    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it."""
 
-    Attributes
-    ----------
-    memory
-        How many bytes of memory the child holds.
-    """
-
-    def __init__(self, order: dict[str, Any], stop: threading.Event) -> None:
+    def __init__(self, child: Child, make_counter: CounterMaker, stop: threading.Event) -> None:
         self.memory = 0
+        self.pid = child.pid
+        self._child = child
         self._stop = stop
-        try:
-            self._child = ChildProcess(count_segments, order, failure="The words cannot be counted")
-        except OSError as error:
-            raise LostChildError from error  # the system cannot start another process
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._child.pid
-
-    def wait_until_ready(self) -> None:
-        """Wait until it has loaded what it needs."""
-        for _ in self._messages():
-            return
-        raise CountingStopped
+        self._ask(start_counting, make_counter)
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
         """Yield what is counted in a segment, like `SegmentCounter`."""
-        for kind, content in self._messages(json.dumps([segment.file, segment.start, segment.end]).encode()):
-            if kind == _PART:
-                yield PartCounts.from_bytes(content)
-                self._send(_GO_ON)
-            elif kind == _FAULT:
-                raise read_error(content)
-            else:
-                self.memory = int(bytes(content))
-                return
-        raise CountingStopped
+        found = self._ask(next_part, segment)
+        while isinstance(found, PartCounts):
+            yield found
+            found = self._ask(next_part, None)
+        if isinstance(found, StudioError):
+            raise found
+        self.memory = found
 
-    def abandon(self) -> None:
-        """Do nothing: the child abandons its part itself."""
-
-    def end(self) -> None:
-        """End the child at once."""
-        self._child.end()
-
-    def _messages(self, order: bytes = b"") -> Iterator[tuple[bytes, memoryview]]:
-        """Yield the child's messages, in reply to an order if there is one, until counting is stopped."""
-        if order:
-            self._send(order)
+    def _ask(self, function: Callable[[Any], Any], argument: object) -> Any:
         try:
-            yield from self._child.messages(self._stop)
-        except StudioError as error:
-            raise LostChildError from error
-
-    def _send(self, content: bytes) -> None:
-        try:
-            self._child.send(content)
-        except StudioError as error:
+            return self._child.call(function, argument, should_stop=self._stop.is_set)
+        except Stopped:
+            raise CountingStopped from None
+        except Exception as error:
             raise LostChildError from error
 
 
-def count_segments(connection: ParentConnection, order: dict[str, Any]) -> None:
-    """Count the requested segments in a child, for ever.
+_counter: SegmentCounter | None = None
+_parts: Iterator[PartCounts] = iter(())
+"""What counts in a child process, and the parts of the segment that it counts."""
+
+
+def start_counting(make_counter: CounterMaker) -> None:
+    """Make the counter of this child."""
+    global _counter
+    _counter = make_counter(sends_words=True)
+
+
+def next_part(segment: Segment | None) -> PartCounts | StudioError | int:
+    """Return the next part of a new segment or the present one, or its fault; at its end, the memory of this child.
 
     A fault reports the line in the segment; the parent knows the lines before it.
     """
-    gc.disable()  # loading creates many objects and no garbage
-    counter = counter_for(order)
-    gc.enable()
-    connection.send_bytes(_READY)
-    while True:
-        segment = Segment(*json.loads(connection.recv_bytes()))
-        try:
-            for part in counter.parts(segment):
-                connection.send_bytes(_PART + part.to_bytes())
-                connection.recv_bytes()  # `_GO_ON`
-        except StudioError as error:
-            counter.abandon()
-            connection.send_bytes(_FAULT + written_error(error))
-        else:
-            connection.send_bytes(_OVER + str(resident_bytes() or 0).encode())
+    global _parts
+    assert _counter is not None
+    if segment is not None:
+        _parts = _counter.parts(segment)
+    try:
+        return next(_parts, None) or resident_bytes() or 0
+    except StudioError as error:
+        return error
 
 
 def most_workers() -> int:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from wordpiece_studio.corpus.linter.evidence import Evidence, few, largest_first
+from wordpiece_studio.corpus.linter.evidence import Evidence, few
 from wordpiece_studio.corpus.linter.finding import (
     Example,
     Finding,
@@ -143,7 +143,7 @@ def characters_alone(evidence: Evidence) -> Finding | None:
             "Kept together they are split at punctuation only: sentences become words of up to {longest:,} characters.",
         ),
         {"distinct": len(alone), "occurrences": sum(alone.values()), "longest": max(map(len, together))},
-        (_run_example(evidence, largest_first(together), runs, run),),
+        (_run_example(evidence, [word for word, _ in together.most_common()], runs, run),),
         fix_to(kept),
         "Keep Chinese together" if is_chinese else "Keep them together",
     )

@@ -52,17 +52,7 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
 
 
 def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline) -> list[Finding]:
-    """Return all findings, warnings first.
-
-    Parameters
-    ----------
-    sample
-        The part of the raw text that is examined.
-    counts
-        The words of the whole corpus from `pipeline`; None to count those of the sample.
-    pipeline
-        The chosen normalizer and pre-tokenizer.
-    """
+    """Return all findings, warnings first; without the words of the whole corpus, those of the sample are counted."""
     is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
     if counts is None:
         texts = [part.text for part in sample.parts]

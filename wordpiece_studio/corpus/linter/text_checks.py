@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DamagedStretch:
-    """A stretch from `start` to `end` (code points), the correct text, and the wrong encoding it was read in."""
+    """A stretch from `start` to `end` (code points), and the correct text."""
 
     start: int
     end: int
     repaired: str
-    encoding: str
 
 
 def damaged_stretches(text: str) -> list[DamagedStretch]:
@@ -116,7 +115,7 @@ def _western(text: str) -> Iterator[DamagedStretch]:
         repaired = _as_utf8(match[0], patterns.bytes_of)
         if repaired is None or _LOST.fullmatch(repaired):
             continue
-        stretch = DamagedStretch(match.start(), match.end(), repaired, "cp1252")
+        stretch = DamagedStretch(match.start(), match.end(), repaired)
         sequences = patterns.sequence.findall(match[0])
         if _is_sure(text, match, sequences):
             sure.append(stretch)
@@ -179,7 +178,7 @@ def _cyrillic(text: str) -> Iterator[DamagedStretch]:
     for match in patterns.run.finditer(text):
         repaired = _as_utf8(match[0], patterns.bytes_of)
         if repaired is not None and repaired.isalpha():
-            found.append(DamagedStretch(match.start(), match.end(), repaired, "cp1251"))
+            found.append(DamagedStretch(match.start(), match.end(), repaired))
     # Two letters, such as a Ukrainian Сі, may be intended.
     yield from _with_neighbours(
         text, [each for each in found if len(each.repaired) >= 3], [each for each in found if len(each.repaired) < 3]
@@ -193,7 +192,7 @@ _CONTROL = re.compile("[\x80\x82-\x8c\x8e\x91-\x9c\x9e\x9f]")  # those that Wind
 
 def _controls(text: str) -> Iterator[DamagedStretch]:
     found = [
-        DamagedStretch(match.start(), match.end(), match[0].encode("latin-1").decode("cp1252"), "latin-1")
+        DamagedStretch(match.start(), match.end(), match[0].encode("latin-1").decode("cp1252"))
         for match in _CONTROL.finditer(text)
     ]
     # U+0085 is also a line end.
@@ -230,7 +229,7 @@ def _decoded(text: str, pattern: re.Pattern[str], codec: str) -> Iterator[Damage
             repaired = match[0].encode("latin-1").decode(codec)
         except UnicodeDecodeError:
             continue
-        yield DamagedStretch(match.start(), match.end(), repaired, "latin-1")
+        yield DamagedStretch(match.start(), match.end(), repaired)
 
 
 _LONG_LINE = 10_000
@@ -241,14 +240,13 @@ _CHARACTERS_A_FAULT = 100_000  # with one fault; rarer faults are only a note
 def mojibake(evidence: Evidence) -> Finding | None:
     """Return a finding if the text, or some of it, was read in a wrong encoding."""
     examples: dict[str, Example] = {}
-    encodings: dict[str, dict[str, int]] = {}
+    damaged_sources: set[str] = set()
     repairable = lost = 0
     for part in evidence.sample.parts:
         lost += lost_places(part.text)
         for stretch in damaged_stretches(part.text):
             repairable += 1
-            of_source = encodings.setdefault(part.source, {})
-            of_source[stretch.encoding] = of_source.get(stretch.encoding, 0) + 1
+            damaged_sources.add(part.source)
             if len(examples) < 3:
                 example = _example(part, stretch)
                 examples.setdefault(example.before, example)
@@ -259,7 +257,7 @@ def mojibake(evidence: Evidence) -> Finding | None:
         source, line = evidence.place_of("\ufffd")
         examples["\ufffd"] = Example("\ufffd", "", source, line)
     first = next(iter(examples.values()))
-    fix = _fix(evidence, encodings) if repairable else None
+    fix = _fix(evidence, damaged_sources) if repairable else None
     return Finding(
         "mojibake",
         "warning" if (repairable + lost) * _CHARACTERS_A_FAULT >= evidence.sample.characters else "note",
@@ -312,13 +310,12 @@ def _example(part: TextPart, stretch: DamagedStretch) -> Example:
     return Example(word, repaired, part.source, line)
 
 
-def _fix(evidence: Evidence, encodings: dict[str, dict[str, int]]) -> Fix | None:
+def _fix(evidence: Evidence, damaged_sources: set[str]) -> Fix | None:
     if evidence.sample.is_editable:
         return TextFix("decode-again")
     for file in evidence.sample.files:
-        found = encodings.get(file.path, {})
         # Only a file that was read in that encoding can be read in another; otherwise its bytes themselves are damaged.
-        if file.encoding is not None and found and _is_western(file.encoding):
+        if file.path in damaged_sources and file.encoding is not None and _is_western(file.encoding):
             return ReadingFix(file.path, "utf-8")
     return None
 

@@ -1,7 +1,7 @@
 """The client side of a Dask cluster: connecting, waiting for results, and what can go wrong.
 
 Every wait is bounded, and none prevents the caller from stopping. Importing this module does not load Dask. Not here:
-the work itself (`cluster_counting`, `tasks`).
+the work itself (`cluster_counting`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from wordpiece_studio.corpus.counts import CountingStopped
+from wordpiece_studio.corpus.counts import stop_check
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.version import __version__
@@ -54,12 +54,7 @@ _OF_SCHEDULER = (
 class Connection:
     """A connection to a scheduler, to be used in a ``with`` statement.
 
-    Parameters
-    ----------
-    address
-        The scheduler's, such as ``"tcp://host:8786"``.
-    should_stop
-        Called now and then; if it returns True, `CountingStopped` is raised.
+    Now and then `should_stop` is called; if it returns True, `CountingStopped` is raised.
     """
 
     def __init__(self, address: str, should_stop: Callable[[], bool] | None = None) -> None:
@@ -72,7 +67,7 @@ class Connection:
             ) from error
         self._distributed = distributed
         self._address = printable(address)
-        self.should_stop = should_stop
+        self.check_stop = stop_check(should_stop)
         self._is_over = threading.Event()
         self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
         self._workers = 0
@@ -124,37 +119,30 @@ class Connection:
         self._client.cancel(list(futures), force=True)
 
     def results(self, futures: Iterable[Future]) -> Iterator[tuple[Key, Any] | None]:
-        """Yield key and result (bytes or a number) of each as they arrive, and None many times a second in between."""
+        """Yield key and result of each as they arrive, and None many times a second in between."""
         waiting = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
         while not waiting.is_empty():
             self.check()
             batch = waiting.next_batch(block=False)
             for future, result in batch:
-                if not isinstance(result, bytes | int):  # the future itself may be pending again if its worker is gone
+                # A tuple has an error. The future itself may be pending again if its worker is gone.
+                if isinstance(result, tuple | BaseException):
                     raise self._failure(result[1] if isinstance(result, tuple) else result)
                 yield future.key, result
             if not batch:
                 yield None
                 time.sleep(_POLL_SECONDS)
 
-    def wait_for(self, future: Future) -> None:
-        """Wait until a result is ready, on any worker; raises the same as `results`."""
-        while not future.done():
-            self.check()
-            time.sleep(_POLL_SECONDS)
-        if future.cancelled():
-            raise self._lost()
-        if future.status == "error":
-            raise self._failure(future.exception())
-
     def check(self) -> None:
         """Raise if counting was stopped or cannot continue."""
-        if self.should_stop is not None and self.should_stop():
-            raise CountingStopped
+        self.check_stop()
         if self._client.status != "running":
             raise self._lost()
         if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
-            raise self._deserted()
+            raise self._error(
+                "The scheduler {address} lost its last worker, along with the counts so far",
+                "Start workers again (dask worker {address}), and count again.",
+            )
 
     def _connect(self, address: str) -> None:
         """Pass a client, once it is ready, or an error to the waiting caller."""
@@ -171,7 +159,8 @@ class Connection:
             self._connected.put(error)
         except Exception as error:  # an address can be wrong in many ways
             no_workers = client is not None and isinstance(error, TimeoutError)
-            self._connected.put(self._without_workers() if no_workers else self._unreachable(error))
+            without_workers = self._error("The scheduler {address} has no workers", "Start some: dask worker {address}")
+            self._connected.put(without_workers if no_workers else self._unreachable(error))
         else:
             return
         if client is not None:
@@ -180,8 +169,7 @@ class Connection:
     def _connected_client(self) -> Client:
         deadline = time.monotonic() + CONNECTING_SECONDS + WORKERS_SECONDS
         while time.monotonic() < deadline:
-            if self.should_stop is not None and self.should_stop():
-                raise CountingStopped
+            self.check_stop()
             with contextlib.suppress(Empty):
                 answer = self._connected.get(timeout=_POLL_SECONDS)
                 if isinstance(answer, Exception):
@@ -255,30 +243,17 @@ class Connection:
         )
 
     def _unreachable(self, error: Exception) -> StudioError:
-        return StudioError(
+        return self._error(
             "The scheduler {address} cannot be reached: {reason}",
             "Check the address that the scheduler prints when it starts, and that no firewall blocks it.",
-            address=self._address,
             reason=printable(str(error)).rstrip(".") or type(error).__name__,
         )
 
     def _lost(self) -> StudioError:
-        return StudioError(
+        return self._error(
             "The connection to the scheduler {address} was lost, along with the counts so far",
             "Check whether the scheduler is still running, and count again.",
-            address=self._address,
         )
 
-    def _without_workers(self) -> StudioError:
-        return StudioError(
-            "The scheduler {address} has no workers",
-            "Start some: dask worker {address}",
-            address=self._address,
-        )
-
-    def _deserted(self) -> StudioError:
-        return StudioError(
-            "The scheduler {address} lost its last worker, along with the counts so far",
-            "Start workers again (dask worker {address}), and count again.",
-            address=self._address,
-        )
+    def _error(self, what: str, advice: str, **values: object) -> StudioError:
+        return StudioError(what, advice, address=self._address, **values)
