@@ -258,22 +258,9 @@ class DeadReason:
 
 
 class DeadTokens:
-    """The reasons for the dead tokens of a vocabulary.
+    """The reasons for the dead tokens of a vocabulary after some merges; `dead` is bool, shape (n_tokens,).
 
-    Parameters
-    ----------
-    history
-        The training that made the vocabulary.
-    step
-        The number of merges.
-    dead
-        bool, shape (n_tokens,): which tokens are dead.
-    tokenizer
-        Splits words with that vocabulary.
-    texts
-        The words of the training, if available.
-    should_stop
-        Called regularly; once it returns True, the object is unusable.
+    The tokenizer splits words with that vocabulary. Once `should_stop` returns True, the object is unusable.
     """
 
     def __init__(

@@ -314,22 +314,9 @@ _LONGEST_SENTENCE = 100
 class SampleCorpus:
     """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
 
-    Attributes
-    ----------
-    name
-        The name of its file, or of the document.
-    title
-        Its name in the menu.
-    sentence
-        A text to tokenize with the vocabulary learned from it; empty if there is none.
-    size
-        The vocabulary size to train to; 0 trains as far as possible.
-    objective
-        The course's, whose formula the samples teach.
-    normalizer, pre_tokenizer
-        The names of its normalizer and pre-tokenizer.
-    step
-        The step shown when it is trained; None is the last one.
+    The sentence is a text to tokenize with the vocabulary learned from it; the size is that of the vocabulary, 0 as
+    large as possible; the objective is the course's, whose formula the samples teach. It is shown at `step` when it is
+    trained; None is the last one.
     """
 
     name: str

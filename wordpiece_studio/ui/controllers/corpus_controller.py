@@ -326,16 +326,10 @@ class CorpusController(QObject):
         )
         self._faulty = faulty
         dialog.chosen.connect(self._on_file_reading_chosen)
-        dialog.chosen_for_all.connect(self._on_reading_of_all_chosen)
         dialog.open()
 
-    def _on_file_reading_chosen(self, reading: Reading) -> None:
-        self._read_as(self._faulty, reading)
-
-    def _on_reading_of_all_chosen(self, reading: Reading) -> None:
-        self._read_as(range(len(self._document.files.rows)), reading)
-
-    def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
+    def _on_file_reading_chosen(self, reading: Reading, is_for_all: bool) -> None:
+        numbers = range(len(self._document.files.rows)) if is_for_all else self._faulty
         errors = None if reading.errors == "strict" else reading.errors
         self._document.files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
 

@@ -122,10 +122,8 @@ class EncodingDialog(ScreenDialog):
         How many files the corpus has; with several, the choice can apply to all.
     """
 
-    chosen = Signal(object)
-    """The :class:`Reading`, when the dialog was accepted."""
-    chosen_for_all = Signal(object)
-    """The :class:`Reading`, when it was accepted for all files."""
+    chosen = Signal(object, object)
+    """The :class:`Reading`, when the dialog was accepted, and whether it is for all files, a bool."""
 
     def __init__(
         self, error: StudioError, tried: Reading, parent: QWidget | None = None, *, guess: str | None = None,
@@ -188,7 +186,7 @@ class EncodingDialog(ScreenDialog):
 
     def accept(self) -> None:
         """Emit the choice and close."""
-        (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
+        self.chosen.emit(self.reading, self._all_box.isChecked())
         super().accept()
 
 
