@@ -252,12 +252,9 @@ class FileTable(RecordTableModel["FileRow"]):
             done == before and done < len(self._rows) and self._rows[done].state is FileState.COUNTING
         ):
             return
-        for number in range(before, done):
-            self._rows[number] = replace(self._rows[number], state=FileState.DONE)
-        if done < len(self._rows):
-            self._rows[done] = replace(self._rows[done], state=FileState.COUNTING)
+        self._change(range(before, done), state=FileState.DONE)
+        self._change(range(done, min(done + 1, len(self._rows))), state=FileState.COUNTING)
         self._files_done = done
-        self._emit_changed(before, min(done, len(self._rows) - 1))
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
         self._rows[:] = counted_rows(self._rows, statistics)
@@ -268,23 +265,25 @@ class FileTable(RecordTableModel["FileRow"]):
         number = row_at_fault(self._rows, error)
         self.take_end()
         if number is not None:
-            self._rows[number] = replace(self._rows[number], state=FileState.FAULT, error=error)
-            self._emit_changed(number, number)
+            self._change([number], state=FileState.FAULT, error=error)
         return number
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         """Show the files at `paths` as `state`, with their errors."""
         for number, row in enumerate(self._rows):
             if row.file.path in paths:
-                self._rows[number] = replace(row, state=state, error=(errors or {}).get(row.file.path))
-                self._emit_changed(number, number)
+                self._change([number], state=state, error=(errors or {}).get(row.file.path))
 
     def take_end(self) -> None:
         """Show that nothing is being read anymore."""
-        for number, row in enumerate(self._rows):
-            if row.state is FileState.COUNTING:
-                self._rows[number] = replace(row, state=FileState.WAITING)
-                self._emit_changed(number, number)
+        counted = [number for number, row in enumerate(self._rows) if row.state is FileState.COUNTING]
+        self._change(counted, state=FileState.WAITING)
+
+    def _change(self, numbers: Sequence[int], **values: Any) -> None:
+        for number in numbers:
+            self._rows[number] = replace(self._rows[number], **values)
+        if numbers:
+            self._emit_changed(numbers[0], numbers[-1])
 
     def state_words(self, state: FileState) -> str:
         return {
