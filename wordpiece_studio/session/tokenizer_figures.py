@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     Place = Literal["training", "held-out", "live", "files"]
 
 _REST_MS = 300
+_LOOK_MS = 100  # between two looks whether the files have been looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class FiguresMeasuring(QObject):
         self._files.changed.connect(self._on_files_changed)
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
-        self._timer = single_shot(self, self.refresh, _REST_MS)
+        self._timer = single_shot(self, self.refresh, _LOOK_MS)
         self._task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
         self._task.changed.connect(self.changed)
         comparison.changed.connect(self.refresh)

@@ -444,7 +444,7 @@ class CorpusFiguresView(QWidget):
         edit.setMinimumWidth(_LEAST_FIELD)
         edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
-        edit.valueChanged.connect(self._longest_timer.start)
+        edit.valueChanged.connect(lambda: self._longest_timer.start())  # not in as many milliseconds as the number
         return edit
 
     def _make_box(self, name: str, tip: str, names: dict[str, str]) -> QComboBox:
