@@ -10,6 +10,7 @@ start to end (`listing`).
 from __future__ import annotations
 
 import io
+import time
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -33,13 +34,14 @@ from wordpiece_studio.corpus.files import (
     sample_of,
 )
 from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
-from wordpiece_studio.corpus.listing import opened_stream
+from wordpiece_studio.corpus.listing import listed_files, opened_stream
 from wordpiece_studio.corpus.parquet import ParquetTexts, opened_parquet, text_columns
 from wordpiece_studio.corpus.rows import proposed_column
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator, Sequence
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.compression import Compression
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _PARQUET_MAGIC = b"PAR1"
 _FIRST_ROWS = 20
+_BATCH_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,27 @@ def described(path: str | os.PathLike[str]) -> FileDescription:
     if found.kind in MAY_BE_COUNTS and looks_like_word_counts(replace(found.file, column=None)):
         return replace(found, kind="word-counts", column=None, is_kind_guess=True)
     return found
+
+
+def described_files(
+    paths: Sequence[str],
+) -> Iterator[tuple[int, list[FileDescription | tuple[CorpusFile, StudioError]]]]:
+    """Yield what the files that paths refer to seem to be, or what is wrong with them, in batches of a moment's work.
+
+    With each batch comes the number of all files.
+    """
+    files = listed_files(paths)
+    batch: list[FileDescription | tuple[CorpusFile, StudioError]] = []
+    due = time.monotonic()
+    for file in files:
+        try:
+            batch.append(described(file.path))
+        except StudioError as error:
+            batch.append((file, error))
+        if time.monotonic() >= due:
+            yield len(files), batch
+            batch, due = [], time.monotonic() + _BATCH_SECONDS
+    yield len(files), batch
 
 
 def _described(path: str | os.PathLike[str]) -> FileDescription:

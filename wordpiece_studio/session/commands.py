@@ -1,4 +1,4 @@
-"""What the user can undo: edits of the text, and the closing of a run."""
+"""What the user can undo: edits of the text, which grow while one types, and anything else."""
 
 from __future__ import annotations
 
@@ -68,16 +68,15 @@ class EditCommand(QUndoCommand):
         return joined is not None
 
 
-class CloseCommand(QUndoCommand):
-    """Removes a run, and brings it back."""
+class Command(QUndoCommand):
+    """Something that is done, and undone, by calling a function."""
 
-    def __init__(self, remove: Callable[[], None], bring_back: Callable[[], None]) -> None:
+    def __init__(self, redo: Callable[[], object], undo: Callable[[], object]) -> None:
         super().__init__()
-        self._remove = remove
-        self._bring_back = bring_back
+        self._redo, self._undo = redo, undo
 
     def redo(self) -> None:
-        self._remove()
+        self._redo()
 
     def undo(self) -> None:
-        self._bring_back()
+        self._undo()

@@ -14,7 +14,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.background_job import BackgroundJob
-from wordpiece_studio.session.commands import CloseCommand
+from wordpiece_studio.session.commands import Command
 
 if TYPE_CHECKING:
     import threading
@@ -153,7 +153,7 @@ class Runs(QObject):
     def close(self, run: Run) -> None:
         """Remove a run, which can be undone."""
         place = self._all.index(run)
-        self._undo_stack.push(CloseCommand(lambda: self._remove([run]), lambda: self._insert(place, run)))
+        self._undo_stack.push(Command(lambda: self._remove([run]), lambda: self._insert(place, run)))
 
     # What becomes of the corpus and the project.
 

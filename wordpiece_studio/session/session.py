@@ -18,9 +18,8 @@ from wordpiece_studio.libraries.library_tokenizer import end_libraries
 from wordpiece_studio.session.background_job import BackgroundJob
 from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.corpus_counting import CorpusCounting
-from wordpiece_studio.session.corpus_opening import CorpusOpening
 from wordpiece_studio.session.corpus_references import CorpusReferences, FileWatch
-from wordpiece_studio.session.document import Document
+from wordpiece_studio.session.document import CorpusOpening, Document, TextFile
 from wordpiece_studio.session.held_out_judging import HeldOutJudging
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.library_job import trained_by_library
@@ -30,7 +29,6 @@ from wordpiece_studio.session.run import Run, RunOrigin
 from wordpiece_studio.session.run_differences import DifferenceSearch, overlaps
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import StepMarks
-from wordpiece_studio.session.text_file import TextFile
 from wordpiece_studio.session.token_usage import TokenUsage
 from wordpiece_studio.session.tokenizer_figures import FiguresMeasuring
 from wordpiece_studio.session.trainer_model import TrainerModel

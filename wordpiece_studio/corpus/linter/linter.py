@@ -13,7 +13,13 @@ import regex
 
 from wordpiece_studio.corpus.counting.counting import count_texts, count_words
 from wordpiece_studio.corpus.linter import letters, text_checks, word_checks
-from wordpiece_studio.corpus.linter.evidence import CorpusSample, Evidence, sample_of_files, sample_of_texts
+from wordpiece_studio.corpus.linter.evidence import (
+    CorpusSample,
+    Evidence,
+    sample_of_files,
+    sample_of_text,
+    sample_of_texts,
+)
 from wordpiece_studio.corpus.linter.finding import Finding
 from wordpiece_studio.corpus.linter.text_checks import decoded_again
 from wordpiece_studio.corpus.linter.word_checks import LONG_RUN, without_stray_characters
@@ -57,6 +63,12 @@ def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline
     if is_sample:
         found = [replace(finding, is_sample=True) for finding in found]
     return sorted(found, key=lambda finding: finding.severity == "note")
+
+
+def findings_in(text: str, files: Sequence[CorpusFile], counts: WordCounts, pipeline: Pipeline) -> tuple[Finding, ...]:
+    """Return all findings in files, or in `text` if there are none, with the words that `pipeline` makes of it."""
+    sample = sample_of_files(files) if files else sample_of_text(text)
+    return tuple(findings(sample, counts, pipeline))
 
 
 def lint(
@@ -169,6 +181,11 @@ def repaired(text: str, fix: TextFix) -> str:
     'niño'
     """
     return _REPAIRS[fix.repair](text)
+
+
+def repairing_edit(text: str, fix: TextFix) -> tuple[int, int, str]:
+    """Return the edit that repairs a text, see `difference`."""
+    return difference(text, repaired(text, fix))
 
 
 def _wrapped(text: str) -> str:
