@@ -179,7 +179,6 @@ def _element(name: str, content: str, style: str = "", tip: str = "") -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; `rows` are HTML, `head` is text."""
     titles = "".join(_element("th", escape(title), "text-align:left") for title in head)
     lines = ("".join(_element("td", cell, "text-align:left") for cell in row) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)

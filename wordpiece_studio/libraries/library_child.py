@@ -76,16 +76,13 @@ class _Loaded(ABC):
     """As in a ``tokenizer.json``."""
 
     @abstractmethod
-    def vocabulary(self) -> dict[str, int]:
-        """Return the id of each token."""
+    def vocabulary(self) -> dict[str, int]: ...
 
     @abstractmethod
-    def encode(self, texts: list[str]) -> list[Encoded]:
-        """Return the tokens of each text."""
+    def encode(self, texts: list[str]) -> list[Encoded]: ...
 
     @abstractmethod
-    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids represent."""
+    def decode(self, ids: list[int], skip_special_tokens: bool) -> str: ...
 
     @abstractmethod
     def cut(self, words: list[str]) -> list[Cut]:
@@ -96,8 +93,7 @@ class _Loaded(ABC):
         """Return the score of each token of the model by id; nothing if it has none."""
 
     @abstractmethod
-    def best(self, text: str, count: int) -> list[Scored]:
-        """Return the most probable segmentations of a text."""
+    def best(self, text: str, count: int) -> list[Scored]: ...
 
     def count(self, texts: list[str]) -> Counted:
         """Return the words of texts with their ids, each with its count."""
@@ -147,17 +143,14 @@ def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *argumen
 
 
 def library_of(path: str | os.PathLike[str]) -> str:
-    """Return the name of the library that runs a file."""
     return "sentencepiece" if Path(path).suffix == MODEL_SUFFIX else "tokenizers"
 
 
 def no_token(number: int) -> StudioError:
-    """Return the error for an id that does not belong to a token."""
     return StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])
 
 
 def merges_beside(path: Path) -> Path:
-    """Return the path of the merges of a ``vocab.json``."""
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
 
@@ -303,7 +296,6 @@ class _Tokenizers(_Loaded):
         return [_cut(word, self._tokenizer.model.tokenize(word)) for word in words]
 
     def scores(self) -> list[float]:
-        """Return the score of each piece of a Unigram model."""
         return [score for _, score in self._pieces] if self.kind == "Unigram" else []
 
     def best(self, text: str, count: int) -> list[Scored]:
@@ -329,8 +321,6 @@ class _Tokenizers(_Loaded):
 
 
 class _SentencePiece(_Loaded):
-    """A model of the `sentencepiece` library."""
-
     kind = "SentencePiece"
     added_tokens = 0
     post_processor = None

@@ -30,8 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Template, checked_ids, checked_text
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
@@ -377,7 +376,6 @@ class _Libraries:
                 raise _Died(error) if child.is_dead else error from None
 
     def end(self) -> None:
-        """End the process, when it has answered."""
         with self._turn:
             self._end()
 
@@ -447,7 +445,6 @@ def end_libraries() -> None:
 
 @cache
 def _libraries() -> _Libraries:
-    """Return the one child of this process."""
     return _Libraries()
 
 

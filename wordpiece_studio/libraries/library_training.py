@@ -240,12 +240,10 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
 
 
 def is_replayable(trainer: str) -> bool:
-    """Return whether our training can give what a trainer gives."""
     return trainer in ("tokenizers-wordpiece", "tokenizers-bpe")
 
 
 def check_replayable(trainer: str) -> None:
-    """Check that our training can give what a trainer gives."""
     if not is_replayable(trainer):
         raise StudioError(
             "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
@@ -260,7 +258,6 @@ def reads_text(trainer: str) -> bool:
 
 
 def file_of(trainer: str) -> str:
-    """Return what the file of a trainer's library is usually called."""
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 

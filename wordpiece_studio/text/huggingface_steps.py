@@ -102,15 +102,7 @@ def byte_level_decoder(prefix: str, suffix: str | None) -> dict[str, Any]:
 
 
 def pre_tokenizer_value(pre_tokenizer: PreTokenizer, normalizer: Normalizer) -> dict[str, Any]:
-    """Return a pre-tokenizer as the value of ``pre_tokenizer``.
-
-    Parameters
-    ----------
-    pre_tokenizer
-        The pre-tokenizer.
-    normalizer
-        The normalizer before it, which affects whether words are split at line ends.
-    """
+    """Return a pre-tokenizer as the value of ``pre_tokenizer``; a normalizer may remove line ends before it."""
     values = _pre_tokenizer_values(pre_tokenizer)
     line_end = normalizer.normalize("\n")
     if not _separates_lines(pre_tokenizer, line_end):
@@ -249,7 +241,6 @@ def _is_half(character: str) -> bool:
 
 
 def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the single steps of a normalizer."""
     match spec["type"]:
         case "sequence":
             for part in spec["normalizers"]:
@@ -279,7 +270,6 @@ def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _pre_tokenizer_values(pre_tokenizer: PreTokenizer) -> list[dict[str, Any]]:
-    """Return the single steps of a pre-tokenizer."""
     try:
         spec = pre_tokenizers.to_spec(pre_tokenizer)
     except StudioError:

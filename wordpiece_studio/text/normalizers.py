@@ -142,7 +142,6 @@ class _Maps:
         self.unsteady = frozenset(filter(self._leaves_combining, {*tables.combining, *map(chr, tables.decompositions)}))
 
     def normalize_in_stages(self, text: str) -> str:
-        """Return the normalized text, applying one step after the other."""
         text = text.translate(self.clean)
         if self.decompose is not None:
             text = self._disorder.sub(text_in_order, text.translate(self.decompose))

@@ -54,7 +54,6 @@ class _Searching(PreTokenizer):
         return self.timeout * (1 + len(text) / _CHARACTERS_A_TIMEOUT)
 
     def _matches(self, compiled: regex.Pattern[str], text: str) -> list[regex.Match[str]]:
-        """Return the matches in a text, from left to right."""
         find = partial(compiled.finditer, text, timeout=self._timeout_for(text), concurrent=True)
         # All at once: the time between two matches would count as well.
         matches = self._in_time(lambda: list(find()), text)
@@ -206,15 +205,7 @@ class Split(_Searching):
 
 
 def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[tuple[int, int]]:
-    """Return the places of the words, some of them empty.
-
-    Parameters
-    ----------
-    stretches
-        Where each begins and ends, and whether it is a match; they cover the text.
-    behavior
-        What becomes of the matches.
-    """
+    """Return the places of the words, some of them empty, of stretches that cover a text: whether each is a match."""
     if behavior in ("removed", "isolated"):
         return [(start, end) for start, end, is_match in stretches if behavior == "isolated" or not is_match]
     places: list[tuple[int, int]] = []
@@ -249,7 +240,6 @@ def _common_or_compiled(pattern: str) -> regex.Pattern[str]:
 
 @cache
 def compiled_pattern(pattern: str) -> regex.Pattern[str]:
-    """Return a user's pattern, compiled."""
     if not isinstance(pattern, str):
         raise StudioError("A pattern is expected, not {value}", "Pass it as a string.", value=repr(pattern)[:50])
     shown = _shown(pattern)
@@ -331,7 +321,6 @@ class SearchPattern:
         compiled_pattern(self.pattern)
 
     def is_in(self, text: str) -> bool:
-        """Return whether the expression matches anywhere in `text`."""
         # Not `concurrent`: releasing the lock takes longer than searching a token.
         search = partial(compiled_pattern(self.pattern).search, text, timeout=_TIMEOUT_SECONDS)
         return _found(search, printable(self.pattern[:_LONGEST_SHOWN]), printable(text[:_LONGEST_SHOWN])) is not None

@@ -94,7 +94,6 @@ def put_in_order(items: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
 
 
 def text_in_order(match: re.Match[str]) -> str:
-    """Return a match with runs of combining characters in canonical order."""
     return "".join(character for character, _ in put_in_order((character, 0) for character in match[0]))
 
 
@@ -110,13 +109,10 @@ def positions_of(items: Iterable[tuple[str, int]]) -> Iterator[int]:
 
 
 def decomposed(text: str, table: CharacterMap) -> Iterator[tuple[str, int]]:
-    """Yield the decomposed characters of a text."""
     return ((part, int(number > 0)) for character in text for number, part in enumerate(table[ord(character)] or ""))
 
 
 class _Form:
-    """The tables of a form."""
-
     def __init__(self, form: FormName) -> None:
         tables, self._forms = bert_tables(), form_tables()
         self._composes = form.endswith("c")

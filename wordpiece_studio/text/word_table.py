@@ -28,7 +28,7 @@ from wordpiece_studio.text.word_numbers import JoinedWords, PlainWordNumbers, Wo
 load_kernels("text")  # from the user's cache; the imports below then find them
 from wordpiece_studio.text.kernels import chunks as chunk_kernels  # noqa: E402
 from wordpiece_studio.text.kernels import words as word_kernels  # noqa: E402
-from wordpiece_studio.text.kernels.lanes import LANE  # noqa: E402
+from wordpiece_studio.text.kernels.chunks import LANE  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,13 +53,7 @@ def likely_words(size: int) -> int:
 
 
 class ChunkTable:
-    """Distinct byte strings with their counts, in order of first appearance.
-
-    Parameters
-    ----------
-    capacity
-        How many entries there is room for initially; tests make it tiny.
-    """
+    """Distinct byte strings with their counts, in order of first appearance."""
 
     def __init__(self, *, capacity: int = 1 << 12) -> None:
         self._capacity = capacity
@@ -152,12 +146,7 @@ class ChunkTable:
     def rows_of(self, source: NDArray[np.uint8], ends: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the rows of strings stored one after the other, adding rows for new ones; counts do not change.
 
-        Parameters
-        ----------
-        source
-            The strings, followed by `BEHIND_BLOCK` more bytes.
-        ends
-            Where each ends: int64, shape ``(n_strings,)``.
+        `BEHIND_BLOCK` more bytes follow `source`; `ends`: where each string ends: int64, shape ``(n_strings,)``.
         """
         rows, done = np.empty(len(ends), dtype=np.int32), 0
         while (done := chunk_kernels.add_all(self.arrays, source, ends, done, rows)) < len(ends):
@@ -165,7 +154,6 @@ class ChunkTable:
         return rows
 
     def make_room(self) -> None:
-        """Enlarge the arrays that had no room for the last entry."""
         arrays = self.arrays
         if len(self) + 2 > len(arrays.entries):
             self._capacity *= 2
@@ -193,12 +181,10 @@ def keys_of(
 
 
 def rename(numbers: NDArray[np.int32], table: NDArray[np.int32]) -> None:
-    """Replace each of the numbers, -1 or more, by the entry of `table` one behind the number."""
     word_kernels.rename(numbers, table)
 
 
 def _padded(block: bytes) -> NDArray[np.uint8]:
-    """Return `block` followed by the padding that kernels need."""
     return np.frombuffer(block + bytes(BEHIND_BLOCK), dtype=np.uint8)
 
 
@@ -208,20 +194,7 @@ def _slots_for(capacity: int) -> int:
 
 
 class WordTable(ABC):
-    """The words that a local pipeline splits the chunks of a table into.
-
-    Parameters
-    ----------
-    pipeline
-        What splits chunks into words; it must be local.
-    longest
-        Words of more characters than this are left out.
-
-    Attributes
-    ----------
-    rows
-        How many chunks have been split.
-    """
+    """The words that a local pipeline splits the chunks of a table into, except those longer than `longest`."""
 
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         self._pipeline = pipeline
@@ -238,8 +211,7 @@ class WordTable(ABC):
 
     @property
     @abstractmethod
-    def numbers(self) -> WordNumbers:
-        """The words and their numbers."""
+    def numbers(self) -> WordNumbers: ...
 
     @abstractmethod
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
@@ -280,8 +252,7 @@ class WordTable(ABC):
         self._begin_again()
 
     @abstractmethod
-    def _begin_again(self) -> None:
-        """Forget how many words the chunks have."""
+    def _begin_again(self) -> None: ...
 
     @abstractmethod
     def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
@@ -304,7 +275,6 @@ class PlainWordTable(WordTable):
         return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
-        """Return the lengths of the words that are too long."""
         return [len(word) for word in self._words_of(chunks[row]) if len(word) > self._longest]
 
     def _begin_again(self) -> None:
@@ -338,7 +308,6 @@ class TableWordNumbers(WordNumbers):
         return JoinedWords(self.table.joined.tobytes())()
 
     def words_of(self, numbers: NDArray[np.int32]) -> JoinedWords:
-        """Return the words with these numbers, in this order."""
         if self.are_in_order(numbers):
             return JoinedWords(self.table.joined.tobytes())
         begins = self.table.begins_from(0)
@@ -347,7 +316,6 @@ class TableWordNumbers(WordNumbers):
         return JoinedWords(joined[:size].tobytes())
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:
-        """Return the words from number `first` on."""
         begins = self.table.begins_from(first)
         joined = self.table.joined[begins[0] :]
         ends = np.diff(begins - np.arange(len(begins))).cumsum()
@@ -449,12 +417,8 @@ _LETTER = "a"  # neither white space nor punctuation for any pre-tokenizer
 class CharacterActions:
     """The table of what a pipeline does with each character; several threads may use it, and add to it.
 
-    Attributes
-    ----------
-    actions : numpy.ndarray
-        What happens to every code point: int64, see :mod:`~wordpiece_studio.text.kernels.words`.
-    texts : numpy.ndarray
-        The texts that code points become, in UTF-8: uint8, with padding after the last.
+    `actions` says it of every code point: int64, see :mod:`~wordpiece_studio.text.kernels.words`. `texts` is what code
+    points become, in UTF-8, with padding after the last.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:
@@ -479,7 +443,6 @@ class CharacterActions:
             return found
 
     def find_out(self, code_point: int) -> None:
-        """Fill in the page of a code point."""
         first = code_point // _PAGE * _PAGE
         with self._adding:
             if self.actions[code_point] != word_kernels.UNKNOWN:  # another thread was faster

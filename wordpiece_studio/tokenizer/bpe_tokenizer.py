@@ -232,7 +232,6 @@ class BpeTokenizer(Encoder):
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return the rank of each pair."""
     wrong = StudioError("Merges must be pairs of tokens", "Pass a list of pairs.")
     try:
         ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
@@ -297,18 +296,9 @@ def _after_merges(
 
 
 class TokenizerByMerges(Tokenizer):
-    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done so far.
+    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done up to `step`.
 
-    Parameters
-    ----------
-    vocabulary, normalizer, pre_tokenizer
-        As for `Tokenizer`; the vocabulary is that after `step` merges.
-    steps
-        The step at which each pair was merged first, see `MergeHistory.pair_steps`; it may go on after `step`.
-    step
-        How many merges apply.
-    end_of_word
-        As for `BpeTokenizer`.
+    `steps` are those at which each pair was merged first, see `MergeHistory.pair_steps`; they may go on after `step`.
     """
 
     is_cut_by_tokens = False

@@ -21,13 +21,13 @@ from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, Add
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
+    Template,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
     whole_number,
 )
-from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -141,7 +141,6 @@ class _Kept(dict[str, _T]):
         self._characters = 0
 
     def keep(self, text: str, value: _T) -> _T:
-        """Keep and return what is known about a text."""
         if len(text) < _LONG:
             self._characters += len(text) + 1
             if self._characters > _MOST_KEPT:

@@ -95,7 +95,6 @@ class TokenList:
         return self._ids
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
         index = self._index
         return self.ids.get(token) if index is None else index.id_of(token)
 
@@ -105,7 +104,6 @@ class TokenList:
         return self.ids.get if index is None else index.id_of
 
     def append(self, token: str) -> None:
-        """Give `token` the next id."""
         if token in self.ids:
             raise StudioError("The vocabulary holds {token!r} twice", "Every token must occur only once.", token=token)
         self.longest = max(self.longest, len(token))
@@ -339,13 +337,7 @@ class Vocabulary:
 
 
 class TokenIndex:
-    """An index of tokens, whose ids are their positions in the list.
-
-    Parameters
-    ----------
-    tokens
-        All different. Tokens appended to the list later are not found.
-    """
+    """An index of tokens, all different, whose ids are their positions in the list; later ones are not found."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = tokens
