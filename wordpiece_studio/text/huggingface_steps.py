@@ -13,7 +13,6 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.text.common_patterns import literal_pattern, untranslatable_part
-from wordpiece_studio.text.normalizers import BertNormalizer
 from wordpiece_studio.text.patterns import Behavior, Split
 from wordpiece_studio.text.pipeline import CharacterPreTokenizer
 
@@ -53,18 +52,10 @@ _PRE_TOKENIZERS: Mapping[str, dict[str, Any]] = {
     "digits": {"type": "Digits", "individual_digits": False},
     "digits-single": {"type": "Digits", "individual_digits": True},
     **{
-        f"byte-level{option}": {
-            "type": "ByteLevel",
-            "add_prefix_space": has_prefix,
-            "trim_offsets": True,
-            "use_regex": has_regex,
-        }
-        for option, has_prefix, has_regex in (
-            ("", True, True),
-            (":no-prefix", False, True),
-            (":no-regex", True, False),
-            (":bytes-only", False, False),
-        )
+        each.name: {"type": "ByteLevel", "add_prefix_space": has_prefix, "trim_offsets": True, "use_regex": has_regex}
+        for has_prefix in (True, False)
+        for has_regex in (True, False)
+        for each in [pre_tokenizers.ByteLevel(has_prefix, has_regex)]
     },
 }
 _BYTE_LEVEL = _PRE_TOKENIZERS["byte-level"]  # as a decoder it ignores the options
@@ -136,14 +127,8 @@ def read_normalizer(value: Any) -> Normalizer | None:
                     steps[-1] = normalizers.RemoveCharacters(last.characters + removed)
                 else:
                     steps.append(normalizers.RemoveCharacters(removed))
-            case {
-                "type": "BertNormalizer",
-                "clean_text": bool(clean),
-                "handle_chinese_chars": bool(chinese),
-                "strip_accents": None | bool() as accents,
-                "lowercase": bool(lowercase),
-            } if len(step) == 5:
-                steps.append(BertNormalizer(clean, chinese, accents, lowercase))
+            case {"type": "BertNormalizer", **flags} if normalizers.are_bert_flags(flags):
+                steps.append(normalizers.from_spec({"type": "bert", **flags}))
             case {"type": str(kind)} if len(step) == 1 and kind in _NORMALIZERS.values():
                 name = next(name for name, written in _NORMALIZERS.items() if written == kind)
                 steps.append(normalizers.resolve_normalizer(name))
@@ -258,13 +243,7 @@ def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             for character in characters:
                 yield {"type": "Replace", "pattern": {"String": character}, "content": ""}
         case "bert":
-            yield {
-                "type": "BertNormalizer",
-                "clean_text": spec["clean_text"],
-                "handle_chinese_chars": spec["handle_chinese_chars"],
-                "strip_accents": spec["strip_accents"],
-                "lowercase": spec["lowercase"],
-            }
+            yield {**spec, "type": "BertNormalizer"}
         case str(name) if name != "unchanged":
             yield {"type": _NORMALIZERS[name]}
 

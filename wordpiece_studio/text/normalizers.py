@@ -471,7 +471,7 @@ def from_spec(spec: Any) -> Normalizer:
             return Sequence(from_spec(part) for part in parts)
         case {"type": "corpus-only", "normalizer": step} if len(spec) == 2:
             return CorpusOnly(from_spec(step))
-        case {"type": "bert"} if _are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
+        case {"type": "bert"} if are_bert_flags(flags := {key: spec[key] for key in spec if key != "type"}):
             return BertNormalizer(**flags)
     raise StudioError("{spec} does not describe a normalizer", spec=repr(spec)[:200])
 
@@ -496,7 +496,7 @@ _BY_TYPE: Mapping[str, Normalizer] = {**_FIXED, "unchanged": Unchanged()}
 _NAMED: Mapping[str, Normalizer] = {**_PRESETS, **_FIXED, "none": Unchanged()}
 
 
-def _are_bert_flags(flags: Mapping[str, object]) -> bool:
+def are_bert_flags(flags: Mapping[Any, object]) -> bool:
     if set(flags) != {"clean_text", "handle_chinese_chars", "strip_accents", "lowercase"}:
         return False
     return all(isinstance(value, bool) or (value is None and key == "strip_accents") for key, value in flags.items())

@@ -189,14 +189,7 @@ def encode_files(
         If a file cannot be read or decoded, or the vocabulary does not fit the other arguments.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
-    blocks = CorpusBlocks(
-        source,
-        column=column,
-        encoding=encoding,
-        errors=errors,
-        splits_at_blanks=_is_local(tokenizer),
-        progress=progress,
-    )
+    blocks = CorpusBlocks(source, column, encoding, errors, _is_local(tokenizer), progress)
     return run.collected(_encoded_blocks(tokenizer, blocks), blocks)
 
 
@@ -229,14 +222,7 @@ def write_ids(
         Adds what is written with each of them, such as the tokenizer; all files or none.
     """
     run = _Run(tokenizer, dtype, add_special_tokens, should_stop)
-    blocks = CorpusBlocks(
-        source,
-        column=column,
-        encoding=encoding,
-        errors=errors,
-        splits_at_blanks=_is_local(tokenizer),
-        progress=progress,
-    )
+    blocks = CorpusBlocks(source, column, encoding, errors, _is_local(tokenizer), progress)
     _check_outputs([path for path in (output, offsets_output) if path is not None], blocks.paths)
     with tempfile.SpooledTemporaryFile(max_size=_MOST_HELD_BYTES) as offsets:
 
@@ -458,7 +444,6 @@ class CorpusBlocks:
     def __init__(
         self,
         source: Corpus,
-        *,
         column: str | None = None,
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
