@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         Sequence,
         StripAccents,
         Unchanged,
+        UnicodeForm,
     )
     from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
         Whitespace,
         WhitespaceSplit,
     )
-    from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
@@ -234,6 +234,7 @@ _HOMES = {
         "Sequence",
         "StripAccents",
         "Unchanged",
+        "UnicodeForm",
     ),
     "text.patterns": ("PatternPreTokenizer", "Split"),
     "text.pipeline": ("Normalizer", "PreTokenizer"),
@@ -247,7 +248,6 @@ _HOMES = {
         "Whitespace",
         "WhitespaceSplit",
     ),
-    "text.unicode_form": ("UnicodeForm",),
     "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (

@@ -386,30 +386,20 @@ class _Libraries:
 
 
 @decodable
-class _AddedToken(msgspec.Struct):
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-    special: bool = False
-
-
-@decodable
 class _Parts(msgspec.Struct):
     """What says how words are found, in a ``tokenizer.json``."""
 
     normalizer: Any = None
     pre_tokenizer: Any = None
-    added_tokens: list[_AddedToken] | None = None
+    added_tokens: list[dict[str, Any]] | None = None
 
 
 def _reading_in(content: bytes) -> TextReading | None:
     try:
         parts = msgspec.json.decode(content, type=_Parts)
+        added = [msgspec.convert(each, AddedToken) for each in parts.added_tokens or () if each.get("content") != ""]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # the library will say what is wrong with it
         return None
-    added = [AddedToken(**msgspec.structs.asdict(token)) for token in parts.added_tokens or () if token.content]
     return reading_of(parts.normalizer, parts.pre_tokenizer, added)
 
 

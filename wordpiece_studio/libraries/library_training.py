@@ -231,12 +231,11 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
     for name, value in config.to_dict().items():
         is_said = value in (getattr(usual, name), getattr(theirs, name)) or value in ([], "")
         if name not in known and not is_said:
-            raise StudioError(
-                "The setting {name} is not available for {trainer}",
-                "",
-                name=name,
-                trainer=trainer,
-            )
+            raise _not_available(name, trainer)
+
+
+def _not_available(name: str, trainer: str) -> StudioError:
+    return StudioError("The setting {name} is not available for {trainer}", name=name, trainer=trainer)
 
 
 def is_replayable(trainer: str) -> bool:
@@ -373,12 +372,7 @@ def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, 
     given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
-        raise StudioError(
-            "The setting {name} is not available for {trainer}",
-            "",
-            name=next(iter(settings)),
-            trainer=trainer,
-        )
+        raise _not_available(next(iter(settings)), trainer)
     is_number = isinstance(character_coverage, int | float) and not isinstance(character_coverage, bool)
     if character_coverage is not None and not (is_number and _LEAST_COVERAGE <= character_coverage <= 1):
         raise StudioError(

@@ -196,6 +196,8 @@ def _slots_for(capacity: int) -> int:
 class WordTable(ABC):
     """The words that a local pipeline splits the chunks of a table into, except those longer than `longest`."""
 
+    numbers: WordNumbers
+
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         self._pipeline = pipeline
         self._longest = longest
@@ -208,10 +210,6 @@ class WordTable(ABC):
         self._tallied_numbers = np.zeros(0, dtype=np.int32)
         self._tallied_counts = np.zeros(0, dtype=np.int64)
         self._places = np.zeros(0, dtype=np.int32)
-
-    @property
-    @abstractmethod
-    def numbers(self) -> WordNumbers: ...
 
     @abstractmethod
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
@@ -267,12 +265,8 @@ class PlainWordTable(WordTable):
 
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         super().__init__(pipeline, longest)
-        self._numbers = PlainWordNumbers()
+        self.numbers: PlainWordNumbers = PlainWordNumbers()
         self._used = 0
-
-    @property
-    def numbers(self) -> PlainWordNumbers:
-        return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
         return [len(word) for word in self._words_of(chunks[row]) if len(word) > self._longest]
@@ -285,7 +279,7 @@ class PlainWordTable(WordTable):
         for row in range(first, last):
             for word in self._words_of(chunks[row]):
                 if len(word) <= self._longest:
-                    found.append(self._numbers.number(word))
+                    found.append(self.numbers.number(word))
                 else:
                     yield row
             self._chunk_ends[row + 1] = self._used + len(found)
@@ -335,15 +329,11 @@ class CompiledWordTable(WordTable):
 
     def __init__(self, pipeline: Pipeline, longest: int, numbers: TableWordNumbers | None = None) -> None:
         super().__init__(pipeline, longest)
-        self._numbers = TableWordNumbers(1 << 12) if numbers is None else numbers
+        self.numbers: TableWordNumbers = TableWordNumbers(1 << 12) if numbers is None else numbers
         self._actions = CharacterActions.shared(pipeline)
         self._spelled = np.zeros(_SPELLED_BYTES + BEHIND_BLOCK, dtype=np.uint8)
         self._ends = np.zeros(_SPELLED_WORDS, dtype=np.int64)
         self._cursor = np.zeros(word_kernels.CURSOR, dtype=np.int64)
-
-    @property
-    def numbers(self) -> TableWordNumbers:
-        return self._numbers
 
     def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
         self._chunk_ends = with_room(self._chunk_ends, len(chunks) + 1)
@@ -387,7 +377,7 @@ class CompiledWordTable(WordTable):
         """Number the words that are spelled out."""
         size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
         self._words = with_room(self._words, used + size)
-        self._words[used : used + size] = self._numbers.rows_of(self._spelled, self._ends[:size])
+        self._words[used : used + size] = self.numbers.rows_of(self._spelled, self._ends[:size])
         self._cursor[[word_kernels.SPELLED, word_kernels.BASE]] = 0, used + size
 
     def _cut_by_hand(self, chunks: ChunkTable, is_dry: bool, cursor: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -401,7 +391,7 @@ class CompiledWordTable(WordTable):
                 words.append(word)
         if not is_dry:
             self._enter()
-            numbers = self._numbers.numbers_of(*spelled_out(words))
+            numbers = self.numbers.numbers_of(*spelled_out(words))
             used = int(cursor[word_kernels.BASE])
             self._words = with_room(self._words, used + len(words))
             self._words[used : used + len(words)] = numbers

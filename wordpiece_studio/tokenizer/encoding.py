@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, TypeVar, cast, get_args, overload
 
 from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
@@ -589,11 +589,9 @@ def _parts(pair: object) -> tuple[object, object]:
 
 
 def _side(name: str, value: object) -> Side:
-    for side in get_args(Side):
-        if value == side:
-            found: Side = side
-            return found
-    raise StudioError("Invalid {name}: {value}", "Use right or left.", name=name, value=_shown(value))
+    if value not in get_args(Side):
+        raise StudioError("Invalid {name}: {value}", "Use right or left.", name=name, value=_shown(value))
+    return cast("Side", value)
 
 
 def _shown(value: object) -> str:
