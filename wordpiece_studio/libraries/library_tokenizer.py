@@ -134,7 +134,7 @@ class LibraryTokenizer(LibraryEncoder):
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             self._bytes = self.path.stat().st_size
         found = self._ask("load", size=0, content=content)
-        self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
+        self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
@@ -306,8 +306,7 @@ class LibraryTokenizer(LibraryEncoder):
         growth = _MOST_GROWTH + _A_CHARACTER * size + _A_BYTE * self._bytes
         try:
             request = (str(self.path), self._sha256, sent, job, *arguments)
-            self._sha256, answer = _libraries().answer(request, seconds, growth)
-            return msgspec.msgpack.decode(answer, type=_ANSWERS.get(job, Any))
+            return msgspec.msgpack.decode(_libraries().answer(request, seconds, growth), type=_ANSWERS.get(job, Any))
         except ContentMissing:
             return self._ask(job, *arguments, size=size, content=self._content)
         except TimeoutError:
@@ -349,7 +348,7 @@ class _Libraries:
         self.child: Child | None = None
         self._turn = threading.Lock()  # one request at a time
 
-    def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> tuple[str, bytes]:
+    def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> bytes:
         """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
             if self.child is not None and self.child.is_dead:
@@ -365,7 +364,7 @@ class _Libraries:
                 return is_too_big or passed >= seconds
 
             try:
-                answer: tuple[str, bytes] = child.call(ask, *request, should_stop=is_over)
+                answer: bytes = child.call(ask, *request, should_stop=is_over)
                 return answer
             except Stopped:
                 raise MemoryError if is_too_big else TimeoutError from None
