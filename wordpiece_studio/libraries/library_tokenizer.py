@@ -160,22 +160,12 @@ class LibraryTokenizer(LibraryEncoder):
         return f"<LibraryTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
 
     def __len__(self) -> int:
-        """Return the number of tokens, including added ones."""
         return self._size
 
     @property
     def has_holes(self) -> bool:
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
-
-    @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order, including added ones."""
-        return sorted(self._ids, key=self._ids.__getitem__)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self._ids.get(token)
 
     def template(self, add_special_tokens: bool = True) -> Template:
         """Return what becomes of a text, and of two, as the file says.
@@ -204,10 +194,6 @@ class LibraryTokenizer(LibraryEncoder):
             yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
-        """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
-
-        Raises the same as `cut`.
-        """
         for portion in _portions(texts):
             yield from self._of_texts("count", portion)
 
@@ -264,13 +250,13 @@ class LibraryTokenizer(LibraryEncoder):
         return [Segmentation(tuple(tokens), score) for tokens, score in found]
 
     @cached_property
-    def _ids(self) -> dict[str, int]:
+    def _id_by_token(self) -> dict[str, int]:  # type: ignore[override]  # asked for when it is needed
         ids: dict[str, int] = self._ask("vocabulary", size=len(self))
         return ids
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids.items()}
+        return {number: token for token, number in self._id_by_token.items()}
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
         return [Encoding(*each) for each in self._of_texts("encode", texts)]

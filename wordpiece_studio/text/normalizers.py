@@ -71,7 +71,6 @@ class UnicodeForm(CharacterNormalizer):
 
     @property
     def name(self) -> str:
-        """The form."""
         return self.form
 
     @property
@@ -86,10 +85,7 @@ class UnicodeForm(CharacterNormalizer):
         return _forms(self.form).normalize(text)
 
     def align(self, text: str) -> AlignedText:
-        """Return the text in this form, aligned with `text`.
-
-        A composed character maps to the stretch of its first part only, as in the `tokenizers` library.
-        """
+        # A composed character maps to the stretch of its first part only, as in the `tokenizers` library.
         return _forms(self.form).align(text)
 
 

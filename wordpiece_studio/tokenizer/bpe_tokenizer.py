@@ -102,7 +102,7 @@ class BpeTokenizer(Encoder):
         if end_of_word not in ("symbol", "attached"):
             advice = "Choose symbol or attached."
             raise StudioError("Invalid end of word: {value}", advice, value=repr(end_of_word)[:100])
-        self.vocab = dict(vocab)
+        self.vocab = self._id_by_token = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.user_tokens = tuple(user_tokens)
         self.unk_token = unk_token
@@ -133,22 +133,9 @@ class BpeTokenizer(Encoder):
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
 
     @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order."""
-        return sorted(self.vocab, key=self.vocab.__getitem__)
-
-    @property
     def merges(self) -> list[tuple[str, str]]:
         """The pairs, in the order in which they are merged."""
         return list(self._ranks)
-
-    def __len__(self) -> int:
-        """Return how many tokens it has."""
-        return len(self.vocab)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self.vocab.get(token)
 
     def _encoding_of(self, text: str) -> Encoding:
         words: list[int] = []

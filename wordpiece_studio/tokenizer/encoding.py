@@ -314,6 +314,7 @@ class Encoder(ABC):
     truncation_side: Side = "right"
     _template: Template | None = None  # None: that of BERT
     _roles: Mapping[str, str]
+    _id_by_token: Mapping[str, int]
 
     @property
     def roles(self) -> Mapping[str, str]:
@@ -321,17 +322,17 @@ class Encoder(ABC):
         return self._roles
 
     @property
-    @abstractmethod
     def tokens(self) -> Sequence[str]:
         """All tokens in id order."""
+        return sorted(self._id_by_token, key=self._id_by_token.__getitem__)
 
-    @abstractmethod
     def __len__(self) -> int:
         """Return how many tokens it has."""
+        return len(self._id_by_token)
 
-    @abstractmethod
     def id_of(self, token: str) -> int | None:
         """Return the id of `token`, or None if there is no such token."""
+        return self._id_by_token.get(token)
 
     @abstractmethod
     def _encoding_of(self, text: str) -> Encoding: ...

@@ -235,11 +235,9 @@ class Tokenizer(Encoder):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in id order."""
         return self.vocabulary.tokens
 
     def __len__(self) -> int:
-        """Return how many tokens it has."""
         return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -247,12 +245,10 @@ class Tokenizer(Encoder):
         return {**self.__dict__, **begun}
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
 
     @property
     def roles(self) -> Mapping[str, str]:
-        """Those of the vocabulary."""
         return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
