@@ -308,6 +308,11 @@ class UnicodePunctuation(CharacterPreTokenizer):
                 spans.append(_span(word, [place for place in places if not control.match(text[place])]))
         return spans
 
+    def split(self, text: str) -> list[str]:
+        words, control = _unicode_patterns()
+        found: list[str] = words.findall(text)
+        return found if control.search(text) is None else list(filter(None, (control.sub("", each) for each in found)))
+
 
 @cache
 def _unicode_patterns() -> tuple[regex.Pattern[str], regex.Pattern[str]]:
