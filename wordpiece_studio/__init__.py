@@ -271,25 +271,18 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
-            value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value  # found directly from now on
+            globals()[name] = value = _found(module, name)  # found directly from now on
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _load(*arguments: Any) -> Any:
-    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
-
-    return load_wordpiece_tokenizer(*arguments)
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
-def _save(*arguments: Any, **options: Any) -> None:
-    from wordpiece_studio.storage.tokenizer_directory import save_tokenizer
-
-    save_tokenizer(*arguments, **options)
-
-
-tokenizer.load, tokenizer.save = _load, _save
+# What reads and writes files lies above the tokenizers, whose methods call it.
+tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
+tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
 
 
 def __dir__() -> list[str]:
