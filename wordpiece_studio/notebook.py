@@ -138,7 +138,6 @@ def comparison_html(
 
 
 def _reason(token: str) -> str:
-    """Return why a token is unknown, as an unknown one says; otherwise nothing."""
     reason = getattr(token, "reason", None)
     return "" if reason is None else _reason_text(reason)
 

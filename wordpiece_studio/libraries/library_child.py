@@ -98,7 +98,6 @@ class _Loaded(ABC):
         return [(word, ids, count) for (word, ids), count in counts.items()]
 
     def load(self) -> tuple[str, str, int, int, int, list[str], dict[str, str], Any]:
-        """Return what is known of a file that has just been loaded."""
         with contextlib.suppress(Exception):  # a file that fails on a single word fails now
             self.encode(["a b"])
         ids = self.vocabulary()
@@ -181,7 +180,6 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
 
 
 def _contents(path: Path) -> list[bytes]:
-    """Return the contents of the file, and of the one that belongs to it."""
     contents = []
     for part in [path, merges_beside(path)] if path.name.endswith(VOCAB_JSON_FILE) else [path]:
         regular_file_status(part)

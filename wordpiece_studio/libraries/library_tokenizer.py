@@ -372,8 +372,6 @@ class _Libraries:
 
 @decodable
 class _Parts(msgspec.Struct):
-    """What says how words are found, in a ``tokenizer.json``."""
-
     normalizer: Any = None
     pre_tokenizer: Any = None
     added_tokens: list[dict[str, Any]] | None = None

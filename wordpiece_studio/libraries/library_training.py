@@ -202,7 +202,6 @@ class LibraryRun:
 
 
 def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
-    """Return as much of some settings as a trainer knows."""
     known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
     prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
     return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
@@ -368,7 +367,6 @@ def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> Train
 
 
 def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
-    """Return the settings that only SentencePiece has."""
     given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
@@ -449,7 +447,6 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
 def _tokenizers_settings(
     trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, unk_token: str
 ) -> dict[str, Any]:
-    """Return the settings of Hugging Face's model, of its trainer, and of the parts around the model."""
     if counts.total > _LARGEST_TOTAL:
         raise StudioError(
             "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits",
@@ -518,7 +515,6 @@ def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
 
 
 def _files_in(corpus: Any) -> list[CorpusFile]:
-    """Return the files that a corpus consists of; none if it consists of texts."""
     places = [corpus] if isinstance(corpus, CorpusFile | os.PathLike) else corpus
     if isinstance(places, list | tuple) and all(isinstance(each, CorpusFile | os.PathLike) for each in places):
         places = listing(places) if places else ()

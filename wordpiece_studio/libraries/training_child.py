@@ -125,7 +125,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _texts(corpus: Sequence[str | CorpusFile], is_rest: bool) -> Iterable[str]:
-    """Return texts of whole lines, or of those that are not held out."""
     pieces: Iterator[TextPiece] = chain.from_iterable(_pieces(each, number) for number, each in enumerate(corpus, 1))
     if is_rest:
         from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
@@ -315,7 +314,6 @@ def _separator(words: list[str]) -> str:
 
 
 def _repeated(counts: WordCounts, separator: str) -> Iterator[str]:
-    """Yield each word as often as it occurs, many at once."""
     texts: list[str] = []
     size = 0
     for word, count in zip(counts.words, counts.counts.tolist(), strict=True):

@@ -195,7 +195,6 @@ class FormTables:
         return self.composites.get((first, second)) or _compose_syllable(ord(first), ord(second))
 
     def decompose_compatibly(self, code_point: int) -> str:
-        """Return the full compatibility decomposition of a character, itself if there is none."""
         return self.compatible.get(code_point) or bert_tables().decompose(code_point)
 
     def following(self) -> set[str]:

@@ -216,6 +216,5 @@ def _differences(expression: str, *, in_set: bool) -> tuple[str, str]:
 
 @cache
 def _newer_characters() -> str:
-    """Return the characters that `regex` knows and Oniguruma does not."""
     unassigned = pattern_tables().unassigned.ranges
     return "".join("".join(regex.findall(r"\P{Cn}+", "".join(map(chr, range(a, b + 1))))) for a, b in unassigned)

@@ -170,7 +170,6 @@ def read_line_pre_tokenizer(value: Any) -> PreTokenizer | None:
 
 
 def _read_named(step: Any) -> PreTokenizer | None:
-    """Return our pre-tokenizer equivalent to a step without a pattern; None if there is none."""
     match step:
         case {"type": "Punctuation"} if len(step) == 1:
             step = {**step, "behavior": "Isolated"}
@@ -181,7 +180,6 @@ def _read_named(step: Any) -> PreTokenizer | None:
 
 
 def _read_split(step: dict[str, Any]) -> PreTokenizer | None:
-    """Return our `Split` equivalent to one of the library; None if there is none."""
     behaviors = {written: behavior for behavior, written in _BEHAVIORS.items()}
     match step:
         case {"pattern": {"String": str(text)}, "behavior": str(behavior), "invert": bool(invert)}:

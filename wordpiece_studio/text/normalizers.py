@@ -358,7 +358,6 @@ class _Maps:
 def _each_replaced(
     text: str, positions: collections.abc.Sequence[int], table: CharacterMap
 ) -> tuple[str, collections.abc.Sequence[int]]:
-    """Return a text with each character replaced by `table`, and the position that each result came from."""
     if text.translate(table) == text:
         return text, positions
     pieces = [table[ord(character)] or "" for character in text]
@@ -495,8 +494,6 @@ def _without(characters: str) -> CharacterMap:
 
 
 class _Steps(Normalizer):
-    """A normalizer that consists of others, one after the other."""
-
     __slots__ = ()
 
     @property

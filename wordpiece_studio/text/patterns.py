@@ -43,8 +43,6 @@ _CHARACTERS_A_TIMEOUT = 1_000_000  # a long line may take proportionally longer
 
 
 class _Searching(PreTokenizer):
-    """A pre-tokenizer that searches with a pattern, for a limited time."""
-
     __slots__ = ()
 
     pattern: str
@@ -205,7 +203,6 @@ class Split(_Searching):
 
 
 def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[tuple[int, int]]:
-    """Return the places of the words, some of them empty, of stretches that cover a text: whether each is a match."""
     if behavior in ("removed", "isolated"):
         return [(start, end) for start, end, is_match in stretches if behavior == "isolated" or not is_match]
     places: list[tuple[int, int]] = []
@@ -222,7 +219,6 @@ def _joined(stretches: list[tuple[int, int, bool]], behavior: Behavior) -> list[
 
 
 def split_named(name: str) -> tuple[Split, str]:
-    """Return the `Split` that a name begins with, and the rest of the name."""
     behavior, _, rest = name.removeprefix(SPLIT_PREFIX).partition(":")
     after = _NEXT_STEP.search(rest)
     pattern = rest[: after.start()] if after else rest
@@ -233,7 +229,6 @@ def split_named(name: str) -> tuple[Split, str]:
 
 @cache
 def _common_or_compiled(pattern: str) -> regex.Pattern[str]:
-    """Return a pattern, compiled to match as in the `tokenizers` library if that is certain."""
     common = common_pattern(pattern)
     return compiled_pattern(pattern) if common is None else regex.compile(common, regex.VERSION1)
 

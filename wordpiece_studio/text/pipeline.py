@@ -66,7 +66,6 @@ _FIELD_TYPES: dict[Any, tuple[type | tuple[type, ...], str]] = {
 
 
 def check_fields(value: Any) -> None:
-    """Check the switches and texts among the fields of a dataclass."""
     for field in fields(value):
         type_, advice = _FIELD_TYPES.get(field.type, (object, ""))
         found = getattr(value, field.name)
@@ -176,7 +175,6 @@ class Span(NamedTuple):
     positions: tuple[int, ...] | None = None
 
     def taken(self, places: Sequence[int]) -> Sequence[int]:
-        """Return those of the places of all characters that belong to the word's."""
         if self.positions is None:
             return places[self.start : self.end]
         return [places[position] for position in self.positions]
@@ -316,7 +314,6 @@ class Pipeline:
         return is_by_character and self.is_local and not self.user_tokens
 
     def words(self, text: str) -> list[str]:
-        """Return the words of `text`, from left to right."""
         if self.is_local and not self.user_tokens:
             return self.pre_tokenizer.split(self.normalizer.normalize(text))
         return list(self.iterate(text))

@@ -478,7 +478,6 @@ _BUILT_IN: Mapping[str, PreTokenizer] = {
 
 
 def _within(outer: Span, inner: Span) -> Span:
-    """Return a span within the text of `outer` as a span of the text that contains `outer`."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
     if outer.positions is None and inner.positions is None:
         return Span(inner.text, places[inner.start], places[inner.end - 1] + 1)
@@ -487,6 +486,5 @@ def _within(outer: Span, inner: Span) -> Span:
 
 
 def _span(text: str, positions: list[int]) -> Span:
-    """Return the span of a word whose characters come from the given positions."""
     start, end = positions[0], positions[-1] + 1
     return Span(text, start, end, None if positions == list(range(start, end)) else tuple(positions))

@@ -39,7 +39,6 @@ class JoinedWords:
         return np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == ord(byte)).tolist() if byte else [0]
 
     def sample(self, stride: int) -> list[str]:
-        """Return every word whose number is a multiple of `stride`."""
         ends = np.flatnonzero(np.frombuffer(self.joined, dtype=np.uint8) == _BLANK)
         begins = (np.append(-1, ends[:-1]) + 1)[::stride] if len(ends) else ends
         bounds = zip(begins.tolist(), ends[::stride].tolist(), strict=True)
@@ -93,7 +92,6 @@ class PlainWordNumbers(WordNumbers):
         return list(self.by_word)
 
     def number(self, word: str) -> int:
-        """Return the number of a word, a new one if it has not been met."""
         return self.by_word.setdefault(word, len(self.by_word))
 
     def spelled(self, first: int) -> tuple[bytes, NDArray[np.int64]]:

@@ -212,8 +212,7 @@ class WordTable(ABC):
         self._places = np.zeros(0, dtype=np.int32)
 
     @abstractmethod
-    def long_words(self, chunks: ChunkTable, row: int) -> list[int]:
-        """Return the lengths of the words of a chunk that `cut` leaves out."""
+    def long_words(self, chunks: ChunkTable, row: int) -> list[int]: ...
 
     def cut(self, chunks: ChunkTable, check_stop: Callable[[], None] | None = None) -> Iterator[int]:
         """Split the chunks, which must be UTF-8, that are not split yet; yield the row of each word that is left out.
@@ -253,16 +252,13 @@ class WordTable(ABC):
     def _begin_again(self) -> None: ...
 
     @abstractmethod
-    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]:
-        """Do the work of `cut` for the chunks from row `first` to before row `last`."""
+    def _cut(self, chunks: ChunkTable, first: int, last: int) -> Iterator[int]: ...
 
     def _words_of(self, chunk: bytes) -> Iterator[str]:
         return self._pipeline.iterate(chunk.decode("utf-8", "surrogatepass"))
 
 
 class PlainWordTable(WordTable):
-    """A table for any local pipeline."""
-
     def __init__(self, pipeline: Pipeline, longest: int) -> None:
         super().__init__(pipeline, longest)
         self.numbers: PlainWordNumbers = PlainWordNumbers()
@@ -374,7 +370,6 @@ class CompiledWordTable(WordTable):
             self._spelled = with_room(self._spelled, 2 * len(self._spelled))
 
     def _enter(self) -> None:
-        """Number the words that are spelled out."""
         size, used = self._cursor[[word_kernels.SPELLED, word_kernels.BASE]].tolist()
         self._words = with_room(self._words, used + size)
         self._words[used : used + size] = self.numbers.rows_of(self._spelled, self._ends[:size])
@@ -454,7 +449,6 @@ class CharacterActions:
             self.actions[first : first + _PAGE] = actions
 
     def _actions_of(self, characters: list[str]) -> list[tuple[int, str]]:
-        """Return what happens to each character, and the text that it becomes, if any."""
         normalizer, split = self._pipeline.normalizer, self._pipeline.pre_tokenizer.split
         between = [f"{_LETTER}{normalizer.normalize(character)}{_LETTER}" for character in characters]
         # Nearly always white space alone separates words, and one check of all shows that.

@@ -101,7 +101,6 @@ class AddedTokenFinder:
         return not (strips or " " in texts or "\n" in texts)
 
     def sections(self, text: str) -> Iterator[Section]:
-        """Yield the added tokens in a text and the stretches between them, from left to right."""
         done = 0
         for match in self._pattern.finditer(text) if self._tokens else ():
             token = self._tokens[match[0]]

@@ -450,7 +450,6 @@ class TokenizerInWindow(Tokenizer):
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
-    """Yield the occurrences of a token in part of a text, and what is before, between and after them."""
     sought, start = token.replace(".", "[.]"), part.start
     place = text.find(sought, start, part.end)
     while place >= 0:

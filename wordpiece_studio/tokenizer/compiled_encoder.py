@@ -147,7 +147,6 @@ class _Matcher:
         return self._index.match(words, size, len(is_hard))
 
     def _spelled(self, chunks: NDArray[np.uint8], is_hard: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], int]:
-        """Return the words of chunks, and how many of the bytes are used."""
         words = np.empty(2 * len(chunks) + LONGEST_TEXT + 2, np.uint8)
         cursor = np.zeros(longest_match.CURSOR, np.int64)
         table = self._actions

@@ -324,7 +324,6 @@ def _checked_type(name: str, tokenizer: Encoder) -> np.dtype[Any]:
 
 
 def _is_local(tokenizer: Encoder) -> TypeGuard[Tokenizer]:
-    """Return whether a text may be encoded in stretches, see `Tokenizer.is_local`."""
     return isinstance(tokenizer, Tokenizer) and tokenizer.is_local
 
 
@@ -350,7 +349,6 @@ def _in_blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _offsets_in(file: IO[bytes]) -> Iterator[NDArray[np.int64]]:
-    """Yield the offsets of all texts, reading their ends from a file."""
     yield np.zeros(1, np.int64)
     file.seek(0)
     while data := file.read(_MOST_HELD_BYTES):
@@ -374,8 +372,6 @@ _MOST_CHUNKS = 1 << 18
 
 
 class PlainEncoder:
-    """Encodes without numba."""
-
     def __init__(self, tokenizer: Encoder) -> None:
         self._is_local = isinstance(tokenizer, Tokenizer) and tokenizer.is_local
         self._ids = lru_cache(_MOST_CHUNKS)(tokenizer.ids) if self._is_local else tokenizer.ids

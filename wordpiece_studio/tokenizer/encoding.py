@@ -275,8 +275,6 @@ class EncodedBlock(NamedTuple):
 
 
 class EncodingOptions(TypedDict, total=False):
-    """The options of `Encoder.encode`, which explains them."""
-
     add_special_tokens: bool
     truncation: bool | Truncation | None
     max_length: int | None
@@ -440,8 +438,6 @@ class Encoder(ABC):
 
 
 class LibraryEncoder(Encoder):
-    """A tokenizer that another library runs, see `libraries`."""
-
     @abstractmethod
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
         """Yield the words of texts as the library finds them, with their ids and counts; some words several times."""
@@ -525,7 +521,6 @@ def _encoded(
 
 
 def _needs_length(options: EncodingOptions) -> bool:
-    """Return whether there must be a length to truncate or to pad to."""
     return options.get("padding") == "max_length" or options.get("truncation") not in (None, False, "do_not_truncate")
 
 
@@ -674,7 +669,6 @@ class _Shape:
 
 
 def _joined(parts: Sequence[TemplatePart], texts: Sequence[tuple[Encoding, int]]) -> Encoding:
-    """Return the parts of a template, each with what stands there and the type of that."""
     if parts == (TemplatePart(0),) and texts[0][1] == 0:
         return texts[0][0]
     encodings = [encoding for encoding, _ in texts]

@@ -124,8 +124,6 @@ class WordMatch(NamedTuple):
 
 
 class _Encoded(NamedTuple):
-    """What becomes of a stretch of a text: tokens, their ids, places in it and numbers of their words."""
-
     tokens: list[str]
     ids: list[int]
     offsets: list[tuple[int, int]]
@@ -594,7 +592,6 @@ class Tokenizer(Encoder):
 
 
 def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
-    """Return the template of a post-processor that is unlike BERT's."""
     if "post_processor" not in kept_parts:
         return None
     template = Template.of(kept_parts["post_processor"])
@@ -615,7 +612,6 @@ _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")
 
 
 def _spaced(token: str, prefix: str, is_first: bool, cleanup: bool) -> str:
-    """Return a token as it appears in decoded text, with the space before it if there is one."""
     if is_first:
         return token
     if prefix and token.startswith(prefix):

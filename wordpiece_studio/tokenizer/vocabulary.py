@@ -67,7 +67,6 @@ class TokenList:
 
     @classmethod
     def of(cls, tokens: list[str]) -> TokenList:
-        """Return the table of a long list of tokens, of which it takes ownership."""
         table = cls()
         table.tokens, table._ids, table._index = tokens, None, TokenIndex(tokens)
         table.longest = max(map(len, tokens), default=0)
