@@ -25,7 +25,7 @@ from wordpiece_studio.libraries.library_training import train_library
 from wordpiece_studio.session import corpus_references, tokenizer_figures
 from wordpiece_studio.session.corpus_counting import CorpusCounting
 from wordpiece_studio.session.held_out_judging import corpus_to_divide
-from wordpiece_studio.session.library_job import LibraryOrder, trained_by_library
+from wordpiece_studio.session.library_job import trained_by_library
 from wordpiece_studio.session.run import Run, RunOrigin, tokenizer_at
 from wordpiece_studio.session.runs import Comparison, Runs
 from wordpiece_studio.session.step_marks import Bookmarks
@@ -328,8 +328,7 @@ def test_a_library_that_reads_text_is_given_lines_and_others_have_the_words_of_t
     runs, never = [], threading.Event()
     for trainer in ("sentencepiece-unigram", "tokenizers-bpe"):
         config = TrainingConfig(vocab_size=120, continuing_subword_prefix="")
-        run = trained_by_library(LibraryOrder(trainer, counts, config, origin), never, lambda _progress: None)
-        assert run is not None
+        run = trained_by_library(trainer, counts, config, origin, False, lambda _progress: None, never.is_set)
         run.number = len(runs)
         runs.append(run)
     assert runs[0].library_run is not None

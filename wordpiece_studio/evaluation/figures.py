@@ -198,9 +198,9 @@ class Evaluation:
         return f"<Evaluation, tokens per word: {shown}{more}>"
 
     def _repr_html_(self) -> str:
-        from wordpiece_studio.notebook import evaluation_html  # it needs this module
+        from wordpiece_studio.notebook import evaluation_html
 
-        return evaluation_html(self)
+        return evaluation_html(list(self.tables()), self.figures[0].words, self.words_of)
 
     def tables(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield a table of all of the text, named ``""``, and one of each part: rows of cells, the first the titles."""
