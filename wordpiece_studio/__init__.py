@@ -65,6 +65,7 @@ if TYPE_CHECKING:
         Sequence,
         StripAccents,
         Unchanged,
+        UnicodeForm,
     )
     from wordpiece_studio.text.patterns import PatternPreTokenizer, Split
     from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
         Whitespace,
         WhitespaceSplit,
     )
-    from wordpiece_studio.text.unicode_form import UnicodeForm
     from wordpiece_studio.tokenizer.added_tokens import AddedToken
     from wordpiece_studio.tokenizer.bpe_tokenizer import BpeTokenizer, LongestFirstTokenizer
     from wordpiece_studio.tokenizer.corpus_encoding import (
@@ -234,6 +234,7 @@ _HOMES = {
         "Sequence",
         "StripAccents",
         "Unchanged",
+        "UnicodeForm",
     ),
     "text.patterns": ("PatternPreTokenizer", "Split"),
     "text.pipeline": ("Normalizer", "PreTokenizer"),
@@ -247,7 +248,6 @@ _HOMES = {
         "Whitespace",
         "WhitespaceSplit",
     ),
-    "text.unicode_form": ("UnicodeForm",),
     "tokenizer.added_tokens": ("AddedToken",),
     "tokenizer.bpe_tokenizer": ("BpeTokenizer", "LongestFirstTokenizer"),
     "tokenizer.corpus_encoding": (
@@ -271,25 +271,18 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for module, names in _HOMES.items():
         if name in names:
-            value = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-            globals()[name] = value  # found directly from now on
+            globals()[name] = value = _found(module, name)  # found directly from now on
             return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _load(*arguments: Any) -> Any:
-    from wordpiece_studio.storage.tokenizer_loading import load_wordpiece_tokenizer
-
-    return load_wordpiece_tokenizer(*arguments)
+def _found(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(f"{__name__}.{module}"), name)
 
 
-def _save(*arguments: Any, **options: Any) -> None:
-    from wordpiece_studio.storage.tokenizer_directory import save_tokenizer
-
-    save_tokenizer(*arguments, **options)
-
-
-tokenizer.load, tokenizer.save = _load, _save
+# What reads and writes files lies above the tokenizers, whose methods call it.
+tokenizer.load = lambda *given: _found("storage.tokenizer_loading", "load_wordpiece_tokenizer")(*given)
+tokenizer.save = lambda *given, **options: _found("storage.tokenizer_directory", "save_tokenizer")(*given, **options)
 
 
 def __dir__() -> list[str]:

@@ -138,7 +138,6 @@ def comparison_html(
 
 
 def _reason(token: str) -> str:
-    """Return why a token is unknown, as an unknown one says; otherwise nothing."""
     reason = getattr(token, "reason", None)
     return "" if reason is None else _reason_text(reason)
 
@@ -179,7 +178,6 @@ def _element(name: str, content: str, style: str = "", tip: str = "") -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; `rows` are HTML, `head` is text."""
     titles = "".join(_element("th", escape(title), "text-align:left") for title in head)
     lines = ("".join(_element("td", cell, "text-align:left") for cell in row) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)

@@ -438,9 +438,9 @@ def test_any_request_may_take_what_loading_its_file_again_takes(
     bounds: list[tuple[float, int]] = []
 
     class Libraries:
-        def answer(self, _request: object, seconds: float, growth: int) -> tuple[str, bytes]:
+        def answer(self, _request: object, seconds: float, growth: int) -> bytes:
             bounds.append((seconds, growth))
-            return "", b"\xa0"
+            return b"\xa0"
 
     monkeypatch.setattr(library_tokenizer, "_libraries", Libraries)
     for gpt._bytes in (0, 10**9):  # as after the child was replaced

@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QComboBox, QInputDialog, QScrollArea
 
 from wordpiece_studio.corpus.linter.finding import Finding, LengthFix
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.corpus_files import FileColumn
 from wordpiece_studio.text.pre_tokenizers import to_spec
 from wordpiece_studio.ui.panes.corpus.corpus_figures import CorpusFiguresView
@@ -47,7 +48,8 @@ def test_a_pre_tokenizer_that_is_not_in_the_list_is_put_there(qtbot: QtBot, name
     figures.set_names("bert-cased", name)
     assert figures._pre_tokenizer_box.currentData() == name
     assert figures.pre_tokenizer.name in name
-    figures.set_names("bert-cased", "no such")
+    with pytest.raises(StudioError):
+        figures.set_names("bert-cased", "no such")
     assert figures._pre_tokenizer_box.currentData() == name
 
 

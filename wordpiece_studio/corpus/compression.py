@@ -57,17 +57,7 @@ def compression_of(head: bytes) -> Compression | None:
 
 
 class DecompressedStream:
-    """The content of a compressed file.
-
-    Parameters
-    ----------
-    read
-        Returns the next bytes of the file, at most as many as requested; none at the end.
-    compression
-        How it is compressed.
-    name
-        Its name in messages.
-    """
+    """The content of a compressed file; `read` returns its next bytes, at most as many as asked for."""
 
     def __init__(self, read: Callable[[int], bytes], compression: Compression, name: str) -> None:
         self._read_file = read

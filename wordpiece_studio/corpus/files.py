@@ -10,7 +10,7 @@ import io
 import os
 import re
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath, PureWindowsPath
@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
 from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
-from wordpiece_studio.corpus.remote_files import open_url, remote_state
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.printable import display_name
+from wordpiece_studio.system.printable import display_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -115,24 +114,16 @@ class CorpusFile:
         """Return the file, which may be read now; of several places, where it is found."""
         if not self.unagreed:
             return self
-        place = next(filter(_exists, self.unagreed[:-1]), self.unagreed[-1])
+        found = (place for place in self.unagreed[:-1] if is_url(place) or os.path.exists(place))
+        place = next(found, self.unagreed[-1])
         return replace(self, path=place, unagreed=())
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusReference:
-    """A file of the corpus as it was when last read.
+    """A file of the corpus as it was when last read; a size or time of -1 and an empty digest are unknown.
 
-    Attributes
-    ----------
-    file
-        The file and how it is read.
-    size
-        In bytes; -1 if unknown.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970; -1 if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; empty if not computed.
+    The time of the last change is in nanoseconds since 1970; the digest, of all its bytes, is in hexadecimal.
     """
 
     file: CorpusFile
@@ -182,24 +173,8 @@ def check_agreed(file: CorpusFile) -> None:
         )
 
 
-def _exists(path: str) -> bool:
-    return is_url(path) or os.path.exists(path)
-
-
 class FileOnDisk:
-    """A regular file, or one behind a URL.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    name
-        Its name in messages.
-    size
-        Its size in bytes when this was created.
-    bytes_read
-        How many of its bytes have been read so far.
-    """
+    """A regular file, or one behind a URL, with its size when this was created; `name` is its name in messages."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
@@ -227,13 +202,8 @@ class TextOnDisk(FileOnDisk):
 
     Parameters
     ----------
-    path
-        Where it is.
-    encoding
-        Its encoding, or None for UTF-8 or what its byte order mark says, or ``"detect"``.
-    errors
-        What to do about bytes that cannot be decoded and about NUL characters: ``"strict"`` raises,
-        ``"replace"`` replaces them by U+FFFD, ``"skip-line"`` leaves the line out.
+    encoding, errors
+        As in `CorpusFile`.
     splits_at_blanks
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
@@ -343,12 +313,10 @@ def compression_in(file: BinaryIO) -> Compression | None:
 
 def bytes_around(path: str | os.PathLike[str], byte: int) -> bytes:
     """Return the bytes around a byte of a file, from a multiple of four on; nothing if it cannot be read."""
-    try:
-        with open_binary(path) as file:
-            file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
-            return file.read(AROUND_BYTES)
-    except OSError:
-        return b""
+    with suppress(OSError), open_binary(path) as file:
+        file.seek(max(0, byte - AROUND_BYTES // 2) & ~3)
+        return file.read(AROUND_BYTES)
+    return b""
 
 
 def regular_file_status(path: str | os.PathLike[str]) -> os.stat_result:
@@ -486,3 +454,120 @@ def decoded_lines(stream: BufferedIOBase, name: str) -> Iterator[str]:
     for piece in TextStream(stream, name).pieces(by_line=True):
         for line in piece.text.removesuffix("\n").split("\n"):
             yield line.removesuffix("\r")
+
+
+# ---- behind URLs, read through fsspec, which is loaded only then -----------------------------------------------------
+
+_VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified", "updated", "md5Hash")
+_BUFFER_BYTES = 1 << 20
+
+
+def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
+    """Return the size of a file in bytes, 0 if unknown, and what tells its content from others.
+
+    If that `is_known` from a listing of the folder, the file is not asked for again.
+    """
+    with _told(url):
+        system, path = _system_of(url)
+        if not is_known:
+            system.invalidate_cache()
+        info = dict(system.info(path))
+        if info.get("type") == "directory":
+            raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
+        return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
+
+
+def open_url(url: str) -> BinaryIO:
+    """Return the bytes of a file, readable from any position."""
+    with _as_os_errors():
+        system, path = _system_of(url)
+        return cast("BinaryIO", io.BufferedReader(_RawFile(system.open(path, "rb")), _BUFFER_BYTES))
+
+
+def files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]]:
+    """Return what a URL stands for, and the URLs of the files there, in any order; hidden ones are left out."""
+    with _told(url):
+        from fsspec.utils import get_protocol
+
+        system, path = _system_of(url)
+        if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
+            names = [name for name in system.glob(path) if not system.isdir(name)]
+            return "pattern", [str(system.unstrip_protocol(name)) for name in names]
+        if system.info(path).get("type") == "directory":
+            names = [name for name in system.find(path) if not _is_hidden(name, path)]
+            return "folder", [str(system.unstrip_protocol(name)) for name in names]
+        return "file", [url]
+
+
+def _is_hidden(name: str, folder: str) -> bool:
+    return any(part.startswith(".") for part in name.removeprefix(folder).split("/"))
+
+
+def _system_of(url: str) -> tuple[Any, str]:
+    from fsspec.core import url_to_fs
+
+    system, path = url_to_fs(url)
+    return system, str(path)
+
+
+class _RawFile(io.RawIOBase):
+    """A file of fsspec, whose many exceptions all become `OSError`."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        with _as_os_errors():
+            data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        with _as_os_errors():
+            return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, StudioError):
+        raise
+    except Exception as error:
+        raise OSError(str(error) or type(error).__name__) from error
+
+
+@contextmanager
+def _told(url: str) -> Iterator[None]:
+    """Raise the error that the user is shown instead of another."""
+    shown = printable(url)
+    try:
+        yield
+    except StudioError:
+        raise
+    except FileNotFoundError as error:
+        raise StudioError("{path} does not exist", "Check the name.", path=shown) from error
+    except ImportError as error:
+        raise StudioError(
+            "{path} cannot be read: {reason}",
+            "Install the missing package; URLs always need fsspec: pip install fsspec",
+            path=shown,
+            reason=printable(str(error)).rstrip("."),
+        ) from error
+    except Exception as error:  # each kind of file system has its own exceptions
+        reason = printable(str(error)) or type(error).__name__
+        raise StudioError("{path} cannot be read: {reason}", path=shown, reason=reason) from error

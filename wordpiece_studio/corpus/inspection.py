@@ -59,14 +59,6 @@ class FileDescription:
 
     Attributes
     ----------
-    path, name
-        Where it is, and its name as shown to the user.
-    size
-        Its size on disk in bytes.
-    kind
-        The kind that its suffix indicates, or text.
-    compression
-        How it is compressed; None if it is not.
     encoding, how
         Its encoding, and how that is known; None if none fits, and for parquet.
     columns
@@ -129,22 +121,18 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
     compression, sample = sample_of(file)
     head = sample[0]
     kind = kind_of_name(file.path) or ("parquet" if head.startswith(_PARQUET_MAGIC) else "text")
+    found = FileDescription(file.path, file.name, file.size, kind)
     if kind == "parquet":
-        columns, column = _columns_of_parquet(file.path)
-        return FileDescription(file.path, file.name, file.size, kind, None, None, None, columns, column)
-    guess = encoding_of(sample)
-    columns, column = _columns_of(kind, head, guess)
-    return FileDescription(
-        file.path,
-        file.name,
-        file.size,
-        kind,
-        compression,
-        guess.name if guess else None,
-        guess.how if guess else None,
-        columns,
-        column,
-    )
+        with opened_parquet(file.path) as content:
+            columns = tuple(text_columns(content.schema_arrow))
+        column = proposed_column(columns)
+    else:
+        guess = encoding_of(sample)
+        columns, column = _columns_of(kind, head, guess)
+        found = replace(found, compression=compression)
+        if guess is not None:
+            found = replace(found, encoding=guess.name, how=guess.how)
+    return replace(found, columns=columns, column=column)
 
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
@@ -162,12 +150,6 @@ def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tup
     return (), None
 
 
-def _columns_of_parquet(path: str) -> tuple[tuple[str, ...], str | None]:
-    with opened_parquet(path) as file:
-        columns = text_columns(file.schema_arrow)
-    return tuple(columns), proposed_column(columns)
-
-
 SEARCHED_BYTES = 64 << 20
 """The most that is decompressed, or searched for line ends."""
 
@@ -177,18 +159,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A part of a file's text.
+    """A part of a file's text; for a file of rows, the texts of its rows.
 
-    Attributes
-    ----------
-    text
-        The text, about as much as requested; for a file of rows, the texts of its rows.
-    first_line
-        The number of its first line in the file, from 1; None if that would take long to find out.
-    start, end
-        Where it begins and ends: bytes of the content, from 0, or rows of a parquet file.
-    total
-        Where the content ends; for a compressed file that was not read to its end, an estimate.
+    `first_line` is the number of its first line in the file, from 1; None if that would take long to find out. `start`
+    and `end` are bytes of the content, from 0, or rows of a parquet file; `total` is where the content ends, for a
+    compressed file that was not read to its end an estimate.
     """
 
     text: str
@@ -201,15 +176,8 @@ class Preview:
 def preview(file: CorpusFile, at: int = 0, size: int = 65536) -> Preview:
     """Return the text of a file from the line that contains the byte `at`; of a parquet file, from the row `at`.
 
-    Parameters
-    ----------
-    file
-        The file, and how it is read; its `errors` are ignored.
-    at
-        A byte of the content, from 0; past the end, the last line is shown. In a compressed file only the first
-        `SEARCHED_BYTES` can be shown.
-    size
-        About how many bytes to show.
+    The byte is one of the content, from 0; past the end, the last line is shown. In a compressed file only the first
+    `SEARCHED_BYTES` can be shown. About `size` bytes are shown; the file's `errors` are ignored.
     """
     check_agreed(file)
     if file.kind == "parquet":
@@ -309,7 +277,7 @@ def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
     first = max(min(at, total - 1), 0)
     shown: list[str] = []
     end = first
-    for piece in texts.rows_from(first):
+    for piece, _, _ in texts.pieces_from(first):
         rows = piece.rows
         starts = [*rows.starts, len(piece.text)] if rows else []
         for number, row in enumerate(rows.lines if rows else ()):

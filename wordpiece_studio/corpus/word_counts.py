@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.count_tables import GUARDED_WORD, TableReader, guarded, is_obeyed
 from wordpiece_studio.corpus.counts import (
@@ -138,8 +140,7 @@ def write_word_counts(
     kind = kind_of_name(name)
     _check_words(counts.words, "" if kind == "parquet" else "\0" if kind == "csv" else "\0\t\n", name)
     if kind == "parquet":
-        table = _arrow_table(counts, name)
-        write: Callable[[BinaryIO], None] = partial(_write_parquet, table)
+        write: Callable[[BinaryIO], None] = partial(_write_parquet, counts)
     else:
         lines = _csv_lines(counts) if kind == "csv" else _tab_lines(counts, name)
         write = methodcaller("writelines", lines)
@@ -176,24 +177,18 @@ def _tables(paths: Place | CorpusFile | Iterable[Place | CorpusFile]) -> list[Co
 
 def _check_words(words: Sequence[str], forbidden: str, name: str) -> None:
     text = "".join(words)
-    try:
-        text.encode()
-        is_clean = not any(character in text for character in forbidden)
-    except UnicodeEncodeError:
-        is_clean = False
-    if not is_clean:
-        faulty = [word for word in words if _cannot_stand(word, forbidden)]
-        raise StudioError(
-            "{n} of the words cannot be written to {path}: {list}",
-            "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
-            n=len(faulty),
-            path=name,
-            list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
-        )
-
-
-def _cannot_stand(word: str, forbidden: str) -> bool:
-    return any(character in forbidden or "\ud800" <= character <= "\udfff" for character in word)
+    with suppress(UnicodeEncodeError):
+        text.encode()  # faster than looking for surrogates
+        if not any(character in text for character in forbidden):
+            return
+    faulty = [word for word in words if re.search(f"[\ud800-\udfff{forbidden}]", word)]
+    raise StudioError(
+        "{n} of the words cannot be written to {path}: {list}",
+        "Write a .csv or .parquet file, or choose a normalizer that removes such characters.",
+        n=len(faulty),
+        path=name,
+        list=", ".join(repr(word[:50]) for word in faulty[:5]) + (", …" if len(faulty) > 5 else ""),
+    )
 
 
 def _tab_lines(counts: WordCounts, name: str) -> Iterator[bytes]:
@@ -221,14 +216,9 @@ def _csv_lines(counts: WordCounts) -> Iterator[bytes]:
         yield text.getvalue().encode()
 
 
-def _arrow_table(counts: WordCounts, name: str) -> Any:
-    load_pyarrow(name)
+def _write_parquet(counts: WordCounts, file: BinaryIO) -> None:
     import pyarrow
-
-    return pyarrow.table({"word": pyarrow.array(counts.words, pyarrow.large_string()), "count": counts.counts})
-
-
-def _write_parquet(table: Any, file: BinaryIO) -> None:
     from pyarrow import parquet
 
-    parquet.write_table(table, file)
+    words = pyarrow.array(counts.words, pyarrow.large_string())
+    parquet.write_table(pyarrow.table({"word": words, "count": counts.counts}), file)

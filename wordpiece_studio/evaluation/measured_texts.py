@@ -84,19 +84,8 @@ class Watch:
 class TextInFiles:
     """A text in files, or texts in place of them; both are read line by line.
 
-    Parameters
-    ----------
-    name
-        Of the text, for messages; may be empty.
-    listed, texts
-        The files, or the texts.
-    is_held_out
-        Whether only the part counts that `divided_corpus` holds out.
-
-    Attributes
-    ----------
-    pipeline
-        What decides what its words are.
+    With `is_held_out`, only the part counts that `divided_corpus` holds out. `pipeline` decides what its words are; the
+    name, for messages, may be empty.
     """
 
     def __init__(self, name: str, listed: Listing | None, texts: list[str], *, is_held_out: bool = False) -> None:
@@ -167,15 +156,7 @@ class TextInFiles:
 
 
 class TextInWords:
-    """Words with their counts, whose text is gone.
-
-    Parameters
-    ----------
-    text
-        The words.
-    is_table
-        Whether it is unknown what found them.
-    """
+    """Words with their counts, whose text is gone; of those in a table it is unknown what found them."""
 
     def __init__(self, text: HeldOutText, *, is_table: bool = False) -> None:
         self.pipeline = Pipeline(text.counts.normalizer, text.counts.pre_tokenizer)

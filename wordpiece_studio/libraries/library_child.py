@@ -65,8 +65,13 @@ class ContentMissing(Exception):
 
 
 class _Loaded(ABC):
-    """A file that a library has loaded; what the parent asks for are its methods."""
+    """A file that a library has loaded; what the parent asks for are its methods.
 
+    `decode` ids to a text; `cut` words that are neither normalized nor split before; the `scores` of the model's tokens
+    by id, if any; and the `best` segmentations of a text.
+    """
+
+    sha256 = ""
     kind: str
     added_tokens: int
     special_tokens: list[str]
@@ -76,28 +81,10 @@ class _Loaded(ABC):
     """As in a ``tokenizer.json``."""
 
     @abstractmethod
-    def vocabulary(self) -> dict[str, int]:
-        """Return the id of each token."""
+    def vocabulary(self) -> dict[str, int]: ...
 
     @abstractmethod
-    def encode(self, texts: list[str]) -> list[Encoded]:
-        """Return the tokens of each text."""
-
-    @abstractmethod
-    def decode(self, ids: list[int], skip_special_tokens: bool) -> str:
-        """Return the text that ids represent."""
-
-    @abstractmethod
-    def cut(self, words: list[str]) -> list[Cut]:
-        """Return the tokens of words, each of which is neither normalized nor split before."""
-
-    @abstractmethod
-    def scores(self) -> list[float]:
-        """Return the score of each token of the model by id; nothing if it has none."""
-
-    @abstractmethod
-    def best(self, text: str, count: int) -> list[Scored]:
-        """Return the most probable segmentations of a text."""
+    def encode(self, texts: list[str]) -> list[Encoded]: ...
 
     def count(self, texts: list[str]) -> Counted:
         """Return the words of texts with their ids, each with its count."""
@@ -110,17 +97,16 @@ class _Loaded(ABC):
                     start = end
         return [(word, ids, count) for (word, ids), count in counts.items()]
 
-    def load(self) -> tuple[str, int, int, int, list[str], dict[str, str], Any]:
-        """Return what is known of a file that has just been loaded."""
+    def load(self) -> tuple[str, str, int, int, int, list[str], dict[str, str], Any]:
         with contextlib.suppress(Exception):  # a file that fails on a single word fails now
             self.encode(["a b"])
         ids = self.vocabulary()
         figures = len(ids), self.added_tokens, max(ids.values(), default=-1)
-        return self.kind, *figures, self.special_tokens, self.roles, self.post_processor
+        return self.sha256, self.kind, *figures, self.special_tokens, self.roles, self.post_processor
 
 
-def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *arguments: object) -> tuple[str, bytes]:
-    """Return the hash of a file, and the answer of the library that runs it: MessagePack, which is made faster.
+def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *arguments: object) -> bytes:
+    """Return the answer of the library that runs a file, as MessagePack, which is made faster than a pickle.
 
     Parameters
     ----------
@@ -133,8 +119,14 @@ def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *argumen
     """
     shelf, library = _shelf(), library_of(path)
     try:
-        loaded, digest = _taken(shelf, path, sha256, content, is_new=job == "load")
-        return digest, msgspec.msgpack.encode(getattr(loaded, job)(*arguments))
+        loaded = None if job == "load" else shelf.get((path, sha256))
+        if loaded is None:
+            loaded = _loaded(path, sha256, content)
+            shelf[path, loaded.sha256] = loaded
+            if len(shelf) > _MOST_KEPT:
+                shelf.popitem(last=False)
+        shelf.move_to_end((path, loaded.sha256))
+        return msgspec.msgpack.encode(getattr(loaded, job)(*arguments))
     except (StudioError, ContentMissing):
         raise
     except MemoryError:
@@ -147,17 +139,14 @@ def ask(path: str, sha256: str, content: bytes | bool | None, job: str, *argumen
 
 
 def library_of(path: str | os.PathLike[str]) -> str:
-    """Return the name of the library that runs a file."""
     return "sentencepiece" if Path(path).suffix == MODEL_SUFFIX else "tokenizers"
 
 
 def no_token(number: int) -> StudioError:
-    """Return the error for an id that does not belong to a token."""
     return StudioError("No token has the ID {id}", "Remove it.", id=str(number)[:30])
 
 
 def merges_beside(path: Path) -> Path:
-    """Return the path of the merges of a ``vocab.json``."""
     return path.with_name(path.name.removesuffix(VOCAB_JSON_FILE) + MERGES_FILE)
 
 
@@ -173,26 +162,6 @@ def _shelf() -> OrderedDict[tuple[str, str], _Loaded]:
         os.dup2(nothing, 2)
     limit_memory(_MOST_MEMORY)
     return OrderedDict()
-
-
-def _taken(
-    shelf: OrderedDict[tuple[str, str], _Loaded], path: str, sha256: str, content: bytes | bool | None, *, is_new: bool
-) -> tuple[_Loaded, str]:
-    """Return a loaded file and its hash, which must be `sha256` unless empty; `is_new`: read the file again."""
-    loaded = shelf.get((path, sha256))
-    if loaded is None or is_new:
-        if isinstance(content, bool):
-            raise ContentMissing
-        contents = _contents(Path(path)) if content is None else [content]
-        digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
-        if sha256 not in ("", digest):
-            raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
-        sha256 = digest
-        loaded = shelf[path, sha256] = _load(Path(path), contents)
-        if len(shelf) > _MOST_KEPT:
-            shelf.popitem(last=False)
-    shelf.move_to_end((path, sha256))
-    return loaded, sha256
 
 
 def _refusal(job: str, library: str, error: BaseException) -> StudioError:
@@ -211,7 +180,6 @@ def _refusal(job: str, library: str, error: BaseException) -> StudioError:
 
 
 def _contents(path: Path) -> list[bytes]:
-    """Return the contents of the file, and of the one that belongs to it."""
     contents = []
     for part in [path, merges_beside(path)] if path.name.endswith(VOCAB_JSON_FILE) else [path]:
         regular_file_status(part)
@@ -222,17 +190,26 @@ def _contents(path: Path) -> list[bytes]:
     return contents
 
 
-def _load(path: Path, contents: list[bytes]) -> _Loaded:
+def _loaded(path: str, sha256: str, content: bytes | bool | None) -> _Loaded:
+    """Return a file, which must have a hash unless that is empty, as its library loads it."""
+    if isinstance(content, bool):
+        raise ContentMissing
+    contents = _contents(Path(path)) if content is None else [content]
+    digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in contents)).hexdigest()
+    if sha256 not in ("", digest):
+        raise StudioError("{path} is not the file that this tokenizer was loaded from", "Load it again.")
+    loaded: _Loaded
     if library_of(path) == "sentencepiece":
-        return _SentencePiece(contents[0])
-    if len(contents) > 1:
-        return _Tokenizers(_byte_level(*contents))
-    from tokenizers import Tokenizer
+        loaded = _SentencePiece(contents[0])
+    elif len(contents) > 1:
+        loaded = _Tokenizers(_byte_level(*contents))
+    else:
+        from tokenizers import Tokenizer
 
-    contents[0] = contents[0].removeprefix(b"\xef\xbb\xbf")
-    return _Tokenizers(
-        Tokenizer.from_buffer(contents[0]), msgspec.json.decode(contents[0], type=_Around).post_processor
-    )
+        data = contents[0].removeprefix(b"\xef\xbb\xbf")
+        loaded = _Tokenizers(Tokenizer.from_buffer(data), msgspec.json.decode(data, type=_Around).post_processor)
+    loaded.sha256 = digest
+    return loaded
 
 
 @decodable
@@ -303,7 +280,6 @@ class _Tokenizers(_Loaded):
         return [_cut(word, self._tokenizer.model.tokenize(word)) for word in words]
 
     def scores(self) -> list[float]:
-        """Return the score of each piece of a Unigram model."""
         return [score for _, score in self._pieces] if self.kind == "Unigram" else []
 
     def best(self, text: str, count: int) -> list[Scored]:
@@ -329,8 +305,6 @@ class _Tokenizers(_Loaded):
 
 
 class _SentencePiece(_Loaded):
-    """A model of the `sentencepiece` library."""
-
     kind = "SentencePiece"
     added_tokens = 0
     post_processor = None

@@ -35,18 +35,8 @@ _ANY_LENGTH = 1 << 31  # the library has its own limit, if any
 class LibraryHistory(StoredHistory):
     """The history of a training whose library does not say how it came to its tokens.
 
-    Parameters
-    ----------
-    library_run
-        What the library has learned.
-    counts
-        The words it was trained on.
-    library
-        Cuts the words; None: it is loaded when they are first needed.
-    symbols
-        How many tokens the words consist of, if they are not cut yet.
-    explained
-        Turns an error of the library that is loaded later into the one to raise.
+    `library` cuts the words; if it is None, it is loaded when they are first needed, and `symbols` is how many tokens
+    they consist of. `explained` turns an error of the library that is loaded later into the one to raise.
     """
 
     has_steps = False
@@ -129,14 +119,7 @@ def _input(
 class LibraryRunTokenizer(Tokenizer):
     """Tokenizes with a library; text becomes words as for the words that it was trained on.
 
-    Parameters
-    ----------
-    history
-        Has the vocabulary.
-    counts
-        The words.
-    library
-        Cuts words. Where it fails, the word is unknown; None: all of them are, as it is not loaded.
+    Where the library fails, a word is unknown; all of them are if it is not loaded.
     """
 
     can_explain = is_cut_by_tokens = False
@@ -147,7 +130,6 @@ class LibraryRunTokenizer(Tokenizer):
         self._library = library
 
     def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = True, cleanup: bool = True) -> str:
-        """Return the text that `ids` stand for, as the library sees it."""
         if self._library is None:
             return super().decode(ids, skip_special_tokens=skip_special_tokens, cleanup=cleanup)
         return self._library.decode(ids, skip_special_tokens=skip_special_tokens)

@@ -30,8 +30,7 @@ from wordpiece_studio.text.normalizers import Unchanged
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import WhitespaceSplit
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
-from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, checked_ids, checked_text
-from wordpiece_studio.tokenizer.template import Template
+from wordpiece_studio.tokenizer.encoding import Encoding, LibraryEncoder, Template, checked_ids, checked_text
 from wordpiece_studio.tokenizer.vocabulary import roles_of
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ class LibraryTokenizer(LibraryEncoder):
         with contextlib.suppress(OSError, ValueError):  # the child will report what is wrong with it
             self._bytes = self.path.stat().st_size
         found = self._ask("load", size=0, content=content)
-        self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
+        self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
         self._roles = roles_of(special, given)
         self._template = Template.of(processor)
@@ -161,22 +160,12 @@ class LibraryTokenizer(LibraryEncoder):
         return f"<LibraryTokenizer: {self.kind}, {self._size:,} tokens, {self._name}>"
 
     def __len__(self) -> int:
-        """Return the number of tokens, including added ones."""
         return self._size
 
     @property
     def has_holes(self) -> bool:
         """Whether there are gaps between the ids."""
         return self.largest_id >= len(self)
-
-    @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order, including added ones."""
-        return sorted(self._ids, key=self._ids.__getitem__)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self._ids.get(token)
 
     def template(self, add_special_tokens: bool = True) -> Template:
         """Return what becomes of a text, and of two, as the file says.
@@ -205,10 +194,6 @@ class LibraryTokenizer(LibraryEncoder):
             yield [self._tokens_by_id[number] for number in ids], ids, spans
 
     def count_words(self, texts: Iterable[str]) -> Iterator[tuple[str, tuple[int, ...], int]]:
-        """Yield the words of texts as the library finds them, with their ids and counts; some words several times.
-
-        Raises the same as `cut`.
-        """
         for portion in _portions(texts):
             yield from self._of_texts("count", portion)
 
@@ -265,13 +250,13 @@ class LibraryTokenizer(LibraryEncoder):
         return [Segmentation(tuple(tokens), score) for tokens, score in found]
 
     @cached_property
-    def _ids(self) -> dict[str, int]:
+    def _id_by_token(self) -> dict[str, int]:  # type: ignore[override]  # asked for when it is needed
         ids: dict[str, int] = self._ask("vocabulary", size=len(self))
         return ids
 
     @cached_property
     def _tokens_by_id(self) -> dict[int, str]:
-        return {number: token for token, number in self._ids.items()}
+        return {number: token for token, number in self._id_by_token.items()}
 
     def _encoded(self, texts: list[str]) -> list[Encoding]:
         return [Encoding(*each) for each in self._of_texts("encode", texts)]
@@ -307,8 +292,7 @@ class LibraryTokenizer(LibraryEncoder):
         growth = _MOST_GROWTH + _A_CHARACTER * size + _A_BYTE * self._bytes
         try:
             request = (str(self.path), self._sha256, sent, job, *arguments)
-            self._sha256, answer = _libraries().answer(request, seconds, growth)
-            return msgspec.msgpack.decode(answer, type=_ANSWERS.get(job, Any))
+            return msgspec.msgpack.decode(_libraries().answer(request, seconds, growth), type=_ANSWERS.get(job, Any))
         except ContentMissing:
             return self._ask(job, *arguments, size=size, content=self._content)
         except TimeoutError:
@@ -350,7 +334,7 @@ class _Libraries:
         self.child: Child | None = None
         self._turn = threading.Lock()  # one request at a time
 
-    def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> tuple[str, bytes]:
+    def answer(self, request: tuple[object, ...], seconds: float, growth: int) -> bytes:
         """Return the answer to a request, for which the child may take `growth` further bytes of memory."""
         with self._turn:
             if self.child is not None and self.child.is_dead:
@@ -366,7 +350,7 @@ class _Libraries:
                 return is_too_big or passed >= seconds
 
             try:
-                answer: tuple[str, bytes] = child.call(ask, *request, should_stop=is_over)
+                answer: bytes = child.call(ask, *request, should_stop=is_over)
                 return answer
             except Stopped:
                 raise MemoryError if is_too_big else TimeoutError from None
@@ -377,7 +361,6 @@ class _Libraries:
                 raise _Died(error) if child.is_dead else error from None
 
     def end(self) -> None:
-        """End the process, when it has answered."""
         with self._turn:
             self._end()
 
@@ -388,30 +371,18 @@ class _Libraries:
 
 
 @decodable
-class _AddedToken(msgspec.Struct):
-    content: str
-    single_word: bool = False
-    lstrip: bool = False
-    rstrip: bool = False
-    normalized: bool = False
-    special: bool = False
-
-
-@decodable
 class _Parts(msgspec.Struct):
-    """What says how words are found, in a ``tokenizer.json``."""
-
     normalizer: Any = None
     pre_tokenizer: Any = None
-    added_tokens: list[_AddedToken] | None = None
+    added_tokens: list[dict[str, Any]] | None = None
 
 
 def _reading_in(content: bytes) -> TextReading | None:
     try:
         parts = msgspec.json.decode(content, type=_Parts)
+        added = [msgspec.convert(each, AddedToken) for each in parts.added_tokens or () if each.get("content") != ""]
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):  # the library will say what is wrong with it
         return None
-    added = [AddedToken(**msgspec.structs.asdict(token)) for token in parts.added_tokens or () if token.content]
     return reading_of(parts.normalizer, parts.pre_tokenizer, added)
 
 
@@ -447,7 +418,6 @@ def end_libraries() -> None:
 
 @cache
 def _libraries() -> _Libraries:
-    """Return the one child of this process."""
     return _Libraries()
 
 

@@ -202,7 +202,6 @@ class LibraryRun:
 
 
 def library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> TrainingConfig:
-    """Return as much of some settings as a trainer knows."""
     known = {name: getattr(config, name) for name in _SETTINGS[trainer] - {"continuing_subword_prefix"}}
     prefix = config.continuing_subword_prefix or "##" if trainer == "tokenizers-wordpiece" else ""
     return TrainingConfig(**known, objective="count", continuing_subword_prefix=prefix)
@@ -231,21 +230,18 @@ def check_library_settings(trainer: LibraryTrainer, config: TrainingConfig) -> N
     for name, value in config.to_dict().items():
         is_said = value in (getattr(usual, name), getattr(theirs, name)) or value in ([], "")
         if name not in known and not is_said:
-            raise StudioError(
-                "The setting {name} is not available for {trainer}",
-                "",
-                name=name,
-                trainer=trainer,
-            )
+            raise _not_available(name, trainer)
+
+
+def _not_available(name: str, trainer: str) -> StudioError:
+    return StudioError("The setting {name} is not available for {trainer}", name=name, trainer=trainer)
 
 
 def is_replayable(trainer: str) -> bool:
-    """Return whether our training can give what a trainer gives."""
     return trainer in ("tokenizers-wordpiece", "tokenizers-bpe")
 
 
 def check_replayable(trainer: str) -> None:
-    """Check that our training can give what a trainer gives."""
     if not is_replayable(trainer):
         raise StudioError(
             "Training with {trainer} cannot be replayed: it does not choose pairs by count alone",
@@ -260,7 +256,6 @@ def reads_text(trainer: str) -> bool:
 
 
 def file_of(trainer: str) -> str:
-    """Return what the file of a trainer's library is usually called."""
     return MODEL_FILE if trainer.startswith("sentencepiece") else "tokenizer.json"
 
 
@@ -372,16 +367,10 @@ def _with_usual_prefix(trainer: LibraryTrainer, config: TrainingConfig) -> Train
 
 
 def checked_coverage(trainer: LibraryTrainer, character_coverage: float | None, byte_fallback: bool) -> dict[str, Any]:
-    """Return the settings that only SentencePiece has."""
     given = {"character_coverage": character_coverage, "byte_fallback": byte_fallback or None}
     settings = {name: value for name, value in given.items() if value is not None}
     if settings and not reads_text(trainer):
-        raise StudioError(
-            "The setting {name} is not available for {trainer}",
-            "",
-            name=next(iter(settings)),
-            trainer=trainer,
-        )
+        raise _not_available(next(iter(settings)), trainer)
     is_number = isinstance(character_coverage, int | float) and not isinstance(character_coverage, bool)
     if character_coverage is not None and not (is_number and _LEAST_COVERAGE <= character_coverage <= 1):
         raise StudioError(
@@ -458,7 +447,6 @@ def _sentencepiece_settings(config: TrainingConfig, unk_token: str) -> dict[str,
 def _tokenizers_settings(
     trainer: LibraryTrainer, counts: WordCounts, config: TrainingConfig, unk_token: str
 ) -> dict[str, Any]:
-    """Return the settings of Hugging Face's model, of its trainer, and of the parts around the model."""
     if counts.total > _LARGEST_TOTAL:
         raise StudioError(
             "{n:,} words are too many for the library tokenizers, which counts pairs in 32 bits",
@@ -527,7 +515,6 @@ def _marked_symbols(words: Sequence[str], prefix: str, suffix: str) -> set[str]:
 
 
 def _files_in(corpus: Any) -> list[CorpusFile]:
-    """Return the files that a corpus consists of; none if it consists of texts."""
     places = [corpus] if isinstance(corpus, CorpusFile | os.PathLike) else corpus
     if isinstance(places, list | tuple) and all(isinstance(each, CorpusFile | os.PathLike) for each in places):
         places = listing(places) if places else ()

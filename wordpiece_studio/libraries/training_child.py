@@ -41,22 +41,9 @@ _SEPARATORS = (0x20, 0x0A, *range(0xE000, 0xF900))
 
 @decodable
 class Learned(msgspec.Struct, frozen=True):
-    """What a library has learned.
+    """What a library has learned: tokens by id, their scores and the merges in order, if it tells them.
 
-    Attributes
-    ----------
-    version
-        The version of the library.
-    tokens
-        The tokens by id.
-    scores
-        The score of each, if it has any.
-    merges
-        The merges in order, if it tells them.
-    left_out
-        How many words, or lines of text, it did not train on.
-    is_of_lines
-        Whether it was given the text, line by line, and not words with their counts.
+    `left_out`: how many words, or lines, it did not train on; `is_of_lines`: it was given lines, not words with counts.
     """
 
     version: str
@@ -67,7 +54,6 @@ class Learned(msgspec.Struct, frozen=True):
     is_of_lines: bool = False
 
     def __post_init__(self) -> None:
-        """Check that each token has a score, if any has."""
         if self.scores is not None and len(self.scores) != len(self.tokens):
             raise ValueError(f"{len(self.scores)} scores of {len(self.tokens)} tokens")
 
@@ -103,7 +89,6 @@ def train_in_child(
 
 
 def _refusal(library: str, error: BaseException) -> StudioError:
-    """Return the error for what a library says, in plain words where it is known."""
     said = str(error)
     if found := _TOO_SMALL.search(said):
         return vocabulary_too_small(*map(int, found.groups()))
@@ -122,7 +107,6 @@ _PLACE_IN_CODE = re.compile(r"^[A-Z_]+: \S+\(\d+\) ")
 
 
 def vocabulary_too_small(size: int, least: int) -> StudioError:
-    """Return the error for a size that leaves no room for what SentencePiece needs."""
     return StudioError(
         "A vocabulary of {size:,} tokens is too small: special tokens and alphabet alone are {least:,} or more",
         "Choose a larger size.",
@@ -141,7 +125,6 @@ def _reason(error: BaseException) -> str:
 
 
 def _texts(corpus: Sequence[str | CorpusFile], is_rest: bool) -> Iterable[str]:
-    """Return texts of whole lines, or of those that are not held out."""
     pieces: Iterator[TextPiece] = chain.from_iterable(_pieces(each, number) for number, each in enumerate(corpus, 1))
     if is_rest:
         from wordpiece_studio.evaluation.held_out import divided_pieces  # with it comes the trainer
@@ -175,7 +158,6 @@ class _Printed(threading.Thread):
         os.close(writer)
 
     def run(self) -> None:
-        """Listen until the process ends."""
         rest = b""
         while printed := os.read(self._reader, 1 << 16):
             lines, end, rest = (rest + printed).rpartition(b"\n")
@@ -324,17 +306,14 @@ def _by_sentencepiece(
 
 
 def _checked(learned: tuple[object, ...]) -> Learned:
-    """Return what was learned."""
     return msgspec.convert(dict(zip(Learned.__struct_fields__, learned, strict=True)), Learned)
 
 
 def _separator(words: list[str]) -> str:
-    """Return a character that no word has."""
     return next(separator for separator in map(chr, _SEPARATORS) if not any(separator in word for word in words))
 
 
 def _repeated(counts: WordCounts, separator: str) -> Iterator[str]:
-    """Yield each word as often as it occurs, many at once."""
     texts: list[str] = []
     size = 0
     for word, count in zip(counts.words, counts.counts.tolist(), strict=True):

@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QLocale, QModelIndex, QObject, Qt, Signal
 
@@ -110,17 +110,13 @@ class FileRow:
         kind: FileKind | None = None,
     ) -> FileRow:
         """Return the row with the file read in another way; None, or an impossible kind, changes nothing."""
-        file, known, shown = self.file, self.known, self.encoding
-        is_kind_guess = self.is_kind_guess and kind is None
+        file, is_kind_guess = self.file, self.is_kind_guess and kind is None
         if kind in self.kinds and kind != file.kind:
             file = replace(file, kind=kind, column=None)  # to be detected again
-        if encoding is not None:
-            file, known, shown = replace(file, encoding=encoding), "chosen", encoding
-        if column is not None:
-            file = replace(file, column=column)
-        if errors is not None:
-            file = replace(file, errors=errors)
-        return replace(self, file=file, encoding=shown, known=known, is_kind_guess=is_kind_guess).uncounted()
+        chosen: dict[str, Any] = {"encoding": encoding, "column": column, "errors": errors}
+        file = replace(file, **{name: value for name, value in chosen.items() if value is not None})
+        row = replace(self, file=file, is_kind_guess=is_kind_guess).uncounted()
+        return row if encoding is None else replace(row, encoding=encoding, known="chosen")
 
     def as_text(self) -> FileRow:
         """Return the row with what only looked like words and their counts read as a text, from its first row on."""
@@ -256,12 +252,9 @@ class FileTable(RecordTableModel["FileRow"]):
             done == before and done < len(self._rows) and self._rows[done].state is FileState.COUNTING
         ):
             return
-        for number in range(before, done):
-            self._rows[number] = replace(self._rows[number], state=FileState.DONE)
-        if done < len(self._rows):
-            self._rows[done] = replace(self._rows[done], state=FileState.COUNTING)
+        self._change(range(before, done), state=FileState.DONE)
+        self._change(range(done, min(done + 1, len(self._rows))), state=FileState.COUNTING)
         self._files_done = done
-        self._emit_changed(before, min(done, len(self._rows) - 1))
 
     def take_statistics(self, statistics: CorpusStatistics) -> None:
         self._rows[:] = counted_rows(self._rows, statistics)
@@ -272,23 +265,25 @@ class FileTable(RecordTableModel["FileRow"]):
         number = row_at_fault(self._rows, error)
         self.take_end()
         if number is not None:
-            self._rows[number] = replace(self._rows[number], state=FileState.FAULT, error=error)
-            self._emit_changed(number, number)
+            self._change([number], state=FileState.FAULT, error=error)
         return number
 
     def mark(self, paths: Collection[str], state: FileState, errors: Mapping[str, StudioError] | None = None) -> None:
         """Show the files at `paths` as `state`, with their errors."""
         for number, row in enumerate(self._rows):
             if row.file.path in paths:
-                self._rows[number] = replace(row, state=state, error=(errors or {}).get(row.file.path))
-                self._emit_changed(number, number)
+                self._change([number], state=state, error=(errors or {}).get(row.file.path))
 
     def take_end(self) -> None:
         """Show that nothing is being read anymore."""
-        for number, row in enumerate(self._rows):
-            if row.state is FileState.COUNTING:
-                self._rows[number] = replace(row, state=FileState.WAITING)
-                self._emit_changed(number, number)
+        counted = [number for number, row in enumerate(self._rows) if row.state is FileState.COUNTING]
+        self._change(counted, state=FileState.WAITING)
+
+    def _change(self, numbers: Sequence[int], **values: Any) -> None:
+        for number in numbers:
+            self._rows[number] = replace(self._rows[number], **values)
+        if numbers:
+            self._emit_changed(numbers[0], numbers[-1])
 
     def state_words(self, state: FileState) -> str:
         return {
@@ -422,16 +417,10 @@ class CorpusFiles(QObject):
         if moved != chosen:
             self._push(tuple(rows), self.rows, sorted(moved))
 
-    def read_as(
-        self, numbers: Iterable[int], encoding: str | None = None, column: str | None = None,
-        errors: ErrorHandling | None = None, kind: FileKind | None = None,
-    ) -> None:  # fmt: skip
-        """Change how files are read; None leaves a setting unchanged."""
+    def read_as(self, numbers: Iterable[int], **how: Any) -> None:
+        """Change how files are read, see `FileRow.read_as`."""
         chosen = set(numbers)
-        rows = tuple(
-            row.read_as(encoding, column, errors, kind) if number in chosen else row
-            for number, row in enumerate(self.rows)
-        )
+        rows = tuple(row.read_as(**how) if number in chosen else row for number, row in enumerate(self.rows))
         if [row.file for row in rows] != self.files:
             self._push(rows, self.rows, sorted(chosen))
 
@@ -447,14 +436,12 @@ class CorpusFiles(QObject):
 
     def move_files(self, places: Mapping[str, str]) -> None:
         """Change the paths of files, given by old path; the files are the same."""
-        rows = tuple(
-            replace(row, file=replace(row.file, path=places[row.file.path]), state=FileState.WAITING, error=None)
-            if row.file.path in places
-            else row
-            for row in self.rows
-        )
-        if rows != self.rows:
-            self._push(rows, self.rows, [number for number, row in enumerate(self.rows) if row.file.path in places])
+        rows, moved = list(self.rows), [number for number, row in enumerate(self.rows) if row.file.path in places]
+        for number in moved:
+            file = replace(rows[number].file, path=places[rows[number].file.path])
+            rows[number] = replace(rows[number], file=file, state=FileState.WAITING, error=None)
+        if moved:
+            self._push(tuple(rows), self.rows, moved)
 
     def _push(self, after: Rows, before: Rows, places: list[int]) -> None:
         places_before = [place for place in places if place < len(before)]

@@ -180,17 +180,7 @@ MOST_NOTICED = 500
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What identifies the content of a file.
-
-    Attributes
-    ----------
-    size
-        In bytes.
-    modified_ns
-        Time of the last change, in nanoseconds since 1970.
-    digest
-        Digest of its bytes; None if the file is too large or could not be read.
-    """
+    """What identifies the content of a file; the digest is None if it is too large or could not be read."""
 
     size: int
     modified_ns: int

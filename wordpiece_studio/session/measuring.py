@@ -39,12 +39,7 @@ _READING_PART, _TRAINING_PART = 0.1, 0.3
 class Fingerprint:
     """What tells whether a corpus is the one that a run was trained on.
 
-    Attributes
-    ----------
-    words, checksum
-        How many words it has, and a checksum of them; those of its parts add up.
-    files
-        The size and the time of the last change of each of its files.
+    A checksum of its words, of which those of its parts add up; the size and the time of the last change of each file.
     """
 
     words: int
@@ -107,16 +102,9 @@ def judge(
 
 @dataclass(frozen=True, slots=True)
 class TrainedAnew:
-    """A run to be trained once more, on what is not held out of its corpus.
+    """A run to be trained once more, on what is not held out of its corpus: by a library if there is a trainer.
 
-    Attributes
-    ----------
-    config, steps
-        Its settings, and what finds its words.
-    fingerprint
-        That of its corpus.
-    trainer, is_of_lines
-        The library that trains it, if any, and whether on lines of text rather than words.
+    `steps` find its words; a library may be given lines of text instead.
     """
 
     config: TrainingConfig

@@ -7,7 +7,7 @@ step says so and has the fractions. `tests/test_documents.py` reproduces all tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
@@ -27,7 +27,7 @@ from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import train
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import Objective
@@ -69,7 +69,7 @@ class _Document:
     runs: tuple[_Run, ...]
     text: str = TEXT
     step: int | None = None
-    notes: tuple[tuple[int, str], ...] = ()
+    notes: Mapping[int, str] = field(default_factory=dict)
     offered: str = ""
     is_longest_first: bool = False
 
@@ -88,24 +88,18 @@ def _spanish() -> _Document:
         text="hugs bugs mug bum pugs",
         offered=TEXT,
         step=2,
-        notes=(
-            (
-                2,
-                _tr(
-                    "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
-                    "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
-                    "1/21."
-                ),
+        notes={
+            2: _tr(
+                "The course merges hu + ##g next, with a score of 1/15. But that score is 10/(15 × 15) = 2/45; "
+                "only hu + ##gs has 5/(15 × 5) = 1/15. Of the other pairs, ##u + ##g has 5/(21 × 15) = 1/63, not "
+                "1/21."
             ),
-            (
-                4,
-                _tr(
-                    "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
-                    "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
-                    "##u ##gs."
-                ),
+            4: _tr(
+                "The course’s exercises. After its own merge of hug, the next merge is hu + ##gs, with 5/(5 × 5) "
+                "= 1/5. By its rule, that pair came first and the next one is p + ##u. And pugs is split into p "
+                "##u ##gs."
             ),
-        ),
+        },
     )
 
 
@@ -122,23 +116,17 @@ def _english() -> _Document:
             _Run("WordPieceTrainer", low.replaying([*order]), "bert-uncased"),
             _Run(_tr("Whitespace only"), low, "nfd+lowercase+strip-accents", "whitespace-split", is_compared=False),
         ),
-        notes=(
-            (
-                1,
-                _tr(
-                    "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
-                    "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
-                    "Lowercase and StripAccents."
-                ),
+        notes={
+            1: _tr(
+                "WordPieceTrainer learns by count. Among the notebook’s normalizers and pre-tokenizers, only "
+                "WhitespaceSplit gives different words, such as “course.”; the last run uses it, with NFD, "
+                "Lowercase and StripAccents."
             ),
-            (
-                25,
-                _tr(
-                    "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
-                    "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
-                ),
+            25: _tr(
+                "The notebook’s class picks the best pair from scores that it never recomputes, so it merges a + "
+                "##b 25 times. Its output comes from the vocabulary learned before that, which is this one."
             ),
-        ),
+        },
     )
 
 
@@ -156,33 +144,24 @@ def _traditional_chinese() -> _Document:
         text=TEXT_OF_ARTICLE,
         step=3,
         is_longest_first=True,
-        notes=(
-            (
-                1,
-                _tr(
-                    "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
-                    "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
-                    "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
-                ),
+        notes={
+            1: _tr(
+                "The article calls p(ab) / (p(a) × p(b)) mutual information. For l + o, it is (2/24) / (2/24 × "
+                "2/24) = 12: the score, 1/2, times the number of symbols, 24. Mutual information is its "
+                "logarithm. The run “WordPiece” uses that score, with ## instead of </w>."
             ),
-            (
-                3,
-                _tr(
-                    "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
-                    "often each token occurs and, in its title, how many are in use and by how much that changed. The "
-                    "chart “Tokens in use” plots this number; with so few words, it falls at once."
-                ),
+            3: _tr(
+                "The article’s table of tokens after each merge matches the Vocabulary pane, which shows how "
+                "often each token occurs and, in its title, how many are in use and by how much that changed. The "
+                "chart “Tokens in use” plots this number; with so few words, it falls at once."
             ),
-            (
-                10,
-                _tr(
-                    "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
-                    "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
-                    "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
-                    "another library."
-                ),
+            10: _tr(
+                "Below the split by merges is the split of the article’s own encoder: a word in the corpus keeps "
+                "its merged form; in any other word, the longest token is taken wherever it occurs, even the w in "
+                "</w>, and the rest becomes </u>. For Unigram and SentencePiece, choose Training ▸ Train with "
+                "another library."
             ),
-        ),
+        },
     )
 
 
@@ -193,15 +172,12 @@ def _simplified_chinese() -> _Document:
             _Run(_tr("Step by step"), _SCORE, "none", "unicode-punctuation"),
             _Run(_tr("By the most frequent pair"), replace(_SCORE, objective="count"), "none", "unicode-punctuation"),
         ),
-        notes=(
-            (
-                25,
-                _tr(
-                    "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
-                    "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
-                ),
+        notes={
+            25: _tr(
+                "The notebook’s list of merges is the Left and Right columns of Merge history. It records merges "
+                "but splits words by longest match. Its pre_tokenize is the pre-tokenizer “Unicode punctuation”."
             ),
-        ),
+        },
     )
 
 
@@ -213,22 +189,16 @@ def _korean() -> _Document:
             _Run(_tr("The text is cleaned too"), _SCORE, "lowercase+remove:,.+bert-cased"),
             _Run(_tr("Likelihood"), replace(_SCORE, objective="likelihood"), CLEANED),
         ),
-        notes=(
-            (
-                1,
-                _tr(
-                    "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
-                    "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
-                ),
+        notes={
+            1: _tr(
+                "The notebook says that WordPiece uses likelihood, but it computes the score, which for a + ##b "
+                "is 2/(5 × 2) = 1/5. The run “Likelihood” uses likelihood."
             ),
-            (
-                30,
-                _tr(
-                    "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
-                    "second run has the cleaning in its normalizer and splits them."
-                ),
+            30: _tr(
+                "The notebook cleans the corpus but not the text, so This, Hugging, Face and ! are [UNK]. The "
+                "second run has the cleaning in its normalizer and splits them."
             ),
-        ),
+        },
     )
 
 
@@ -265,7 +235,7 @@ def document_project(name: str) -> Project:
         ProjectTab(number, run.name, number, is_compared=run.is_compared, step=len(trained.history))
         for number, (run, trained) in enumerate(zip(document.runs, runs, strict=True))
     )
-    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes)
+    notes = tuple(ProjectBookmark(step, note, shown.history[step - 1].token) for step, note in document.notes.items())
     return Project(
         settings=ProjectSettings(
             training=first.config.to_dict(),
@@ -314,22 +284,9 @@ _LONGEST_SENTENCE = 100
 class SampleCorpus:
     """A sample corpus, or a document, of which only name and title are given here: the rest is its project.
 
-    Attributes
-    ----------
-    name
-        The name of its file, or of the document.
-    title
-        Its name in the menu.
-    sentence
-        A text to tokenize with the vocabulary learned from it; empty if there is none.
-    size
-        The vocabulary size to train to; 0 trains as far as possible.
-    objective
-        The course's, whose formula the samples teach.
-    normalizer, pre_tokenizer
-        The names of its normalizer and pre-tokenizer.
-    step
-        The step shown when it is trained; None is the last one.
+    The sentence is a text to tokenize with the vocabulary learned from it; the size is that of the vocabulary, 0 as
+    large as possible; the objective is the course's, whose formula the samples teach. It is shown at `step` when it is
+    trained; None is the last one.
     """
 
     name: str

@@ -47,19 +47,12 @@ if TYPE_CHECKING:
     Place = Literal["training", "held-out", "live", "files"]
 
 _REST_MS = 300
+_LOOK_MS = 100  # between two looks whether the files have been looked at
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A tokenizer: a run at a step, or one in a file.
-
-    Attributes
-    ----------
-    run, step
-        The run, and the merges that it has made there.
-    path
-        The file, if it is no run.
-    """
+    """A tokenizer: a run at a step, or the one in the file at `path`."""
 
     run: Run | None = None
     step: int = 0
@@ -155,17 +148,7 @@ Figures = dict[Measured, "TokenizerFigures"]
 
 @dataclass(frozen=True, slots=True)
 class FiguresFound:
-    """What came of a request.
-
-    Attributes
-    ----------
-    figures
-        Those on all of the text are called ``""``, those on a part by its name.
-    errors
-        Why some have none.
-    words_of
-        The normalizer and the pre-tokenizer that decide what a word is.
-    """
+    """What came of a request: the figures on all of the text, called ``""``, and on each part; why some have none."""
 
     figures: dict[str, Figures] = field(default_factory=dict)
     errors: dict[Measured, StudioError] = field(default_factory=dict)
@@ -201,7 +184,7 @@ class FiguresMeasuring(QObject):
         self._files.changed.connect(self._on_files_changed)
         self._files.back.connect(self._on_files_changed)
         self._files.gone.connect(self._on_files_gone)
-        self._timer = single_shot(self, self.refresh, _REST_MS)
+        self._timer = single_shot(self, self.refresh, _LOOK_MS)
         self._task = Task(measured, "The tokenizers cannot be measured", self, debounce_ms=_REST_MS)
         self._task.changed.connect(self.changed)
         comparison.changed.connect(self.refresh)

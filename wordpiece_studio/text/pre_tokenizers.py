@@ -308,6 +308,11 @@ class UnicodePunctuation(CharacterPreTokenizer):
                 spans.append(_span(word, [place for place in places if not control.match(text[place])]))
         return spans
 
+    def split(self, text: str) -> list[str]:
+        words, control = _unicode_patterns()
+        found: list[str] = words.findall(text)
+        return found if control.search(text) is None else list(filter(None, (control.sub("", each) for each in found)))
+
 
 @cache
 def _unicode_patterns() -> tuple[regex.Pattern[str], regex.Pattern[str]]:
@@ -473,7 +478,6 @@ _BUILT_IN: Mapping[str, PreTokenizer] = {
 
 
 def _within(outer: Span, inner: Span) -> Span:
-    """Return a span within the text of `outer` as a span of the text that contains `outer`."""
     places = range(outer.start, outer.end) if outer.positions is None else outer.positions
     if outer.positions is None and inner.positions is None:
         return Span(inner.text, places[inner.start], places[inner.end - 1] + 1)
@@ -482,6 +486,5 @@ def _within(outer: Span, inner: Span) -> Span:
 
 
 def _span(text: str, positions: list[int]) -> Span:
-    """Return the span of a word whose characters come from the given positions."""
     start, end = positions[0], positions[-1] + 1
     return Span(text, start, end, None if positions == list(range(start, end)) else tuple(positions))

@@ -102,7 +102,7 @@ class BpeTokenizer(Encoder):
         if end_of_word not in ("symbol", "attached"):
             advice = "Choose symbol or attached."
             raise StudioError("Invalid end of word: {value}", advice, value=repr(end_of_word)[:100])
-        self.vocab = dict(vocab)
+        self.vocab = self._id_by_token = dict(vocab)
         self.special_tokens = tuple(special_tokens)
         self.user_tokens = tuple(user_tokens)
         self.unk_token = unk_token
@@ -133,22 +133,9 @@ class BpeTokenizer(Encoder):
         return {**self.__dict__, "_known": {}}  # copies begin with an empty cache
 
     @property
-    def tokens(self) -> list[str]:
-        """All tokens in id order."""
-        return sorted(self.vocab, key=self.vocab.__getitem__)
-
-    @property
     def merges(self) -> list[tuple[str, str]]:
         """The pairs, in the order in which they are merged."""
         return list(self._ranks)
-
-    def __len__(self) -> int:
-        """Return how many tokens it has."""
-        return len(self.vocab)
-
-    def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if there is no such token."""
-        return self.vocab.get(token)
 
     def _encoding_of(self, text: str) -> Encoding:
         words: list[int] = []
@@ -232,7 +219,6 @@ class BpeTokenizer(Encoder):
 
 
 def _ranks_of(merges: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """Return the rank of each pair."""
     wrong = StudioError("Merges must be pairs of tokens", "Pass a list of pairs.")
     try:
         ranks = {(left, right): rank for rank, (left, right) in enumerate(merges)}
@@ -297,18 +283,9 @@ def _after_merges(
 
 
 class TokenizerByMerges(Tokenizer):
-    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done so far.
+    """Finds words as any `Tokenizer` does, but cuts them by the merges that a training has done up to `step`.
 
-    Parameters
-    ----------
-    vocabulary, normalizer, pre_tokenizer
-        As for `Tokenizer`; the vocabulary is that after `step` merges.
-    steps
-        The step at which each pair was merged first, see `MergeHistory.pair_steps`; it may go on after `step`.
-    step
-        How many merges apply.
-    end_of_word
-        As for `BpeTokenizer`.
+    `steps` are those at which each pair was merged first, see `MergeHistory.pair_steps`; they may go on after `step`.
     """
 
     is_cut_by_tokens = False
@@ -473,7 +450,6 @@ class TokenizerInWindow(Tokenizer):
 
 
 def _cut_out(token: str, part: _Symbol, text: str) -> Iterator[_Symbol]:
-    """Yield the occurrences of a token in part of a text, and what is before, between and after them."""
     sought, start = token.replace(".", "[.]"), part.start
     place = text.find(sought, start, part.end)
     while place >= 0:

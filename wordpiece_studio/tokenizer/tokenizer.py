@@ -21,13 +21,13 @@ from wordpiece_studio.tokenizer.added_tokens import FOUND, AddedTokenFinder, Add
 from wordpiece_studio.tokenizer.encoding import (
     Encoder,
     Encoding,
+    Template,
     UnknownReason,
     UnknownToken,
     checked_ids,
     checked_text,
     whole_number,
 )
-from wordpiece_studio.tokenizer.template import Template
 from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -124,8 +124,6 @@ class WordMatch(NamedTuple):
 
 
 class _Encoded(NamedTuple):
-    """What becomes of a stretch of a text: tokens, their ids, places in it and numbers of their words."""
-
     tokens: list[str]
     ids: list[int]
     offsets: list[tuple[int, int]]
@@ -141,7 +139,6 @@ class _Kept(dict[str, _T]):
         self._characters = 0
 
     def keep(self, text: str, value: _T) -> _T:
-        """Keep and return what is known about a text."""
         if len(text) < _LONG:
             self._characters += len(text) + 1
             if self._characters > _MOST_KEPT:
@@ -236,11 +233,9 @@ class Tokenizer(Encoder):
 
     @property
     def tokens(self) -> list[str]:
-        """All tokens in id order."""
         return self.vocabulary.tokens
 
     def __len__(self) -> int:
-        """Return how many tokens it has."""
         return len(self.vocabulary)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -248,12 +243,10 @@ class Tokenizer(Encoder):
         return {**self.__dict__, **begun}
 
     def id_of(self, token: str) -> int | None:
-        """Return the id of `token`, or None if it is not in the vocabulary."""
         return self.vocabulary.id_of(token)
 
     @property
     def roles(self) -> Mapping[str, str]:
-        """Those of the vocabulary."""
         return self.vocabulary.roles
 
     def _encoding_of(self, text: str) -> Encoding:
@@ -599,7 +592,6 @@ class Tokenizer(Encoder):
 
 
 def _template_of(kept_parts: Mapping[str, Any]) -> Template | None:
-    """Return the template of a post-processor that is unlike BERT's."""
     if "post_processor" not in kept_parts:
         return None
     template = Template.of(kept_parts["post_processor"])
@@ -620,7 +612,6 @@ _CLEANUP = (" .", " ?", " !", " ,", " n't", " 'm", " 's", " 've", " 're")
 
 
 def _spaced(token: str, prefix: str, is_first: bool, cleanup: bool) -> str:
-    """Return a token as it appears in decoded text, with the space before it if there is one."""
     if is_first:
         return token
     if prefix and token.startswith(prefix):

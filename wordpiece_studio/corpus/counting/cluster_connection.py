@@ -70,7 +70,7 @@ class Connection:
         self.check_stop = stop_check(should_stop)
         self._is_over = threading.Event()
         self._connected: SimpleQueue[Client | Exception] = SimpleQueue()
-        self._workers = 0
+        self.threads = 1  # how many tasks the workers can run at the same time, as far as is known
         self._alone_since: float | None = None  # when the scheduler reported that no worker is left
         self._log = logging.getLogger("distributed.client")
         self._log.addFilter(self._is_unexpected)
@@ -82,11 +82,6 @@ class Connection:
             self._log.removeFilter(self._is_unexpected)
             raise
         threading.Thread(target=self._watch, daemon=True).start()
-
-    @property
-    def threads(self) -> int:
-        """How many tasks the workers can run at the same time, as far as is known."""
-        return max(1, self._workers)
 
     def __enter__(self) -> Self:
         return self
@@ -151,7 +146,7 @@ class Connection:
             client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
             client.wait_for_workers(1, timeout=WORKERS_SECONDS)
             self._check_versions(client)
-            self._workers = sum(client.nthreads().values())
+            self.threads = max(1, sum(client.nthreads().values()))
             if self._is_over.is_set():
                 self._close(client)
             self._connected.put(client)
@@ -207,10 +202,10 @@ class Connection:
         """Check until the end whether there are workers; the request can take long if the scheduler hangs."""
         while not self._is_over.wait(_WATCH_SECONDS):
             try:
-                self._workers = sum(self._client.nthreads().values())
+                threads = sum(self._client.nthreads().values())
             except Exception:  # then the client's status shows it
                 return
-            if self._workers:
+            if threads:
                 self._alone_since = None
             elif self._alone_since is None:
                 self._alone_since = time.monotonic()

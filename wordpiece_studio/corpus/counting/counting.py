@@ -280,13 +280,7 @@ def _pipeline(
 
 
 class _FileCounting:
-    """A count of files in progress; the arguments are those of `count_words`.
-
-    Attributes
-    ----------
-    counts : Merging
-        What has been counted so far, the beginning of the corpus.
-    """
+    """A count of files in progress; the arguments are those of `count_words`."""
 
     counts: Merging
 

@@ -70,25 +70,19 @@ class SegmentCounter:
 
     Parameters
     ----------
-    files
-        The files of the corpus.
-    pipeline, longest
-        As for `WordCounter`.
     is_compiled
         Whether to count with compiled kernels; the pipeline must then be local.
-    part_bytes
-        About how many bytes of text become one part.
-    bytes_to_come
-        About how much text there will be.
+    part_bytes, bytes_to_come
+        About how much text becomes one part, and how much there will be.
     sends_words
         Whether parts bring the new words; not needed if the receiver reads `numbers` directly.
     numbers
         The words and their numbers, if other compiled counters use them too; its own are an attribute.
     on_block
-        Called before each block of text with the bytes on disk read for the current part; it may raise. Not given,
-        it is `check_stop`.
+        Called before each block of text with the bytes on disk read for the current part; not given, it is
+        `check_stop`.
     check_stop
-        Called now and then while text is split into words; it may raise.
+        Called now and then while text is split into words. Both may raise.
     """
 
     def __init__(
@@ -147,7 +141,7 @@ class SegmentCounter:
                     raise self._fault_in(file, segment) from None
             else:
                 return
-        if segment.is_whole:
+        if segment.start == 0 and segment.end is None:
             source = opened(file, splits_at_blanks=self._is_local)
             yield from self._read(segment, source.pieces(), self._counter.add, source)
         else:

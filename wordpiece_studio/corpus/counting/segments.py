@@ -45,38 +45,19 @@ class NotPlainUtf8(Exception):  # never shown to a user
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a corpus: the lines of a file that begin at or after byte `start` and before byte `end`.
-
-    Attributes
-    ----------
-    file
-        The number of the file, from 0.
-    start, end
-        Bytes from 0; ``end`` None for the rest of the file.
-    """
+    """The lines of a file, given by its number, that begin at or after byte `start` and before byte `end`."""
 
     file: int
     start: int = 0
     end: int | None = None
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a whole file."""
-        return self.start == 0 and self.end is None
-
 
 @dataclass(frozen=True, slots=True)
 class RawBlock:
-    """A stretch of plain UTF-8 that cuts no chunk at either end.
+    """A stretch of plain UTF-8 that cuts no chunk at either end: the first `size` bytes of `text`.
 
-    Attributes
-    ----------
-    text
-        Its bytes, followed by `BEHIND_BLOCK` others: uint8. The content is valid until the next block is read.
-    size
-        How many bytes it has.
-    line, byte
-        The line, from 1 in the segment, and the byte of the file where it begins.
+    `BEHIND_BLOCK` others follow. The content is valid until the next block is read. `line` is that in the segment,
+    `byte` that in the file.
     """
 
     text: NDArray[np.uint8]
@@ -107,16 +88,9 @@ class RawBlock:
 def divided(
     files: Sequence[CorpusFile], sizes: Sequence[int], parts: int, largest: int = LARGEST_SEGMENT
 ) -> list[Segment]:
-    """Return the segments of files, in order; they get smaller towards the end, so that no process waits long.
+    """Return the segments of files of these sizes, in order, for this many processes.
 
-    Parameters
-    ----------
-    files, sizes
-        The files, and how many bytes each has.
-    parts
-        How many processes will count.
-    largest
-        How many bytes a segment should have at most; it may have half as much again.
+    They get smaller towards the end, so that no process waits long; one may be half as large again as `largest`.
     """
     left, smallest = sum(sizes), max(SMALLEST_SEGMENT, largest // 8)
     segments: list[Segment] = []
@@ -252,13 +226,7 @@ def notes_on_files(
 
 
 class ReadingNotes:
-    """Notes on one file or a part of it, or on several texts that are read as one.
-
-    Parameters
-    ----------
-    first_byte
-        Where reading begins in the file.
-    """
+    """Notes on a file or a part of it from `first_byte` on, or on several texts that are read as one."""
 
     def __init__(self, first_byte: int = 0) -> None:
         self._end = first_byte  # of what was read

@@ -36,18 +36,9 @@ _READY, OVER, LOST = "ready", "over", "lost"
 
 
 class Workers:
-    """Several workers.
+    """Several workers, each with a counter of its own.
 
-    Parameters
-    ----------
-    make_counter
-        Makes the counter of each.
-    count
-        How many.
-    numbers
-        The numbers of words used here; workers use a table too, and must then be threads.
-    are_children
-        Whether each runs in a child process.
+    `numbers` are those of words used here; workers use a table too, and must then be threads.
     """
 
     def __init__(
@@ -128,18 +119,8 @@ class Workers:
 class Worker(threading.Thread):
     """A thread that counts segments, itself or through a child process, and reports the results.
 
-    Attributes
-    ----------
-    segments
-        The numbers of the segments it has, in the order in which it counts them.
-    is_ready
-        Whether it can be given segments.
-    memory
-        How many bytes of memory its process holds; 0 if it is this one.
-    renumbering
-        Converts its word numbers; None if they are those used here.
-    waiting_parts
-        To be released when a part was received: until then it pauses.
+    `segments` are the numbers of those it has, in the order in which it counts them. `renumbering` is None if its word
+    numbers are those used here. `waiting_parts` is to be released when a part was received: until then it pauses.
     """
 
     def __init__(
@@ -224,13 +205,7 @@ class LostChildError(Exception):  # never shown to a user
 
 
 class ChildCounter:
-    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it.
-
-    Attributes
-    ----------
-    memory
-        How many bytes of memory the child holds.
-    """
+    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it."""
 
     def __init__(self, child: Child, make_counter: CounterMaker, stop: threading.Event) -> None:
         self.memory = 0

@@ -6,6 +6,7 @@ Each repair changes only what is wrong and leaves every other character unchange
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import regex
@@ -52,17 +53,7 @@ _CHECKS: tuple[Callable[[Evidence], Finding | None], ...] = (
 
 
 def findings(sample: CorpusSample, counts: WordCounts | None, pipeline: Pipeline) -> list[Finding]:
-    """Return all findings, warnings first.
-
-    Parameters
-    ----------
-    sample
-        The part of the raw text that is examined.
-    counts
-        The words of the whole corpus from `pipeline`; None to count those of the sample.
-    pipeline
-        The chosen normalizer and pre-tokenizer.
-    """
+    """Return all findings, warnings first; without the words of the whole corpus, those of the sample are counted."""
     is_sample = counts.statistics.is_partial if counts is not None else not sample.is_whole
     if counts is None:
         texts = [part.text for part in sample.parts]
@@ -217,14 +208,10 @@ def _sentences(line: str) -> list[str]:
     return lines
 
 
-def _without_long_words(text: str) -> str:
-    return LONG_RUN.sub("", text)
-
-
 _REPAIRS: Mapping[Repair, Callable[[str], str]] = {
     "decode-again": decoded_again,
     "remove-invisible": without_stray_characters,
-    "remove-long-words": _without_long_words,
+    "remove-long-words": partial(LONG_RUN.sub, ""),
     "wrap-lines": _wrapped,
 }
 

@@ -295,7 +295,7 @@ class CorpusController(QObject):
         reading, self._sought = self._sought, None
         paths, opening = self._session.opening.paths[:1], self._session.opening
         dialog = EncodingDialog(self._error, reading, self._window, guess=self._guess)
-        dialog.chosen.connect(lambda reading: opening.open(paths, reading))
+        dialog.chosen.connect(lambda reading, _is_for_all: opening.open(paths, reading))
         dialog.open()
 
     def _on_counting_failed(self, error: StudioError) -> None:
@@ -309,13 +309,13 @@ class CorpusController(QObject):
         dialog = EncodingDialog(
             error, Reading(row.file.encoding, row.file.errors), self._window, guess=guess, files=len(files.rows)
         )
-        dialog.chosen.connect(partial(self._read_as, faulty))
-        dialog.chosen_for_all.connect(lambda reading: self._read_as(range(len(files.rows)), reading))
+        everything = range(len(files.rows))
+        dialog.chosen.connect(lambda reading, is_for_all: self._read_as(everything if is_for_all else faulty, reading))
         dialog.open()
 
     def _read_as(self, numbers: Iterable[int], reading: Reading) -> None:
         errors = None if reading.errors == "strict" else reading.errors
-        self._document.files.read_as(numbers, None if errors else reading.encoding, errors=errors)
+        self._document.files.read_as(numbers, encoding=None if errors else reading.encoding, errors=errors)
 
     # -- asking for places
 

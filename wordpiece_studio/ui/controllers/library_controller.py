@@ -127,7 +127,6 @@ class LibraryController(QObject):
             self._banner.show_message(notes)
 
     def _notes(self, run: Run) -> Iterator[str]:
-        """Yield what is to be said about a run that is trained."""
         library_run = run.library_run
         assert library_run is not None
         if run is not self._session.runs.current:

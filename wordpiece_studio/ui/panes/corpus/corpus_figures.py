@@ -81,7 +81,11 @@ class CountingBar(QWidget):
         set_plain_tooltip(self._stop_button, self.tr("Stop counting and discard the result"))
         set_plain_tooltip(self._keep_button, self.tr("Stop counting; what has been read so far becomes the corpus"))
         self._patience = single_shot(self, self._show, _PATIENCE_MS)
-        self._lay_out()
+        shown = self._pause_button, self._stop_button, self._keep_button
+        self._buttons = (*shown, self._again_button)
+        buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
+        words = fill(QHBoxLayout(), (self._label, 1), (self._again_button, 0, Qt.AlignmentFlag.AlignTop), spacing=6)
+        fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
         theme.changed.connect(self._draw_icons)
         counting.progress_changed.connect(self._on_counting_progress_changed)
         counting.state_changed.connect(self._on_counting_state_changed)
@@ -191,22 +195,11 @@ class CountingBar(QWidget):
             return self.tr("Only the first {read} was counted.").format(read=read)
         return ""
 
-    @property
-    def _buttons(self) -> tuple[QToolButton, ...]:
-        return self._pause_button, self._stop_button, self._keep_button, self._again_button
-
     def _button(self, slot: object) -> QToolButton:
         button = QToolButton(self)
         button.setProperty("role", "button")
         button.clicked.connect(slot)
         return button
-
-    def _lay_out(self) -> None:
-        shown = self._pause_button, self._stop_button, self._keep_button
-        buttons = fill(QHBoxLayout(), *shown, 1, spacing=6)
-        again = self._again_button, 0, Qt.AlignmentFlag.AlignTop
-        words = fill(QHBoxLayout(), (self._label, 1), again, spacing=6)
-        fill(QVBoxLayout(self), words, self._bar, buttons, margins=(14, 6, 12, 6), spacing=5)
 
 
 def progress_words(progress: CountingProgress) -> str:
@@ -241,8 +234,6 @@ def _tr(text: str) -> str:
 _MOST_LONGEST_WORD = 100_000
 _LEAST_FIELD = 60  # pixels
 _INSIDE = 4  # pixels that a style leaves beside the text of a box
-_ENTRIES = {"lines": "corpus", "words": "word", "distinct": "word", "symbols": "symbol", "alphabet": "alphabet"}
-"""Of the glossary, that explain the numbers."""
 _CHOICE_DELAY_MS = 500
 """How long after its last change a number counts as chosen."""
 
@@ -280,12 +271,20 @@ class CorpusFiguresView(QWidget):
         self._grid.setHorizontalSpacing(10)
         self._values: dict[str, QLabel] = {}
         self._rows: list[tuple[QLabel, QWidget]] = []
-        for name, caption in self._captions():
+        self._captions = {
+            "lines": self.tr("Lines"),
+            "words": self.tr("Words"),
+            "distinct": self.tr("Distinct words"),
+            "symbols": self.tr("Symbols"),
+            "alphabet": self.tr("Alphabet"),
+        }
+        entries = "corpus", "word", "word", "symbol", "alphabet"
+        for (name, caption), entry in zip(self._captions.items(), entries, strict=True):
             value = plain_label("–", self, role="value")
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[name] = value
             self._rows.append((plain_label(caption, self, role="caption"), value))
-            explain(_ENTRIES[name], *self._rows[-1])
+            explain(entry, *self._rows[-1])
         self._summary_label = WholeLabel(self, role="caption")
         self._summary_label.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._summary_label.hide()
@@ -296,14 +295,13 @@ class CorpusFiguresView(QWidget):
         self._has_tools = self._has_choices = True
         self._longest_timer = single_shot(self, self._on_longest_timer_timeout, _CHOICE_DELAY_MS)
         self._longest_edit = self._make_longest_edit()
-        for caption, box in (
-            (self.tr("Normalizer"), self._normalizer_box), (self.tr("Pre-tokenizer"), self._pre_tokenizer_box),
-            (self.tr("Maximum word length"), self._longest_edit),
-        ):  # fmt: skip
+        for caption, box, entry in (
+            (self.tr("Normalizer"), self._normalizer_box, "normalizer"),
+            (self.tr("Pre-tokenizer"), self._pre_tokenizer_box, "pre-tokenizer"),
+            (self.tr("Maximum word length"), self._longest_edit, "word"),
+        ):
             self._rows.append((BuddyLabel(caption, box, self), box))
-        explain("normalizer", self._normalizer_box)
-        explain("pre-tokenizer", self._pre_tokenizer_box)
-        explain("word", self._longest_edit)
+            explain(entry, box)
         for row, (label, widget) in enumerate(self._rows, 1):
             self._grid.addWidget(label, row, 0)
             self._grid.addWidget(widget, row, 1)
@@ -321,12 +319,9 @@ class CorpusFiguresView(QWidget):
         return resolve_pre_tokenizer(self._pre_tokenizer_box.currentData())
 
     def set_names(self, normalizer: str, pre_tokenizer: str) -> None:
-        """Choose by name; if either name is invalid, the choice stays as it is."""
-        try:
-            resolve_normalizer(normalizer)
-            resolve_pre_tokenizer(pre_tokenizer)
-        except StudioError:
-            return
+        """Choose by name; raises a `StudioError` if either name is invalid."""
+        resolve_normalizer(normalizer)
+        resolve_pre_tokenizer(pre_tokenizer)
         for box, name in ((self._normalizer_box, normalizer), (self._pre_tokenizer_box, pre_tokenizer)):
             if box.findData(name) < 0:
                 box.insertItem(box.count() - 1, printable(name), name)
@@ -354,8 +349,13 @@ class CorpusFiguresView(QWidget):
             part.setVisible(self._has_choices and (self._has_tools or self._longest_word != LONGEST_WORD))
 
     def choose(self, normalizer: str, pre_tokenizer: str) -> None:
-        self.set_names(normalizer, pre_tokenizer)
-        self.pipeline_changed.emit()
+        """Choose by name, as the user would."""
+        try:
+            self.set_names(normalizer, pre_tokenizer)
+        except StudioError as error:
+            self.name_refused.emit(error)
+        else:
+            self.pipeline_changed.emit()
 
     def show_counts(self, counts: WordCounts | None, *, ends_count: bool = False) -> None:
         """Show the size of the corpus; a dash stands for each unknown number.
@@ -399,16 +399,10 @@ class CorpusFiguresView(QWidget):
         self._show_summary()
 
     def _summary(self) -> str:
-        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions()]
+        parts = [f"{caption}: {self.value_of(name)}" for name, caption in self._captions.items()]
         if not self._has_choices:  # above are the words of the run, which may be of another corpus
             parts.insert(0, self.tr("Current corpus"))
         return " · ".join(part.replace(" ", "\u00a0") for part in parts)  # line breaks only between the parts
-
-    def _captions(self) -> list[tuple[str, str]]:
-        return [
-            ("lines", self.tr("Lines")), ("words", self.tr("Words")), ("distinct", self.tr("Distinct words")),
-            ("symbols", self.tr("Symbols")), ("alphabet", self.tr("Alphabet")),
-        ]  # fmt: skip
 
     def _make_normalizer_box(self) -> QComboBox:
         names = {
@@ -450,7 +444,7 @@ class CorpusFiguresView(QWidget):
         edit.setMinimumWidth(_LEAST_FIELD)
         edit.setAccessibleName(self.tr("Maximum word length"))
         set_plain_tooltip(edit, self.tr("Longer words are left out and reported. Very long words slow training down."))
-        edit.valueChanged.connect(self._longest_timer.start)
+        edit.valueChanged.connect(lambda: self._longest_timer.start())  # not in as many milliseconds as the number
         return edit
 
     def _make_box(self, name: str, tip: str, names: dict[str, str]) -> QComboBox:
@@ -498,14 +492,7 @@ class CorpusFiguresView(QWidget):
 
     def _on_name_selected(self, name: str) -> None:
         names = {box: box.currentData() for box in self._chosen} | {self._box_asked_for: name}
-        normalizer, pre_tokenizer = names[self._normalizer_box], names[self._pre_tokenizer_box]
-        try:
-            resolve_normalizer(normalizer)
-            resolve_pre_tokenizer(pre_tokenizer)
-        except StudioError as error:
-            self.name_refused.emit(error)
-            return
-        self.choose(normalizer, pre_tokenizer)
+        self.choose(names[self._normalizer_box], names[self._pre_tokenizer_box])
 
     def _on_longest_timer_timeout(self) -> None:
         if self._longest_edit.value() != self._longest_word:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from enum import IntEnum
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from PySide6.QtCore import QEvent, QSize, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from wordpiece_studio.corpus.count_tables import is_typed_counts
+from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.session.view_text import ViewIndex
@@ -318,7 +320,8 @@ class CorpusPane(QWidget):
 
     def _on_counting_pipeline_changed(self) -> None:
         pipeline = self._counting.pipeline
-        self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
+        with contextlib.suppress(StudioError):  # they may be the user's own
+            self.figures.set_names(pipeline.normalizer.name, pipeline.pre_tokenizer.name)
         self.figures.show_longest_word(self._counting.max_word_length)
 
     def _draw_icon(self) -> None:

@@ -50,15 +50,14 @@ _LONG_DELAY_MS = 900
 
 
 class LintRow(QFrame):
-    """One finding: its title and button, with numbers and examples below them when unfolded."""
+    """One finding: its title and button, with numbers and examples below them if its kind is among the `unfolded`."""
 
     fix_requested = Signal(object)
     """The button was pressed, a Finding."""
-    unfolded = Signal(object, object)
-    """The details of a kind of finding were shown or hidden: its kind, and a bool."""
 
-    def __init__(self, finding: Finding, is_unfolded: bool, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, finding: Finding, unfolded: set[str], theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._unfolded = unfolded
         self.setObjectName("banner")
         self.setProperty("kind", "warning" if finding.severity == "warning" else "info")
         self.finding = finding
@@ -71,10 +70,10 @@ class LintRow(QFrame):
         self.fix_button.setVisible(finding.fix is not None)
         self.unfold_button = QToolButton(self)
         self.unfold_button.setCheckable(True)
-        self.unfold_button.setChecked(is_unfolded)
+        self.unfold_button.setChecked(finding.kind in unfolded)
         self._name_parts()
         self._lay_out()
-        self._detail_label.setVisible(is_unfolded)
+        self._detail_label.setVisible(finding.kind in unfolded)
         self.fix_button.clicked.connect(self._on_fix_button_clicked)
         self.unfold_button.toggled.connect(self._on_unfold_button_toggled)
         self.draw_icons()
@@ -105,7 +104,7 @@ class LintRow(QFrame):
         set_plain_tooltip(self.unfold_button, name)
 
     def _lay_out(self) -> None:
-        grid = self._grid = QGridLayout(self)
+        self._grid = grid = QGridLayout(self)
         grid.setContentsMargins(8, 4, 4, 4)
         grid.setHorizontalSpacing(6)
         grid.setVerticalSpacing(2)
@@ -141,9 +140,9 @@ class LintRow(QFrame):
         self.fix_requested.emit(self.finding)
 
     def _on_unfold_button_toggled(self, is_unfolded: bool) -> None:
+        (self._unfolded.add if is_unfolded else self._unfolded.discard)(self.finding.kind)
         self._detail_label.setVisible(is_unfolded)
         self.draw_icons()
-        self.unfolded.emit(self.finding.kind, is_unfolded)
 
 
 class LintView(QWidget):
@@ -178,8 +177,9 @@ class LintView(QWidget):
             self._layout.removeWidget(row)
             row.hide()
             row.deleteLater()
-        self.rows = [self._make_row(finding) for finding in self.findings]
+        self.rows = [LintRow(finding, self._unfolded, self._theme, self) for finding in self.findings]
         for place, row in enumerate(self.rows):
+            row.fix_requested.connect(self.fix_requested)
             self._layout.insertWidget(place, row)
         self._set_tab_order()
         self._show_rows()
@@ -205,12 +205,6 @@ class LintView(QWidget):
         self._more_button.setChecked(False)
         self.show_findings(())
 
-    def _make_row(self, finding: Finding) -> LintRow:
-        row = LintRow(finding, finding.kind in self._unfolded, self._theme, self)
-        row.fix_requested.connect(self.fix_requested)
-        row.unfolded.connect(self._on_row_unfolded)
-        return row
-
     def _set_tab_order(self) -> None:
         """Let Tab reach the rows before the button below them; widgets made late would otherwise come last of all."""
         before: QWidget | None = self._more_button.previousInFocusChain()
@@ -232,12 +226,6 @@ class LintView(QWidget):
         self._more_button.setText(text)
         self._more_button.setVisible(number > 0)
         self.setVisible(bool(self.rows))
-
-    def _on_row_unfolded(self, kind: str, is_unfolded: bool) -> None:
-        if is_unfolded:
-            self._unfolded.add(kind)
-        else:
-            self._unfolded.discard(kind)
 
     def _on_theme_changed(self) -> None:
         for row in self.rows:

@@ -110,22 +110,13 @@ def is_about_decoding(error: StudioError) -> bool:
 
 
 class EncodingDialog(ScreenDialog):
-    """Explains why a file could not be read, and asks how to read it instead.
+    """Explains why a file could not be read as it was tried, and asks how to read it instead.
 
-    Parameters
-    ----------
-    tried
-        How it was read: replacing and skipping use this encoding.
-    guess
-        The likely encoding, offered first and labeled as a guess.
-    files
-        How many files the corpus has; with several, the choice can apply to all.
+    A guess of its encoding is offered first and labeled as one. With several files, the choice can apply to all.
     """
 
-    chosen = Signal(object)
-    """The :class:`Reading`, when the dialog was accepted."""
-    chosen_for_all = Signal(object)
-    """The :class:`Reading`, when it was accepted for all files."""
+    chosen = Signal(object, object)
+    """The :class:`Reading`, when the dialog was accepted, and whether it is for all files, a bool."""
 
     def __init__(
         self, error: StudioError, tried: Reading, parent: QWidget | None = None, *, guess: str | None = None,
@@ -164,31 +155,20 @@ class EncodingDialog(ScreenDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(plain_label(self.message, self, wrap=True))
         layout.addLayout(first)
-        layout.addWidget(self._replace_button)
-        layout.addWidget(self._skip_button)
         note = self.tr("If bytes are replaced or lines skipped, part of the file’s content is lost.")
-        layout.addWidget(plain_label(note, self, role="hint", wrap=True))
-        layout.addWidget(self._all_box)
-        layout.addWidget(buttons)
+        hint = plain_label(note, self, role="hint", wrap=True)
+        for widget in (self._replace_button, self._skip_button, hint, self._all_box, buttons):
+            layout.addWidget(widget)
         self.setMinimumWidth(440)
-
-    def choose(self, reading: Reading) -> None:
-        button = {"replace": self._replace_button, "skip-line": self._skip_button}
-        button.get(reading.errors, self._read_button).setChecked(True)
-        if reading.encoding is not None:
-            self._encoding_box.setCurrentIndex(max(0, self._encoding_box.findData(reading.encoding)))
-
-    @property
-    def reading(self) -> Reading:
-        if self._replace_button.isChecked():
-            return Reading(self._tried.encoding, "replace")
-        if self._skip_button.isChecked():
-            return Reading(self._tried.encoding, "skip-line")
-        return Reading(self._encoding_box.currentData())
 
     def accept(self) -> None:
         """Emit the choice and close."""
-        (self.chosen_for_all if self._all_box.isChecked() else self.chosen).emit(self.reading)
+        reading = Reading(self._encoding_box.currentData())
+        if self._replace_button.isChecked():
+            reading = Reading(self._tried.encoding, "replace")
+        elif self._skip_button.isChecked():
+            reading = Reading(self._tried.encoding, "skip-line")
+        self.chosen.emit(reading, self._all_box.isChecked())
         super().accept()
 
 
