@@ -89,10 +89,6 @@ class ChosenSettings(QObject):
         """The vocabulary size to reach, 0 for no limit, and the smallest count of a pair."""
         return self.target_size, self._value("min_frequency")
 
-    def set_limits(self, size: int, min_frequency: int) -> None:
-        """Replace the limits."""
-        self.set_values(vocab_size=size or None, min_frequency=min_frequency)
-
     def set_values(self, **values: Any) -> None:
         """Replace values that the user did not choose, by the names of the fields of `TrainingConfig`."""
         self._values.update(values)
