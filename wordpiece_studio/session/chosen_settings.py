@@ -53,7 +53,6 @@ class ChosenSettings(QObject):
         self.suggestion = Suggestion(self)
 
     def config(self) -> TrainingConfig:
-        """Return the settings as they stand."""
         return dataclasses.replace(self._base, **self._values)
 
     def valid_config(self) -> TrainingConfig:
@@ -79,7 +78,6 @@ class ChosenSettings(QObject):
         return self._value("vocab_size") or 0
 
     def set_target_size(self, size: int) -> None:
-        """Choose a vocabulary size; 0 is no limit."""
         if size != self.target_size:
             self.choose(vocab_size=size or None)
             self.replaced.emit()
@@ -101,7 +99,6 @@ class ChosenSettings(QObject):
 
     @property
     def objective(self) -> str:
-        """What makes a pair the best one."""
         return str(self._value("objective"))
 
     def _value(self, name: str) -> Any:
@@ -165,7 +162,6 @@ class Suggestion(QObject):
         self._set(None)
 
     def take_counts(self, counts: WordCounts) -> None:
-        """Make a suggestion for the corpus that was counted, if it is a new one."""
         characters, before = counts.statistics.characters, self._characters
         self._characters = characters
         is_pasted = characters > _LARGE_TEXT and characters > 2 * before and not self._is_users

@@ -22,7 +22,6 @@ class Edit:
     inserted: str
 
     def reversed(self) -> Edit:
-        """Return the edit that undoes this one."""
         return Edit(self.position, self.inserted, self.removed)
 
     def followed_by(self, later: Edit) -> Edit | None:
@@ -53,11 +52,9 @@ class EditCommand(QUndoCommand):
         self._apply(self.edit)
 
     def undo(self) -> None:
-        """Revert the edit."""
         self._apply(self.edit.reversed())
 
     def id(self) -> int:
-        """Return the id by which Qt finds commands that may be merged."""
         return _EDIT_ID if self._merges else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # Qt's name
@@ -69,8 +66,6 @@ class EditCommand(QUndoCommand):
 
 
 class CloseCommand(QUndoCommand):
-    """Removes a run, and brings it back."""
-
     def __init__(self, remove: Callable[[], None], bring_back: Callable[[], None]) -> None:
         super().__init__()
         self._remove = remove

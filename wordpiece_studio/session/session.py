@@ -131,7 +131,6 @@ class Session(QObject):
         self.runs.shown.connect(self._on_runs_shown)
 
     def close(self) -> None:
-        """Stop everything that is running and wait for it to end."""
         self.player.stop()
         for part in (self.warm_up, self.counting, self.usage, self.overlaps, self.library_job):
             part.close()
@@ -256,7 +255,6 @@ class Session(QObject):
         self._known_name = self.corpus_name
 
     def set_live_text(self, text: str) -> None:
-        """Tokenize another text live."""
         if text != self.live_text:
             self.live_text = text
             self.live_text_changed.emit(text)
@@ -353,7 +351,6 @@ class LiveTraining(QObject):
         return self.is_on and self._is_touched and is_small and is_idle
 
     def forget_change(self) -> None:
-        """Note that everything is trained, or is not to be."""
         self._is_touched = False
 
     def train(self, counts: WordCounts, config: TrainingConfig) -> None:

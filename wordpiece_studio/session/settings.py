@@ -115,7 +115,6 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_folder() -> Path:
-    """Return the folder of this user's settings."""
     return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
 
 
@@ -145,7 +144,6 @@ class SettingsStore:
         self.values = self._read()
 
     def change(self, **changes: Any) -> None:
-        """Set the named values and save."""
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
             raise StudioError("Invalid setting: {reason}", reason=", ".join(sorted(unknown)))
         merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
@@ -167,7 +165,6 @@ class SettingsStore:
                 ) from error
 
     def remember_files(self, paths: Sequence[Path]) -> None:
-        """Put files opened together at the top of the recent files."""
         opened = tuple(str(path) for path in paths)
         others = [names for names in self.values.recent_files if names != opened]
         self.change(recent_files=[opened, *others][:RECENT_KEPT])

@@ -69,7 +69,7 @@ class MergeTree:
 
 
 def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
-    """Return the tree of a token. Loops, because a tree may be deeper than recursion allows."""
+    # Loops, because a tree may be deeper than recursion allows.
     lefts, rights = history.column("left_id"), history.column("right_id")
     steps: dict[int, int] = {}
     waiting = [token_id]
@@ -194,7 +194,6 @@ class MergeHistory(Sequence[Merge]):
         self._places = MergePlaces(input_)
 
     def _set_rows(self, table: HistoryTable) -> None:
-        """Begin with these rows, without places."""
         self.config = table.config
         self.word_count, self.total_words = table.word_count, table.total_words
         self._count = len(table.columns["is_new"])
@@ -280,7 +279,6 @@ class MergeHistory(Sequence[Merge]):
         return places.counts(0, end), places.left_lengths(end), places.between(0, end)
 
     def _made_places(self) -> MergePlaces:
-        """Return the places made again after they were dropped."""
         assert self._dropped is not None
         source, boundary_steps = self._dropped
         places = MergePlaces(source if isinstance(source, TrainingInput) else prepare(source, self.config))
@@ -536,7 +534,6 @@ class MergeHistory(Sequence[Merge]):
         return {self.token(token_id): int(counts[token_id]) for token_id in order}
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
-        """Return the places where `right` starts directly after `left`, after `step` merges."""
         vocabulary = self.vocabulary(step)
         left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
         if left_id is None or right_id is None:
@@ -545,7 +542,6 @@ class MergeHistory(Sequence[Merge]):
         return ends[_begins_at(self, ends, right_id, step)]
 
     def _checked_index(self, index: int) -> int:
-        """Return the index of a merge counted from the front; negative ones count from the end, as in a list."""
         if not -self._count <= operator.index(index) < self._count:
             raise IndexError(f"merge {index} of {self._count}")
         return index % self._count

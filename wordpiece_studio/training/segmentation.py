@@ -58,7 +58,6 @@ class Symbol(NamedTuple):
         return prefix + self.text if self.continues else self.text
 
     def joined(self, right: Symbol) -> Symbol:
-        """Return the symbol that a merge of this one and `right` makes."""
         return Symbol(self.text + right.text, self.continues)
 
 
@@ -103,7 +102,6 @@ class TrainingInput:
 
     @property
     def weights(self) -> NDArray[np.int64]:
-        """How often each word occurs: int64, shape (n_words,)."""
         return self.counts.counts
 
     @property
@@ -119,7 +117,6 @@ class TrainingInput:
             start += len(self.symbols[symbol].text)
 
     def token_at(self, start: int, end: int) -> str:
-        """Return the token spelled by the cells from `start` to `end` (exclusive)."""
         text = "".join(self.symbols[symbol].text for symbol, _ in self.symbols_between(start, end))
         first = self.symbols[self.cells[start]]
         return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
@@ -330,7 +327,6 @@ def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
-    """Return the symbols of the keys that occur, and a table from keys to symbols."""
     table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
     table[occurring] = np.arange(len(occurring))
     return [
@@ -341,7 +337,6 @@ def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Sy
 def _write_symbols(
     cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
 ) -> None:
-    """Write symbols that start at `places` and are `widths` cells wide."""
     cells[places] = symbols
     widest = int(widths.max(initial=1))
     if widest > 1:
@@ -429,7 +424,6 @@ class Segmentations:
     # One word.
 
     def index_of(self, word: str) -> int:
-        """Return the index of a word."""
         hashes, order = self._hashes
         for place in itertools.count(int(np.searchsorted(hashes, hash(word)))):
             if place == len(hashes) or hashes[place] != hash(word):
@@ -439,7 +433,6 @@ class Segmentations:
         raise StudioError("The word {word!r} is not in the training corpus", "Choose a word of the corpus.", word=word)
 
     def tokens(self, index: int, step: int) -> list[str]:
-        """Return the tokens of the word `index` after `step` merges."""
         start = int(self._input.word_starts[index])
         end = start + int(self._input.word_lengths[index])
         inner = np.flatnonzero(self.boundary_steps[start + 1 : end] > step) + start + 1
@@ -449,7 +442,6 @@ class Segmentations:
     # Places.
 
     def width(self, place: int, step: int) -> int:
-        """Return the number of cells of the token that starts at `place` after `step` merges."""
         word = int(self._input.word_starts.searchsorted(place, side="right")) - 1
         end = int(self._input.word_starts[word] + self._input.word_lengths[word])
         return int((self.boundary_steps[place + 1 : end + 1] > step).argmax()) + 1
@@ -478,7 +470,6 @@ class Segmentations:
         return found
 
     def blocks_at(self, step: int) -> Iterator[_Block]:
-        """Yield all tokens after `step` merges, some words at a time."""
         starts, cells = self._input.word_starts, self._input.cells
         for first in range(0, len(starts), _BLOCK):
             words = slice(first, first + _BLOCK)
@@ -515,11 +506,9 @@ class Segmentations:
     # Words.
 
     def words_at(self, places: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the index of the word that each place lies in."""
         return self._input.word_starts.searchsorted(places, side="right") - 1
 
     def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
-        """Return the number of words that the places lie in."""
         return int(np.count_nonzero(self.holding(places)))
 
     def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -546,7 +535,6 @@ class Segmentations:
         _ = self._hashes, self._word_of_cell
 
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
-        """Return the words that the places lie in, with their weights, most frequent first, at most `limit`."""
         found = self._by_weight[np.flatnonzero(self.holding(places)[self._by_weight])[:limit]]
         words = self._input.words
         return [(words[i], n) for i, n in zip(found.tolist(), self._input.weights[found].tolist(), strict=True)]
@@ -665,7 +653,6 @@ class MergePlaces:
         self.segmentations.boundary_steps[boundaries] = np.repeat(steps, counts)
 
     def of(self, index: int) -> NDArray[np.int32]:
-        """Return the places of merge `index` (from 0), ascending."""
         return self._places[self._offsets[index] : self._offsets[index + 1]]
 
     def firsts(self, count: int) -> NDArray[np.int32]:
