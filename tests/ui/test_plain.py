@@ -116,7 +116,7 @@ def test_the_place_in_a_line_of_a_preview_counts_an_emoji_as_one_character(qtbot
     for _ in range(3):
         preview._text.moveCursor(QTextCursor.MoveOperation.NextCharacter)
     assert preview.line_at_cursor() == (None, "\U0001f917 hug", 3)
-    preview.places.close()
+    preview.close_job()
 
 
 def test_a_column_is_called_as_it_is_in_the_file(qtbot: QtBot) -> None:

@@ -1,4 +1,4 @@
-"""What the user can undo: edits of the text, and the closing of a run."""
+"""What the user can undo: edits of the text, which grow while one types, and anything else."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class Edit:
     inserted: str
 
     def reversed(self) -> Edit:
+        """Return the edit that undoes this one."""
         return Edit(self.position, self.inserted, self.removed)
 
     def followed_by(self, later: Edit) -> Edit | None:
@@ -52,9 +53,11 @@ class EditCommand(QUndoCommand):
         self._apply(self.edit)
 
     def undo(self) -> None:
+        """Revert the edit."""
         self._apply(self.edit.reversed())
 
     def id(self) -> int:
+        """Return the id by which Qt finds commands that may be merged."""
         return _EDIT_ID if self._merges else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:  # Qt's name
@@ -65,14 +68,15 @@ class EditCommand(QUndoCommand):
         return joined is not None
 
 
-class CloseCommand(QUndoCommand):
-    def __init__(self, remove: Callable[[], None], bring_back: Callable[[], None]) -> None:
+class Command(QUndoCommand):
+    """Something that is done, and undone, by calling a function."""
+
+    def __init__(self, redo: Callable[[], object], undo: Callable[[], object]) -> None:
         super().__init__()
-        self._remove = remove
-        self._bring_back = bring_back
+        self._redo, self._undo = redo, undo
 
     def redo(self) -> None:
-        self._remove()
+        self._redo()
 
     def undo(self) -> None:
-        self._bring_back()
+        self._undo()

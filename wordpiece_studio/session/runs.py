@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.evaluation.differences import compare, divergence, overlap
 from wordpiece_studio.session.background_job import Turn
-from wordpiece_studio.session.commands import CloseCommand
+from wordpiece_studio.session.commands import Command
 from wordpiece_studio.session.task import Task
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Runs(QObject):
 
     def close(self, run: Run) -> None:
         place = self.all.index(run)
-        self._undo_stack.push(CloseCommand(lambda: self._remove([run]), lambda: self._insert(place, run)))
+        self._undo_stack.push(Command(lambda: self._remove([run]), lambda: self._insert(place, run)))
 
     # What becomes of the corpus and the project.
 
