@@ -203,6 +203,11 @@ class Task(QObject):
         self.request = None
         self.changed.emit()
 
+    def forget(self) -> None:
+        """Stop, and keep neither the answer nor what it was about in memory."""
+        self._cancel()
+        self.request = self.answer = self.answered = None
+
     def pause(self) -> None:
         self._control.set("paused")
 

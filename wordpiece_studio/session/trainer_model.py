@@ -579,8 +579,7 @@ class TrainerModel(QObject):
         self._publish_timer.stop()
         self._drop_candidates()
         for task in (self._starting, self._continuing, self._stepping, self._replacing, self._finding):
-            task.stop()
-            task.answered = task.answer = None
+            task.forget()
 
     def _continue(self, **limits: int | None) -> None:
         if self.run is None:

@@ -167,5 +167,4 @@ class OverlapWindow(ScreenDialog):
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
-        self._search.stop()
-        self._search.answer = self._search.answered = None
+        self._search.forget()

@@ -360,8 +360,7 @@ class WordsFace(Pane):
 
     def forget(self) -> None:
         self.table.forget()
-        self._search.stop()
-        self._search.answer = self._search.answered = None
+        self._search.forget()
 
     # -- words that are cut differently
 

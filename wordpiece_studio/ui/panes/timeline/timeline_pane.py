@@ -387,8 +387,7 @@ class TimelinePane(Pane):
 
     def forget(self) -> None:
         self._is_curve_new = True
-        self._partings.stop()
-        self._partings.answer = self._partings.answered = None
+        self._partings.forget()
 
     def refresh(self) -> None:
         model, plot = self._model, self._plot
