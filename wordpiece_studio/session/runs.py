@@ -195,6 +195,7 @@ class Runs(QObject):
             self.places.run(run.history)
 
     def _on_places_finished(self, history: MergeHistory) -> None:
+        self.places.forget()
         if history is self._model.history:
             self._model.look_again()
 

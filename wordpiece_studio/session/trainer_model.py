@@ -178,6 +178,9 @@ class TrainerModel(QObject):
         self._replacing = Task(trainers.replace, _FAILURE, self, thread=thread)
         self._discarding = Task(trainers.discard, _FAILURE, self, thread=thread)
         self._finding_beside = Task(candidates_finder, "The merge candidates cannot be found", self)
+        self._tasks_of_run = (
+            self._starting, self._continuing, self._stepping, self._replacing, self._finding, self._finding_beside
+        )  # fmt: skip
         for task in (self._starting, self._continuing):
             task.part_ready.connect(self._on_training_part_ready)
             task.finished.connect(self._on_training_finished)
@@ -577,8 +580,7 @@ class TrainerModel(QObject):
         self._ended_runs += 1
         self._missed = None
         self._publish_timer.stop()
-        self._drop_candidates()
-        for task in (self._starting, self._continuing, self._stepping, self._replacing, self._finding):
+        for task in self._tasks_of_run:
             task.forget()
 
     def _continue(self, **limits: int | None) -> None:
