@@ -141,9 +141,9 @@ def encoding_tokenizers(corpus: str, folder: str, runs: str) -> dict[str, Any]:
 def compiling() -> dict[str, Any]:
     """Have a child compile all kernels, as the window does; the environment names an empty cache."""
     from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
-    from wordpiece_studio.session.kernel_child import compile_kernels
+    from wordpiece_studio.session.kernel_warmup import compile_kernels
 
-    return {"was_cached": kernels_are_cached(), "seconds": _seconds(compile_kernels, threading.Event())}
+    return {"was_cached": kernels_are_cached(), "seconds": _seconds(compile_kernels, threading.Event().is_set)}
 
 
 def loading() -> dict[str, Any]:

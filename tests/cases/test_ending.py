@@ -80,8 +80,10 @@ _PARENT = """
 import threading
 from tests.cases import child_works
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.corpus.counting.segment_counter import written_order
+from functools import partial
+from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.corpus.counting.workers import ChildCounter
+from wordpiece_studio.system.child import Child
 from wordpiece_studio.system.child_process import ChildProcess
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Pipeline
@@ -89,9 +91,8 @@ from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 child = ChildProcess(child_works.sleep, 60.0, failure="The words cannot be counted")
 next(child.messages(threading.Event()))
 pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
-order = written_order([CorpusFile(__file__)], pipeline, 100, is_compiled=False, part_bytes=1000)
-helper = ChildCounter(order, threading.Event())
-helper.wait_until_ready()
+make_counter = partial(SegmentCounter, [CorpusFile(__file__)], pipeline, 100, is_compiled=False, part_bytes=1000)
+helper = ChildCounter(Child("The words cannot be counted"), make_counter, threading.Event())
 print(child.pid, helper.pid, flush=True)
 threading.Event().wait()
 """

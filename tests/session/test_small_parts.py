@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import pytest
 
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session import kernel_child, kernel_warmup
+from wordpiece_studio.session import kernel_warmup
 from wordpiece_studio.session.kernel_warmup import KernelWarmup
 from wordpiece_studio.session.trainer_model import TrainingPace
 from wordpiece_studio.session.training_job import MAX_BATCH, SLICE_SECONDS, Pacer, sure_size
+from wordpiece_studio.system.child import Stopped
 from wordpiece_studio.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
     from pytestqt.qtbot import QtBot
 
@@ -110,7 +111,7 @@ def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: 
     kernels = Kernels()
     monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
-    monkeypatch.setattr(kernel_child, "compile_in_child", do_nothing_in_child)
+    monkeypatch.setattr(kernel_warmup, "compile_here", do_nothing_in_child)
     warmup = KernelWarmup()
     statuses: list[str] = []
     warmup.status_changed.connect(lambda status: statuses.append(status))
@@ -120,7 +121,7 @@ def test_cold_kernels_are_compiled_by_children_first(qtbot: QtBot, monkeypatch: 
     warmup.close()
 
 
-def do_nothing_in_child(connection: object, package: str) -> None:
+def do_nothing_in_child(package: str) -> None:
     """Run in the child, which finds it by its name."""
 
 
@@ -128,7 +129,7 @@ def test_closing_ends_the_compiling(qtbot: QtBot, monkeypatch: pytest.MonkeyPatc
     kernels = Kernels()
     monkeypatch.setattr(Kernels, "kernels_are_cached", lambda self, *packages: False)
     put_in_place(monkeypatch, kernels)
-    monkeypatch.setattr(kernel_child, "compile_in_child", wait_in_child)
+    monkeypatch.setattr(kernel_warmup, "compile_here", wait_in_child)
     warmup = KernelWarmup()
     warmup.start()
     qtbot.wait(200)
@@ -143,19 +144,22 @@ class Compiler:
     cached: ClassVar[set[str]] = set()
     finish: ClassVar[threading.Event] = threading.Event()
 
-    def __init__(self, work: object, package: str, *, failure: str) -> None:
-        self.package = package
-        self.begun.append(package)
-
-    def messages(self, stop: threading.Event) -> Iterator[tuple[bytes, memoryview]]:
-        while not stop.is_set():
-            if self.finish.wait(0.01):
-                self.cached.add(self.package)
-                return
-        yield from ()
-
-    def end(self) -> None:
+    def __init__(self, failure: str) -> None:
         pass
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+    def call(self, work: object, package: str, *, should_stop: Callable[[], bool]) -> None:
+        self.begun.append(package)
+        while not should_stop():
+            if self.finish.wait(0.01):
+                self.cached.add(package)
+                return
+        raise Stopped
 
 
 @pytest.fixture
@@ -163,7 +167,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> type[Compiler]:
     kernels = Kernels()
     monkeypatch.setattr(kernels, "kernels_are_cached", lambda *packages: Compiler.cached.issuperset(packages))
     put_in_place(monkeypatch, kernels)
-    monkeypatch.setattr(kernel_child, "ChildProcess", Compiler)
+    monkeypatch.setattr(kernel_warmup, "Child", Compiler)
     Compiler.begun.clear()
     Compiler.cached.clear()
     Compiler.finish.clear()
@@ -171,7 +175,7 @@ def compiler(monkeypatch: pytest.MonkeyPatch) -> type[Compiler]:
 
 
 def begin_compiling(stop: threading.Event) -> threading.Thread:
-    thread = threading.Thread(target=kernel_child.compile_kernels, args=(stop,))
+    thread = threading.Thread(target=kernel_warmup.compile_kernels, args=(stop.is_set,))
     thread.start()
     return thread
 
@@ -186,7 +190,7 @@ def test_who_comes_while_they_are_compiled_only_waits(qtbot: QtBot, compiler: ty
     first.join(5)
     second.join(5)
     assert not second.is_alive()
-    assert compiler.begun == ["training", "text"]
+    assert sorted(compiler.begun) == ["text", "training"]
 
 
 def test_who_waits_can_be_stopped_and_who_compiles_too(qtbot: QtBot, compiler: type[Compiler]) -> None:
@@ -204,11 +208,11 @@ def test_who_waits_can_be_stopped_and_who_compiles_too(qtbot: QtBot, compiler: t
     compiler.finish.set()
     heir.join(5)
     assert not heir.is_alive()
-    assert compiler.begun == ["training", "text"] * 2
+    assert sorted(compiler.begun) == sorted(["training", "text"] * 2)
     assert compiler.cached == {"training", "text"}
 
 
-def wait_in_child(connection: object, package: str) -> None:
+def wait_in_child(package: str) -> None:
     """Run in the child, far too long."""
     import time
 

@@ -237,9 +237,9 @@ def test_training_waits_for_the_counting_that_runs_and_not_for_one_that_was_stop
     studio.open(tmp_path)
     window = studio.window
     studio.wait(lambda: window.session.counting.is_running)
-    before = window.session.counting._job._run
+    before = window.session.counting._task.request
     window.actions_.train.trigger()
-    assert window.session.counting._job._run == before
+    assert window.session.counting._task.request is before
     assert window.actions_.stop.isEnabled()
     window.corpus_pane.counting_bar._stop_button.click()
     assert not window.actions_.stop.isEnabled()

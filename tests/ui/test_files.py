@@ -325,7 +325,7 @@ def test_stop_and_keep_trains_on_the_first_part_and_says_so(studio: Studio, larg
 @pytest.mark.expects_log
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 def test_a_killed_counting_is_reported_and_offered_again(studio: Studio, large: Path) -> None:
-    from tests.session.test_counting_job import children
+    from tests.session.test_counting_in_background import children
 
     before = set(children())
     begin_counting(studio, large)

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
     from wordpiece_studio.corpus.files import CorpusFile, TextStream
     from wordpiece_studio.corpus.listing import Listing
-    from wordpiece_studio.corpus.rows import RowSource
     from wordpiece_studio.storage.manifest import Manifest
     from wordpiece_studio.storage.tokenizer_loading import AnyTokenizer
     from wordpiece_studio.text.pipeline import Normalizer
@@ -290,7 +289,7 @@ def read_held_out(
 
 
 @contextmanager
-def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream | RowSource]:
+def opened_stdin(options: Mapping[str, Any]) -> Iterator[TextStream]:
     """Open standard input or the named pipe for the duration of the block, with the reading options."""
     (name,) = options["files"]
     reading = {name: options[name] for name in _READING}

@@ -178,7 +178,7 @@ class TableReader:
                     yield cells.split("\t"), line
 
     def _csv_rows(self, text: TextOnDisk) -> Iterator[tuple[list[str], int]]:
-        rows = DelimitedRows(text, None, self._file.errors)
+        rows = DelimitedRows(self.name, text.pieces(), None, self._file.errors)
         for row in rows:
             self.encoding = rows.encoding
             yield row.cells, row.line

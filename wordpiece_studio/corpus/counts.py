@@ -22,6 +22,7 @@ import numpy as np
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.arrays import code_points_of, lengths_of, slices
+from wordpiece_studio.system.memory import memory_of
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pre_tokenizers import ByteLevel, resolve_pre_tokenizer
 from wordpiece_studio.text.word_numbers import JoinedWords
@@ -618,12 +619,8 @@ class ProgressMeter:
 
 def resident_bytes() -> int | None:
     """Return how much memory this process holds; None where the system does not report it."""
-    resident = None
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
-            resident = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    elif sys.platform == "darwin":
-        import resource
-
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # the most it has ever held
-    return resident
+    if sys.platform != "linux":
+        return memory_of(os.getpid())
+    with contextlib.suppress(OSError, ValueError, IndexError), open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return None

@@ -12,9 +12,9 @@ import csv
 from collections import deque
 from contextlib import suppress
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, RowSource, chosen_column, no_column
+from wordpiece_studio.corpus.rows import SKIP_ADVICE, RowCollector, chosen_column, no_column
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
-    from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 
 
 _LONGEST_CELL = 16 << 20
@@ -49,8 +48,10 @@ class DelimitedRows:
 
     Parameters
     ----------
-    text
-        The file or stream.
+    name
+        The file's name in messages.
+    pieces
+        The text.
     delimiter
         Separates cells; None for the one of `_DELIMITERS` that fits the first rows best.
     errors
@@ -61,7 +62,8 @@ class DelimitedRows:
 
     def __init__(
         self,
-        text: TextOnDisk | TextStream,
+        name: str,
+        pieces: Iterator[TextPiece],
         delimiter: str | None,
         errors: ErrorHandling,
         *,
@@ -69,9 +71,9 @@ class DelimitedRows:
     ) -> None:
         # For the whole process, unfortunately; nothing else here reads csv.
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-        self._text = text
+        self._name = name
         self._errors = errors
-        self._lines = _Lines(text)
+        self._lines = _Lines(pieces)
         self._literal = takes_quotes_as_they_stand
         self._delimiter = delimiter
         self._width: int | None = None
@@ -123,7 +125,7 @@ class DelimitedRows:
         return StudioError(
             "{path}, line {line}, byte {byte}: the number of cells is {n}, not {expected} as in the first row",
             SKIP_ADVICE,
-            path=self._text.name,
+            path=self._name,
             line=line,
             byte=byte,
             n=len(cells),
@@ -138,7 +140,7 @@ class DelimitedRows:
                 "{path}, line {line}, byte {byte}: there is a CR without an LF after it; lines must end with LF or "
                 "CR LF, and cells with line ends need quotes",
                 SKIP_ADVICE,
-                path=self._text.name,
+                path=self._name,
                 line=line,
                 byte=byte,
             )
@@ -146,7 +148,7 @@ class DelimitedRows:
             return StudioError(
                 "{path}, line {line}, byte {byte}: the row cannot be read ({reason})",
                 SKIP_ADVICE,
-                path=self._text.name,
+                path=self._name,
                 line=line,
                 byte=byte,
                 reason=error,
@@ -155,7 +157,7 @@ class DelimitedRows:
         return StudioError(
             "{path}, line {line}, byte {byte}: the quote that opens here is not closed correctly ({reason})",
             QUOTE_ADVICE,
-            path=self._text.name,
+            path=self._name,
             line=line + before.count("\n"),
             byte=byte + len(before.encode(self.encoding, "replace")),
             reason=error,
@@ -194,11 +196,11 @@ class _Line(NamedTuple):
 class _Lines:
     """The lines of a file for csv's reader, with the lines of the current row."""
 
-    def __init__(self, text: TextOnDisk | TextStream) -> None:
+    def __init__(self, pieces: Iterator[TextPiece]) -> None:
         self.encoding = "utf-8"
         self.replaced = self.skipped = 0
         self.byte = 0  # of what comes after the row
-        self._coming = self._read(text)
+        self._coming = self._read(pieces)
         self._ahead: deque[_Line] = deque()
         self._row: list[_Line] = []
 
@@ -238,8 +240,8 @@ class _Lines:
         self.byte = line.end_byte
         return line.text
 
-    def _read(self, text: TextOnDisk | TextStream) -> Iterator[_Line]:
-        for piece in text.pieces():
+    def _read(self, pieces: Iterator[TextPiece]) -> Iterator[_Line]:
+        for piece in pieces:
             self.encoding = piece.encoding
             self.replaced += piece.replaced
             self.skipped += piece.skipped_lines
@@ -280,61 +282,66 @@ _PIECE_CHARACTERS = 1 << 20
 _FIRST_ROWS = 20
 
 
-class DelimitedTexts(RowSource):
-    """The texts in one column of a csv or tsv file or stream.
+def delimited_texts(
+    pieces: Iterator[TextPiece], *, name: str, column: str | None, errors: ErrorHandling, is_tsv: bool
+) -> Iterator[TextPiece]:
+    """Yield the texts in one column of a csv or tsv file, each followed by a line end, in pieces of bounded size.
 
     The first row names the columns, unless the column is given by a number that is not one of these names: then it is
     the column with that number, from 1, and the first row is an ordinary one.
+
+    Parameters
+    ----------
+    pieces
+        The file's content.
+    name
+        Its name in messages.
+    column
+        The column to read; None for the only one with text or one with a usual name.
+    errors
+        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
     """
+    reader = DelimitedRows(name, pieces, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
+    rows = iter(reader)
+    first = list(islice(rows, _FIRST_ROWS))
+    index, has_header = _found_column(first, column, name) if first else (0, False)
+    coming = chain(first[has_header:], rows)
+    line, end = (first[0].line, first[0].end_byte) if first else (1, 0)
 
-    def __init__(
-        self, text: TextOnDisk | TextStream, column: str | None, errors: ErrorHandling, kind: Literal["csv", "tsv"]
-    ) -> None:
-        super().__init__(text, column, errors)
-        is_tsv = kind == "tsv"
-        self._rows = DelimitedRows(text, "\t" if is_tsv else None, errors, takes_quotes_as_they_stand=is_tsv)
-
-    def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
-        rows = iter(self._rows)
-        first = list(islice(rows, _FIRST_ROWS))
-        index, has_header = self._found_column(first) if first else (0, False)
-        coming = chain(first[has_header:], rows)
-        line, end = (first[0].line, first[0].end_byte) if first else (1, 0)
-        while batch := list(_some(coming, index)):
-            collector = self._collector()
-            for row in batch:
-                collector.add(row.cells[index], row.line, row.byte)
-            end = batch[-1].end_byte
-            yield collector.piece(batch[0].line, batch[0].byte, end)
-        collector = self._collector()
-        if collector.skipped or collector.replaced:
-            yield collector.piece(line, end, end)
-
-    def _collector(self) -> RowCollector:
-        collector = RowCollector(self.name, self._rows.encoding, self._errors)
-        collector.replaced, collector.skipped = self._rows.losses()
+    def collector_of_losses() -> RowCollector:
+        collector = RowCollector(name, reader.encoding, errors)
+        collector.replaced, collector.skipped = reader.losses()
         return collector
 
-    def _found_column(self, first: Sequence[Row]) -> tuple[int, bool]:
-        """Return the index of the column, from 0, and whether the first row is the header."""
-        header = first[0].cells
-        column = self._column
-        if column is None:
-            column = chosen_column(columns_with_text(first), self.name, "column", header)
-        if header.count(column) > 1:
-            raise StudioError(
-                '{path} has more than one column "{column}"',
-                "Use different names in its first line.",
-                path=self.name,
-                column=printable(column),
-            )
-        if column in header:
-            return header.index(column), True
-        numbers = [str(number) for number in range(1, len(header) + 1)]
-        if column in numbers:
-            return numbers.index(column), False
-        raise no_column(column, header, self.name)
+    while batch := list(_some(coming, index)):
+        collector = collector_of_losses()
+        for row in batch:
+            collector.add(row.cells[index], row.line, row.byte)
+        end = batch[-1].end_byte
+        yield collector.piece(batch[0].line, batch[0].byte, end)
+    collector = collector_of_losses()
+    if collector.skipped or collector.replaced:
+        yield collector.piece(line, end, end)
+
+
+def _found_column(first: Sequence[Row], column: str | None, name: str) -> tuple[int, bool]:
+    """Return the index of the column, from 0, and whether the first row is the header."""
+    header = first[0].cells
+    if column is None:
+        column = chosen_column(columns_with_text(first), name, "column", header)
+    if header.count(column) > 1:
+        raise StudioError(
+            '{path} has more than one column "{column}"',
+            "Use different names in its first line.",
+            path=name,
+            column=printable(column),
+        )
+    if column in header:
+        return header.index(column), True
+    numbers = [str(number) for number in range(1, len(header) + 1)]
+    if column in numbers:
+        return numbers.index(column), False
+    raise no_column(column, header, name)
 
 
 def columns_with_text(rows: Sequence[Row]) -> list[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, Compression, DecompressedStream, compression_of
 from wordpiece_studio.corpus.decoding import AROUND_BYTES, PIECE_BYTES, checked_error_handling, decoded_pieces
 from wordpiece_studio.corpus.encodings import DETECT, EncodingGuess, guessed_encoding, known_encoding, marked_encoding
-from wordpiece_studio.corpus.remote_files import RemoteFile, open_url
+from wordpiece_studio.corpus.remote_files import open_url, remote_state
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
+
+    TextsOf = Callable[[Iterator[TextPiece]], Iterator[TextPiece]]
 
 FileKind = Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"]
 
@@ -184,7 +186,7 @@ def _exists(path: str) -> bool:
 
 
 class FileOnDisk:
-    """A regular file, or one behind a URL, with its state when this was created.
+    """A regular file, or one behind a URL.
 
     Attributes
     ----------
@@ -192,6 +194,8 @@ class FileOnDisk:
         Where it is.
     name
         Its name in messages.
+    size
+        Its size in bytes when this was created.
     bytes_read
         How many of its bytes have been read so far.
     """
@@ -200,25 +204,21 @@ class FileOnDisk:
         self.path = os.fspath(path)
         self.name = display_name(self.path)
         self.bytes_read = 0
-        self._remote = RemoteFile(self.path) if is_url(self.name) else None
-        self._status = None if self._remote else regular_file_status(self.path)
-
-    @property
-    def size(self) -> int:
-        """The size in bytes when this was created."""
-        if self._status is None:
-            return self._remote.size if self._remote else 0
-        return self._status.st_size
+        self.size, self._version = self._state(is_known=True)
 
     def has_changed(self) -> bool:
         """Return whether the file has changed since this was created."""
-        if self._status is None:
-            return self._remote is not None and self._remote.has_changed()
         try:
-            now = os.stat(self.path)
-        except OSError:
+            return self._state(is_known=False) != (self.size, self._version)
+        except StudioError:
             return True
-        return (now.st_size, now.st_mtime_ns) != (self._status.st_size, self._status.st_mtime_ns)
+
+    def _state(self, *, is_known: bool) -> tuple[int, object]:
+        """Return the size, and what tells the content from others; perhaps as a listing of its folder said."""
+        if is_url(self.name):
+            return remote_state(self.path, is_known=is_known)
+        status = regular_file_status(self.path)
+        return status.st_size, status.st_mtime_ns
 
 
 class TextOnDisk(FileOnDisk):
@@ -237,6 +237,8 @@ class TextOnDisk(FileOnDisk):
         Whether a piece may end at a blank instead, if there is no line end for a long stretch.
     decompresses
         Whether a compressed file is decompressed; otherwise its bytes are taken unchanged.
+    texts_of
+        Finds the text in pieces of the file, if it consists of rows; their own pieces must then end at line ends.
     """
 
     def __init__(
@@ -247,6 +249,7 @@ class TextOnDisk(FileOnDisk):
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
         decompresses: bool = False,
+        texts_of: TextsOf = iter,
     ) -> None:
         self._errors = checked_error_handling(errors)
         super().__init__(path)
@@ -254,9 +257,13 @@ class TextOnDisk(FileOnDisk):
         self._splits_at_blanks = splits_at_blanks
         self._decompresses = decompresses
         self._is_compressed = False
+        self._texts_of = texts_of
 
     def pieces(self, piece_bytes: int = PIECE_BYTES) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, each ending at a line end or with the file."""
+        return self._texts_of(self._decoded(piece_bytes))
+
+    def _decoded(self, piece_bytes: int) -> Iterator[TextPiece]:
         encoding = self._given_encoding
         if encoding == DETECT:
             encoding = found_encoding(self.path)
@@ -410,9 +417,11 @@ class TextStream:
         encoding: str | None = None,
         errors: ErrorHandling = "strict",
         splits_at_blanks: bool = False,
+        texts_of: TextsOf = iter,
     ) -> None:
         self.name = name
         self.bytes_read = 0
+        self._texts_of = texts_of
         self._stream = stream
         self._head = b""
         self._given_encoding = None if encoding is None else known_encoding(encoding)
@@ -421,6 +430,9 @@ class TextStream:
 
     def pieces(self, piece_bytes: int = PIECE_BYTES, *, by_line: bool = False) -> Iterator[TextPiece]:
         """Yield the text in pieces of about `piece_bytes`, or with `by_line` line by line, unless UTF-16."""
+        return self._texts_of(self._decoded(piece_bytes, by_line=by_line))
+
+    def _decoded(self, piece_bytes: int, *, by_line: bool) -> Iterator[TextPiece]:
         head = self._read_line(piece_bytes)  # no more than one line: a user may be typing
         # In UTF-16 and UTF-32 the byte LF is also part of other characters.
         is_wide = b"\0" in head or head.startswith((b"\xff\xfe", b"\xfe\xff"))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.compression import MAGIC_BYTES, DecompressedStream, compression_of
 from wordpiece_studio.corpus.count_tables import looks_like_word_counts
+from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
 from wordpiece_studio.corpus.encodings import DETECT, known_encoding, marked_encoding
 from wordpiece_studio.corpus.files import (
     MAY_BE_COUNTS,
@@ -24,12 +25,16 @@ from wordpiece_studio.corpus.files import (
     TextStream,
     check_agreed,
     encoding_of,
+    found_encoding,
     kind_of_name,
     open_binary,
     sample_of,
     unreadable,
 )
+from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
 from wordpiece_studio.corpus.listing import opened_stream
+from wordpiece_studio.corpus.parquet import ParquetTexts, opened_parquet, text_columns
+from wordpiece_studio.corpus.rows import proposed_column
 from wordpiece_studio.errors import StudioError
 
 if TYPE_CHECKING:
@@ -119,28 +124,20 @@ def _described(path: str | os.PathLike[str]) -> FileDescription:
 
 def _columns_of(kind: FileKind, head: bytes, guess: EncodingGuess | None) -> tuple[tuple[str, ...], str | None]:
     """Return the names of the columns, and which of them is probably the text."""
-    from wordpiece_studio.corpus.rows import proposed_column
-
     encoding = guess.name if guess and guess.how != "byte order mark" else None
     stream = TextStream(io.BytesIO(head), "", encoding=encoding, errors="replace")
     if kind == "jsonl":
-        from wordpiece_studio.corpus.json_lines import fields_with_text, first_objects
-
         lines = (line for piece in stream.pieces() for line in piece.utf8.split(b"\n"))
         fields = fields_with_text(first_objects(lines))
         return tuple(fields), proposed_column(fields)
     if kind in ("csv", "tsv"):
-        from wordpiece_studio.corpus.delimited import DelimitedRows, columns_with_text
-
-        rows = list(islice(DelimitedRows(stream, "\t" if kind == "tsv" else None, "skip-line"), _FIRST_ROWS))
+        delimiter = "\t" if kind == "tsv" else None
+        rows = list(islice(DelimitedRows("", stream.pieces(), delimiter, "skip-line"), _FIRST_ROWS))
         return (tuple(rows[0].cells), proposed_column(columns_with_text(rows))) if rows else ((), None)
     return (), None
 
 
 def _columns_of_parquet(path: str) -> tuple[tuple[str, ...], str | None]:
-    from wordpiece_studio.corpus.parquet import opened_parquet, text_columns
-    from wordpiece_studio.corpus.rows import proposed_column
-
     with opened_parquet(path) as file:
         columns = text_columns(file.schema_arrow)
     return tuple(columns), proposed_column(columns)
@@ -250,8 +247,6 @@ def _encoding(content: BinaryIO, file: CorpusFile) -> tuple[str, int]:
     if marked and given in (None, DETECT, marked[0], marked[0].rpartition("-")[0]):
         return marked
     if given == DETECT:
-        from wordpiece_studio.corpus.files import found_encoding
-
         return found_encoding(file.path) or "utf-8", 0
     return ("utf-8" if given is None else f"{given}-le" if given in ("utf-16", "utf-32") else given), 0
 
@@ -295,8 +290,6 @@ def _line_number(content: BinaryIO, encoding: str, first: int, start: int) -> in
 
 
 def _preview_of_parquet(file: CorpusFile, at: int, size: int) -> Preview:
-    from wordpiece_studio.corpus.parquet import ParquetTexts
-
     texts = ParquetTexts(file.path, file.column, "skip-line")
     total = texts.count_rows()
     first = max(min(at, total - 1), 0)

@@ -17,7 +17,6 @@ from wordpiece_studio.corpus.rows import (
     SKIP_ADVICE,
     USUAL_COLUMNS,
     RowCollector,
-    RowSource,
     chosen_column,
     listed_names,
 )
@@ -26,7 +25,7 @@ from wordpiece_studio.errors import StudioError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from wordpiece_studio.corpus.decoding import TextPiece
+    from wordpiece_studio.corpus.decoding import ErrorHandling, TextPiece
 
 # Python's objects for this many bytes take a few hundred megabytes if all of them are brackets.
 _MOST_PARSED_BYTES = 16 << 20
@@ -39,12 +38,26 @@ _JSON_TYPES = {"str": "string", "bool": "boolean", "int": "number", "float": "nu
 _TOO_DEEP = "{path}, line {line}, byte {byte}: the JSON is nested too deeply"
 
 
-class JsonLines(RowSource):
-    """The texts in one field of the objects in a jsonl file or stream."""
+class JsonLines:
+    """Finds the texts in one field of the objects in a jsonl file or stream.
 
-    def pieces(self) -> Iterator[TextPiece]:
+    Parameters
+    ----------
+    name
+        The file's name in messages.
+    column
+        The field to read; None for the only one with text or one with a usual name.
+    errors
+        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
+    """
+
+    def __init__(self, name: str, column: str | None, errors: ErrorHandling) -> None:
+        self._name = name
+        self._column = column
+        self._errors = errors
+
+    def texts(self, pieces: Iterator[TextPiece]) -> Iterator[TextPiece]:
         """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
-        pieces = self._text.pieces()
         first, rows = self._first(pieces)
         decoder = self._decoder_for(rows)
         for piece in chain(first, pieces):
@@ -72,14 +85,14 @@ class JsonLines(RowSource):
         column = self._column
         if column is None and rows:
             every = list(dict.fromkeys(name for row in rows for name in row))
-            column = chosen_column(fields_with_text(rows), self.name, "field", every)
+            column = chosen_column(fields_with_text(rows), self._name, "field", every)
         if column is None:
             return None
         has_such_name = any(column in row for row in rows)
         return _TextDecoder((column,) if has_such_name else tuple(column.split(".")))
 
     def _rows_of(self, piece: TextPiece, lines: Sequence[bytes], decoder: _TextDecoder) -> TextPiece:
-        collector = RowCollector(self.name, piece.encoding, self._errors)
+        collector = RowCollector(self._name, piece.encoding, self._errors)
         collector.replaced, collector.skipped = piece.replaced, piece.skipped_lines
         starts = list(accumulate(_sizes(lines, piece.encoding), initial=piece.byte))
         try:
@@ -98,7 +111,7 @@ class JsonLines(RowSource):
 
     def _error_of(self, fault: _FaultyRow, line: int, byte: int, encoding: str) -> StudioError:
         byte += len(fault.before.encode(encoding, "replace"))
-        return StudioError(fault.what, SKIP_ADVICE, path=self.name, line=line, byte=byte, **fault.values)
+        return StudioError(fault.what, SKIP_ADVICE, path=self._name, line=line, byte=byte, **fault.values)
 
 
 class _FaultyRow(Exception):

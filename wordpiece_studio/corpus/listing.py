@@ -11,8 +11,9 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
 from wordpiece_studio.corpus.files import (
     COMPRESSED_SUFFIXES,
@@ -33,16 +34,15 @@ from wordpiece_studio.system.printable import display_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedIOBase
 
     from wordpiece_studio.corpus.counts import CorpusStatistics
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import FileKind
+    from wordpiece_studio.corpus.files import FileKind, TextsOf
+    from wordpiece_studio.corpus.parquet import ParquetTexts
 
     Place = str | bytes | os.PathLike[str]
-    from io import BufferedIOBase
-
-    from wordpiece_studio.corpus.decoding import TextPiece
-    from wordpiece_studio.corpus.rows import RowSource
+    Source = TextOnDisk | ParquetTexts | TextStream
 
 FOLDER_SUFFIXES = tuple(suffix for suffix in KIND_OF_SUFFIX if suffix != ".json")
 """Which files are taken from a folder; a .json file there is usually one object with settings rather than lines."""
@@ -265,37 +265,7 @@ def _walk(folder: str, seen: set[tuple[int, int]], left_out: list[str]) -> Itera
             left_out.append(path)
 
 
-Text = TypeVar("Text", TextOnDisk, TextStream)
-
-
-class Source(Protocol):
-    """Where text comes from, to be read once."""
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        ...
-
-    @property
-    def size(self) -> int:
-        """Its size on disk in bytes when this was created; 0 for a stream."""
-        ...
-
-    @property
-    def bytes_read(self) -> int:
-        """How many of these bytes have been read so far."""
-        ...
-
-    def pieces(self) -> Iterator[TextPiece]:
-        """Yield the text in pieces of bounded size, each ending at a line end or with the source."""
-        ...
-
-    def has_changed(self) -> bool:
-        """Return whether the source has changed since this was created."""
-        ...
-
-
-def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
+def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> TextOnDisk | ParquetTexts:
     """Return a reader of a file, which is opened when its text is requested.
 
     Parameters
@@ -316,14 +286,14 @@ def opened(file: CorpusFile, *, splits_at_blanks: bool = False) -> Source:
             "Only counting and training accept it. If it is not one, specify its kind.",
             path=display_name(file.path),
         )
-    text = TextOnDisk(
+    return TextOnDisk(
         file.path,
         encoding=file.encoding,
         errors=file.errors,
         splits_at_blanks=splits_at_blanks and file.kind == "text",
         decompresses=True,
+        texts_of=_finder_of_texts(display_name(file.path), file.kind, file.column, file.errors),
     )
-    return _texts_in(text, file.kind, file.column, file.errors)
 
 
 def opened_stream(
@@ -335,7 +305,7 @@ def opened_stream(
     encoding: str | None = None,
     errors: ErrorHandling = "strict",
     splits_at_blanks: bool = False,
-) -> TextStream | RowSource:
+) -> TextStream:
     """Return a reader of a stream of bytes, such as standard input, as `opened` does for a file."""
     if kind in ("parquet", "word-counts"):
         raise StudioError(
@@ -343,19 +313,24 @@ def opened_stream(
         )  # fmt: skip
     if column is not None and kind == "text":
         raise _no_column(name, kind, column)
-    splits = splits_at_blanks and kind == "text"
-    text = TextStream(stream, name, encoding=encoding, errors=errors, splits_at_blanks=splits)
-    return _texts_in(text, kind, column, errors)
+    return TextStream(
+        stream,
+        name,
+        encoding=encoding,
+        errors=errors,
+        splits_at_blanks=splits_at_blanks and kind == "text",
+        texts_of=_finder_of_texts(name, kind, column, errors),
+    )
 
 
-def _texts_in(text: Text, kind: FileKind, column: str | None, errors: ErrorHandling) -> Text | RowSource:
-    """Return a reader of the texts in a file or stream of the given kind."""
+def _finder_of_texts(name: str, kind: FileKind, column: str | None, errors: ErrorHandling) -> TextsOf:
+    """Return what finds the texts in the pieces of a file or stream of a kind."""
     if kind == "jsonl":
         from wordpiece_studio.corpus.json_lines import JsonLines
 
-        return JsonLines(text, column, errors)
+        return JsonLines(name, column, errors).texts
     if kind in ("csv", "tsv"):
-        from wordpiece_studio.corpus.delimited import DelimitedTexts
+        from wordpiece_studio.corpus.delimited import delimited_texts
 
-        return DelimitedTexts(text, column, errors, "tsv" if kind == "tsv" else "csv")
-    return text
+        return partial(delimited_texts, name=name, column=column, errors=errors, is_tsv=kind == "tsv")
+    return iter

@@ -20,29 +20,13 @@ _VERSION_KEYS = ("size", "mtime", "ETag", "etag", "LastModified", "last_modified
 _BUFFER_BYTES = 1 << 20
 
 
-class RemoteFile:
-    """A file behind a URL, with its state when this was created.
+def remote_state(url: str, *, is_known: bool) -> tuple[int, list[str]]:
+    """Return the size of a file in bytes, 0 if unknown, and what tells its content from others.
 
-    Attributes
-    ----------
-    size
-        Its size in bytes; 0 if unknown.
+    If that `is_known` from a listing of the folder, the file is not asked for again.
     """
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._info = _attempt(url, lambda: _checked_info(url))
-        self.size = int(self._info.get("size") or 0)
-
-    def has_changed(self) -> bool:
-        """Return whether the file has changed since this was created."""
-        try:
-            system, path = _system_of(self._url)
-            system.invalidate_cache()
-            now = system.info(path)
-        except Exception:  # each kind of file system has its own exceptions
-            return True
-        return _version(now) != _version(self._info)
+    info: dict[str, Any] = _attempt(url, lambda: _checked_info(url, is_known=is_known))
+    return int(info.get("size") or 0), [str(info.get(key)) for key in _VERSION_KEYS]
 
 
 def open_url(url: str) -> BinaryIO:
@@ -68,7 +52,7 @@ def _files_at(url: str) -> tuple[Literal["file", "folder", "pattern"], list[str]
     if re.search(r"[*?\[]", path) and get_protocol(url) not in ("http", "https"):
         names = [name for name in system.glob(path) if not system.isdir(name)]
         return "pattern", [str(system.unstrip_protocol(name)) for name in names]
-    if _info(url).get("type") == "directory":
+    if system.info(path).get("type") == "directory":
         names = [name for name in system.find(path) if not _is_hidden(name, path)]
         return "folder", [str(system.unstrip_protocol(name)) for name in names]
     return "file", [url]
@@ -85,20 +69,14 @@ def _system_of(url: str) -> tuple[Any, str]:
     return system, str(path)
 
 
-def _info(url: str) -> dict[str, Any]:
+def _checked_info(url: str, *, is_known: bool) -> dict[str, Any]:
     system, path = _system_of(url)
-    return dict(system.info(path))
-
-
-def _checked_info(url: str) -> dict[str, Any]:
-    info = _info(url)
+    if not is_known:
+        system.invalidate_cache()
+    info = dict(system.info(path))
     if info.get("type") == "directory":
         raise StudioError("{path} is a folder", "Choose files.", path=printable(url))
     return info
-
-
-def _version(info: dict[str, Any]) -> list[str]:
-    return [str(info.get(key)) for key in _VERSION_KEYS]
 
 
 class _RawFile(io.RawIOBase):

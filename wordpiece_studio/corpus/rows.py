@@ -7,7 +7,6 @@ Not here: finding the rows (`json_lines`, `delimited`, `parquet`).
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from itertools import accumulate
 from typing import TYPE_CHECKING, Literal
 
@@ -16,10 +15,9 @@ from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from wordpiece_studio.corpus.decoding import ErrorHandling
-    from wordpiece_studio.corpus.files import TextOnDisk, TextStream
 
     ColumnKind = Literal["field", "column"]
 
@@ -30,44 +28,6 @@ CHARACTERS_ADVICE = "Ask for such characters to be replaced or such lines to be 
 USUAL_COLUMNS = ("text", "content", "contents", "body", "sentence", "document", "article", "raw_content")
 
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
-
-
-class RowSource(ABC):
-    """The texts in one column of a text file or stream with a row in each line, or across several lines.
-
-    Parameters
-    ----------
-    text
-        The file or stream; its pieces must end at line ends.
-    column
-        The column to read; None for the only one with text or one with a usual name.
-    errors
-        ``"skip-line"`` leaves out faulty rows and counts them; otherwise they are errors.
-    """
-
-    def __init__(self, text: TextOnDisk | TextStream, column: str | None, errors: ErrorHandling) -> None:
-        self._text = text
-        self._column = column
-        self._errors = errors
-        self.name = text.name
-
-    @property
-    def size(self) -> int:
-        """The size in bytes when this was created; 0 for a stream."""
-        return self._text.size
-
-    @property
-    def bytes_read(self) -> int:
-        """How many bytes on disk have been read so far."""
-        return self._text.bytes_read
-
-    def has_changed(self) -> bool:
-        """Return whether the file has changed since this was created."""
-        return self._text.has_changed()
-
-    @abstractmethod
-    def pieces(self) -> Iterator[TextPiece]:
-        """Yield the texts of the rows, each followed by a line end, in pieces of bounded size."""
 
 
 class RowCollector:

@@ -1,27 +1,41 @@
-"""The word counts of the corpus, kept up to date while it is edited, with the normalizer and pre-tokenizer chosen.
-
-The counting itself is a `CountingJob`, beside the window.
-"""
+"""The word counts of the corpus, kept up to date while it is edited, with the normalizer and pre-tokenizer chosen."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from wordpiece_studio.corpus.count_tables import HEADER, counts_as_text, is_typed_counts, with_count
-from wordpiece_studio.corpus.counts import CountingProgress
+from wordpiece_studio.corpus.count_tables import (
+    HEADER,
+    counts_as_text,
+    is_typed_counts,
+    read_typed_counts,
+    with_count,
+)
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.counting_job import LONGEST_WORD, CountingJob
+from wordpiece_studio.session.garbage import free_words_slowly
+from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import single_shot
+from wordpiece_studio.system.child import Child
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import Normalizer, Pipeline, PreTokenizer
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
 
 if TYPE_CHECKING:
-    from wordpiece_studio.corpus.counts import WordCounts
+    from collections.abc import Callable, Sequence
+
+    from wordpiece_studio.corpus.counts import CountingProgress, WordCounts
+    from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.session.document import Document
 
+LONGEST_WORD = 1000
+"""In characters; longer words are skipped unless the user sets another limit."""
+LARGEST_IN_THREAD = 200_000
+"""In characters; a longer text is counted in a child process."""
+
+_FAILURE = "The words cannot be counted"
 _DELAY_MS = 120
 _LONG_DELAY_MS = 800
 _LONG_TEXT = 1_000_000
@@ -31,6 +45,40 @@ _PATIENCE_MS = 250
 """How long outdated counts may stay visible after a key press: no one notices so short a time."""
 
 
+def counted(
+    text: str | None,
+    files: Sequence[CorpusFile],
+    normalizer: Normalizer,
+    pre_tokenizer: PreTokenizer,
+    max_word_length: int,
+    *,
+    progress: Callable[[CountingProgress], None],
+    should_stop: Callable[[], bool],
+) -> WordCounts:
+    """Count the words of a text, or of files if there is none; of much text in a child process.
+
+    Pure Python work in a thread stalls the window, so a thread is used only for work that is done at once; besides, a
+    child process can be killed at any time. If files are stopped, the counts of a first part are returned.
+    """
+    from wordpiece_studio.corpus.counting.counting import count_texts, count_words
+
+    steps = normalizer, pre_tokenizer
+    if text is not None and is_typed_counts(text):  # a line takes much less time than the words in it
+        counts = read_typed_counts(text, *steps, should_stop)
+    elif text is not None and len(text) <= LARGEST_IN_THREAD:
+        counts = count_texts([text], *steps, max_word_length=max_word_length, should_stop=should_stop)
+    else:
+        with Child(_FAILURE, low_priority=True) as child:
+            call = partial(child.call, max_word_length=max_word_length, progress=progress, should_stop=should_stop)
+            if text is None:
+                counts = call(count_words, files, *steps, processes=None, keeps_when_stopped=True)
+            else:
+                counts = call(count_texts, [text], *steps)
+        free_words_slowly(counts)
+    _ = counts.alphabet_size, counts.symbols  # worked out here, not in the window's thread
+    return counts
+
+
 class CorpusCounting(QObject):
     """Counts a little after the last edit; the counts of an older text are never handed out.
 
@@ -38,6 +86,20 @@ class CorpusCounting(QObject):
     ----------
     max_word_length : int
         How many characters a word may have to be counted, from the next counting on.
+    pipeline : Pipeline
+        How a text becomes words now.
+    counts : WordCounts | None
+        The counts of the present text; None while they are not known.
+    text_serial : int
+        A number that differs after every change of the text.
+    is_paused, is_ending : bool
+        Whether counting is paused; whether it was ended early and its counts are on their way.
+    is_partial : bool
+        Whether the counts cover only a first part of the corpus.
+    was_stopped : bool
+        Whether the user cancelled the counting and there are no counts: they do not come unless asked for.
+    error : StudioError | None
+        Why the present corpus could not be counted; None if it was, or was not tried.
 
     Signals
     -------
@@ -66,83 +128,42 @@ class CorpusCounting(QObject):
         super().__init__(parent)
         self._document = document
         self.max_word_length = LONGEST_WORD
-        self._pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
-        self._counts: WordCounts | None = None
+        self.pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
+        self.counts: WordCounts | None = None
+        self.text_serial = 0
+        self.is_paused = self.is_ending = self.is_partial = self.was_stopped = False
+        self.error: StudioError | None = None
         self._must_report_unknown = False  # whether the loss of the counts still has to be reported
-        self._text_serial = 0
         self._expected_for = -1  # the text serial for which counts are on their way
-        self._is_partial = False
-        self._is_ending = False
-        self._was_stopped = False  # by the user: no counts arrive unless asked for
-        self._error: StudioError | None = None
+        self._reported_state = (False, False, False)
         self._timer = single_shot(self, self.count_now)
         self._patience = single_shot(self, self._report_unknown, _PATIENCE_MS)
         document.text_changed.connect(self._on_document_text_changed)
-        self._job = CountingJob(self)
-        self._job.finished.connect(self._on_job_finished)
-        self._job.failed.connect(self._on_job_failed)
-        self._job.reported.connect(self._on_job_reported)
-        self._job.running_changed.connect(self._on_job_state_changed)
-        self._job.paused_changed.connect(self._on_job_state_changed)
-
-    @property
-    def counts(self) -> WordCounts | None:
-        """The counts of the present text; None while they are not known."""
-        return self._counts
-
-    @property
-    def text_serial(self) -> int:
-        """A number that differs after every change of the text."""
-        return self._text_serial
-
-    @property
-    def pipeline(self) -> Pipeline:
-        """How a text becomes words now."""
-        return self._pipeline
+        self._task = Task(counted, _FAILURE, self)
+        self._task.finished.connect(self._take)
+        self._task.failed.connect(self._on_task_failed)
+        self._task.progressed.connect(self._on_task_progressed)
+        self._task.changed.connect(self._report_state)
 
     @property
     def is_under_way(self) -> bool:
         """Whether counts will arrive without being asked for."""
-        return self.is_expecting or self._timer.isActive() or self._job.is_running or self._document.files.is_listing
+        return self.is_expecting or self._timer.isActive() or self.is_running or self._document.files.is_listing
 
     @property
     def is_expecting(self) -> bool:
         """Whether the counts of the present corpus are known, and will arrive through `take_counts`."""
-        return self._expected_for == self._text_serial
+        return self._expected_for == self.text_serial
 
     @property
     def is_running(self) -> bool:
         """Whether counting is running or paused."""
-        return self._job.is_running
-
-    @property
-    def is_paused(self) -> bool:
-        return self._job.is_paused
-
-    @property
-    def is_ending(self) -> bool:
-        """Whether counting was ended early and its counts are on their way."""
-        return self._is_ending and self.is_running
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether the counts cover only a first part of the corpus."""
-        return self._is_partial
-
-    @property
-    def was_stopped(self) -> bool:
-        """Whether the user cancelled the counting and there are no counts."""
-        return self._was_stopped
-
-    @property
-    def error(self) -> StudioError | None:
-        """Why the present corpus could not be counted; None if it was, or was not tried."""
-        return self._error
+        return self._task.is_running
 
     def set_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer) -> None:
         pipeline = Pipeline(normalizer, pre_tokenizer)
-        if pipeline != self._pipeline:
-            self._pipeline = pipeline
+        if pipeline != self.pipeline:
+            self.pipeline = pipeline
             self._forget()
             self.pipeline_changed.emit()
             if self._is_live:
@@ -153,7 +174,7 @@ class CorpusCounting(QObject):
 
     def take_pipeline(self, normalizer: Normalizer, pre_tokenizer: PreTokenizer, max_word_length: int) -> None:
         """Use these from the next count on; the corpus is about to be replaced."""
-        self._pipeline = Pipeline(normalizer, pre_tokenizer)
+        self.pipeline = Pipeline(normalizer, pre_tokenizer)
         self.max_word_length = max_word_length
         self._forget()
         self.pipeline_changed.emit()
@@ -162,48 +183,53 @@ class CorpusCounting(QObject):
         """Do not count: the counts of the present corpus are known, and will arrive through `take_counts`."""
         self._timer.stop()
         self._patience.stop()
-        self._stop_job()
-        self._expected_for = self._text_serial
+        self._stop_task()
+        self._expected_for = self.text_serial
 
     def take_counts(self, counts: WordCounts | None) -> None:
         """Take the expected counts, unless the corpus has changed since or is being counted; with None, count it."""
         is_expected, self._expected_for = self.is_expecting, -1
-        if not is_expected or self.is_under_way or self._counts is not None:
+        if not is_expected or self.is_under_way or self.counts is not None:
             return
         if counts is None:
             self.count_now()
             return
-        self._on_job_finished(counts)
+        self._take(counts)
         self.state_changed.emit()
 
     def take_known(self, counts: WordCounts) -> None:
         """Take counts of the present corpus that are known already, with the pipeline that made them."""
         pipeline = Pipeline(counts.normalizer, counts.pre_tokenizer)
-        if pipeline == self._pipeline and counts is self._counts:
+        if pipeline == self.pipeline and counts is self.counts:
             return
         self._timer.stop()
-        self._stop_job()
+        self._stop_task()
         self._forget()
-        if pipeline != self._pipeline:
-            self._pipeline = pipeline
+        if pipeline != self.pipeline:
+            self.pipeline = pipeline
             self.pipeline_changed.emit()
-        self._on_job_finished(counts)
+        self._take(counts)
         self.state_changed.emit()
 
     def count_now(self) -> None:
         """Count without further delay; while files are still being listed, wait until all are."""
         self._timer.stop()
-        self._is_ending = False
         self._expected_for = -1
-        self._was_stopped, self._error = False, None
+        self.was_stopped, self.error = False, None
         if self._document.files.is_listing:
             return
-        document, pipeline = self._document, (self._pipeline.normalizer, self._pipeline.pre_tokenizer)
-        if document.is_files and document.files.rows:
+        document = self._document
+        is_of_files = document.is_files and bool(document.files.rows)
+        if is_of_files:
             document.files.table.begin_counting()
-            self._job.count_files(document.files.files, *pipeline, self.max_word_length)
-        else:
-            self._job.count_text(document.text, *pipeline, self.max_word_length)
+        self.is_paused = self.is_ending = False
+        self._task.run(
+            None if is_of_files else document.text,
+            document.files.files if is_of_files else (),
+            self.pipeline.normalizer,
+            self.pipeline.pre_tokenizer,
+            self.max_word_length,
+        )
 
     def count_again(self) -> None:
         """Count anew and completely, whatever is known."""
@@ -221,47 +247,53 @@ class CorpusCounting(QObject):
             )
         text = document.text or HEADER
         if not is_typed_counts(text):
-            if self._counts is None:
+            if self.counts is None:
                 raise StudioError("The words of the text are not counted yet", "Try again in a moment.")
-            text = counts_as_text(self._counts)
+            text = counts_as_text(self.counts)
         document.set_text(with_count(text, word, count))
 
     def stop(self) -> None:
         """Stop counting until the next edit."""
         self._timer.stop()
-        self._was_stopped = self._counts is None and not self.is_expecting
-        self._stop_job()
+        self.was_stopped = self.counts is None and not self.is_expecting
+        self._stop_task()
         self._report_unknown()
         self.state_changed.emit()
 
     def pause(self) -> None:
-        """Pause a running count."""
-        self._job.pause()
+        """Pause a running count: all its processes halt a moment later."""
+        if self.is_running and not self.is_paused:
+            self._task.pause()
+            self.is_paused = True
+            self._report_state()
 
     def resume(self) -> None:
         """Resume a paused count."""
-        self._job.resume()
+        if self.is_paused:
+            self._task.resume()
+            self.is_paused = False
+            self._report_state()
 
     def keep(self) -> None:
         """Stop counting files early; the counts of what was read so far arrive as if that were all."""
-        self._is_ending = True
-        self._job.stop_and_keep()
-        self.state_changed.emit()
+        self.is_ending, self.is_paused = self.is_running, False
+        self._task.finish()
+        self._report_state()
 
     def close(self) -> None:
         """Cancel what runs and wait for it to end."""
         self._timer.stop()
         self._patience.stop()
-        self._job.close()
+        self._task.close()
 
-    def _stop_job(self) -> None:
+    def _stop_task(self) -> None:
         """Cancel a count; it reports nothing more."""
-        self._job.stop()
+        self._task.stop()
         self._document.files.table.take_end()
 
     def _forget(self) -> None:
-        if self._counts is not None:
-            self._counts = None
+        if self.counts is not None:
+            self.counts = None
             self._must_report_unknown = True
         self._set_partial(False)
 
@@ -281,14 +313,14 @@ class CorpusCounting(QObject):
         return not self._document.is_files and len(self._document.text) <= _LIVE_TEXT
 
     def _set_partial(self, is_partial: bool) -> None:
-        if is_partial != self._is_partial:
-            self._is_partial = is_partial
+        if is_partial != self.is_partial:
+            self.is_partial = is_partial
             self.partial_changed.emit(is_partial)
 
     def _on_document_text_changed(self) -> None:
-        self._text_serial += 1
-        self._was_stopped, self._error = False, None
-        self._stop_job()
+        self.text_serial += 1
+        self.was_stopped, self.error = False, None
+        self._stop_task()
         self._forget()
         if self._document.files.is_listing:
             self._timer.stop()
@@ -302,28 +334,32 @@ class CorpusCounting(QObject):
         self._timer.start(_LONG_DELAY_MS if is_long else _DELAY_MS)
         self._report_unknown()
 
-    def _on_job_finished(self, counts: WordCounts) -> None:
+    def _take(self, counts: WordCounts) -> None:
         if self._document.is_files:
             self._document.files.table.take_statistics(counts.statistics)
         if not self._timer.isActive():  # else the text has already changed again
             self._patience.stop()
             self._must_report_unknown = False
-            self._counts = counts
+            self.counts = counts
             self._set_partial(counts.statistics.is_partial)
             self.counts_changed.emit(counts)
 
-    def _on_job_failed(self, error: StudioError) -> None:
+    def _on_task_failed(self, error: StudioError) -> None:
         self._document.files.table.take_error(error)
         if not self._timer.isActive():
             self._report_unknown()
-            self._error = error
+            self.error = error
             self.failed.emit(error)
-            self.state_changed.emit()
 
-    def _on_job_reported(self, progress: object) -> None:
-        if self._document.is_files and isinstance(progress, CountingProgress):
+    def _on_task_progressed(self, progress: CountingProgress) -> None:
+        if self._document.is_files:
             self._document.files.table.take_progress(progress)
         self.progress_changed.emit(progress)
 
-    def _on_job_state_changed(self, _state: object) -> None:
-        self.state_changed.emit()
+    def _report_state(self) -> None:
+        if not self.is_running:
+            self.is_paused = self.is_ending = False
+        state = self.is_running, self.is_paused, self.is_ending
+        if state != self._reported_state:
+            self._reported_state = state
+            self.state_changed.emit()

@@ -24,7 +24,7 @@ from wordpiece_studio.session.corpus_child import (
     messages_of,
     written_judge_order,
 )
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.child_process import ChildProcess
@@ -207,7 +207,7 @@ def judged(order: JudgingOrder, stop: threading.Event, report: Report) -> Figure
     """Return the figures by objective; None if canceled."""
     written = written_judge_order(order.counts, order.config, order.corpus, order.max_word_length)
     if must_compile_first(order.counts, order.config):
-        compile_kernels(stop)
+        compile_kernels(stop.is_set)
     child = ChildProcess(judge_in_child, written, failure="Held-out text cannot be measured")
     figures: Figures | None = None
     try:

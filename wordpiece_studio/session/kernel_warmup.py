@@ -7,19 +7,27 @@ Until then, small corpora are trained without them.
 
 from __future__ import annotations
 
+import gc
 import logging
 import random
 import threading
 import time
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QCoreApplication, QObject, QThread, Signal
+from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.kernel_child import compile_kernels
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from wordpiece_studio.compiled.kernel_cache import KernelPackage
     from wordpiece_studio.corpus.counts import WordCounts
+    from wordpiece_studio.training.config import TrainingConfig
 
 _log = logging.getLogger(__name__)
 
@@ -28,9 +36,18 @@ _TRIAL_SECONDS = 0.006  # the trial's time where the figures of `forecast` were 
 _TRIALS = 3
 _SLOWEST = 50.0
 
+_compiling = threading.Lock()
+
 
 class KernelWarmup(QObject):
     """Loads the kernels once.
+
+    Attributes
+    ----------
+    status : str
+        "idle", "compiling", "loading", "ready" or "failed".
+    pace : float
+        How many times longer training takes here than where the forecast was calibrated.
 
     Signals
     -------
@@ -39,7 +56,7 @@ class KernelWarmup(QObject):
     failed(StudioError)
         The kernels are unavailable; large corpora cannot be trained.
     status_changed(str)
-        "idle", "compiling", "loading", "ready" or "failed".
+        The new status.
     """
 
     ready = Signal(object)
@@ -48,102 +65,107 @@ class KernelWarmup(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._status = "idle"
-        self._thread: _WarmupThread | None = None
+        self.status = "idle"
         self.pace = 1.0
-        """How many times longer training takes here than where the forecast was calibrated."""
-
-    @property
-    def status(self) -> str:
-        """The current status, as in `status_changed`."""
-        return self._status
+        self._task = Task(_warmed_up, "The fast engine cannot be loaded", self)
+        self._task.part_ready.connect(self._set_status)
+        self._task.finished.connect(self._on_task_finished)
+        self._task.failed.connect(self._on_task_failed)
 
     def start(self) -> None:
         """Start; call it after the first paint."""
-        if self._thread is not None:
-            return
-        self._thread = _WarmupThread()
-        self._thread.stage_reached.connect(self._on_thread_stage_reached)
-        self._thread.ended.connect(self._on_thread_ended)
-        application = QCoreApplication.instance()
-        if application is not None:
-            application.aboutToQuit.connect(self.close)
-        self._thread.start(QThread.Priority.LowPriority)
+        if self._task.request is None:
+            self._task.run()
 
     def close(self) -> None:
         """Stop, and wait for what cannot be interrupted."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.stop.set()
-            thread.wait()
+        self._task.close()
 
-    def _on_thread_stage_reached(self, stage: str) -> None:
-        self._set_status(stage)
+    def _on_task_finished(self, seconds_and_pace: tuple[float, float]) -> None:
+        seconds, self.pace = seconds_and_pace
+        self._set_status("ready")
+        self.ready.emit(seconds)
 
-    def _on_thread_ended(self, outcome: float | StudioError | None) -> None:
-        if isinstance(outcome, StudioError):
-            self._set_status("failed")
-            self.failed.emit(outcome)
-        elif outcome is not None:
-            self.pace = self._thread.pace if self._thread is not None else 1.0
-            self._set_status("ready")
-            self.ready.emit(outcome)
+    def _on_task_failed(self, error: StudioError) -> None:
+        self._set_status("failed")
+        self.failed.emit(error)
 
     def _set_status(self, status: str) -> None:
-        if status != self._status:
-            self._status = status
-            self.status_changed.emit(status)
+        self.status = status
+        self.status_changed.emit(status)
 
 
-class _WarmupThread(QThread):
-    """Does the work; the object itself lives in the window's thread, so its signals arrive there."""
+def _warmed_up(*, should_stop: Callable[[], bool]) -> Generator[str, None, tuple[float, float]]:
+    """Compile the kernels if need be, then load them; yield the stage, and return the seconds it took and the pace."""
+    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
 
-    stage_reached = Signal(object)
-    ended = Signal(object)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("warm-up")
-        self.stop = threading.Event()
-        self.pace = 1.0
-
-    def run(self) -> None:
-        """Compile in children if need be, then load; Qt calls this in the thread."""
-        try:
-            self.ended.emit(self._warm_up())
-        except StudioError as error:
-            self.ended.emit(error)
-        except Exception as error:
-            _log.exception("The compiled kernels cannot be loaded")
-            self.ended.emit(
-                StudioError(
-                    "The fast engine cannot be loaded: {kind}: {message}",
-                    "Small corpora can be trained without it; the log has the details.",
-                    kind=type(error).__name__,
-                    message=error,
-                )
-            )
-
-    def _warm_up(self) -> float | None:
-        """Return the seconds it took; None if stopped."""
-        from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached, load_kernels
-
+    try:
         began = time.perf_counter()
         if not kernels_are_cached():
-            self.stage_reached.emit("compiling")
-            compile_kernels(self.stop)
-        if self.stop.is_set():
-            return None
-        self.stage_reached.emit("loading")
+            yield "compiling"
+            compile_kernels(should_stop)
+        if should_stop():
+            raise Stopped
+        yield "loading"
         for package in KERNEL_PACKAGES:
-            if self.stop.is_set():
-                return None
+            if should_stop():
+                raise Stopped
             load_kernels(package)
-        seconds = time.perf_counter() - began
-        if self.stop.is_set():
-            return None
-        self.pace = measured_pace()
-        return seconds
+        return time.perf_counter() - began, measured_pace()
+    except (StudioError, Stopped):
+        raise
+    except Exception as error:
+        _log.exception("The compiled kernels cannot be loaded")
+        raise StudioError(
+            "The fast engine cannot be loaded: {kind}: {message}",
+            "Small corpora can be trained without it; the log has the details.",
+            kind=type(error).__name__,
+            message=error,
+        ) from error
+
+
+def compile_kernels(should_stop: Callable[[], bool]) -> None:
+    """Compile the kernels that are not in the cache, each package in a child process; return early if stopped.
+
+    Only one caller compiles at a time; the others wait, and then compile only what is still missing.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from wordpiece_studio.compiled.kernel_cache import KERNEL_PACKAGES, kernels_are_cached
+
+    while not _compiling.acquire(timeout=POLL_SECONDS):
+        if should_stop():
+            return
+    try:
+        missing = [package for package in KERNEL_PACKAGES if not kernels_are_cached(package)]
+        with suppress(Stopped), ThreadPoolExecutor() as threads:
+            list(threads.map(partial(_compile, should_stop), missing))
+    finally:
+        _compiling.release()
+
+
+def _compile(should_stop: Callable[[], bool], package: KernelPackage) -> None:
+    with Child("The fast engine cannot be prepared") as child:
+        child.call(compile_here, package, should_stop=should_stop)
+
+
+def compile_here(package: KernelPackage) -> None:
+    from wordpiece_studio.compiled.kernel_cache import load_kernels
+
+    gc.disable()  # numba allocates millions of objects, and this child ends soon
+    load_kernels(package)
+
+
+def must_compile_first(counts: WordCounts, config: TrainingConfig) -> bool:
+    """Return whether training would have to compile the kernels; an estimate that errs on the side of yes."""
+    from wordpiece_studio.compiled.kernel_cache import kernels_are_cached
+    from wordpiece_studio.training.trainer import PLAIN_WORK_UNCOMPILED
+
+    if kernels_are_cached("training"):
+        return False
+    cells = sum(map(len, counts.words)) + 2 * len(counts.words) + 1
+    limits = (limit for limit in (config.vocab_size, config.max_merges) if limit is not None)
+    return cells * max(1, min(limits, default=cells)) > PLAIN_WORK_UNCOMPILED
 
 
 def measured_pace() -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from wordpiece_studio.session.held_out_judging import corpus_with_lines
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import Run
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _replayed(
         return None
     config = library_run.replay_config()
     if must_compile_first(order.counts, config):
-        compile_kernels(stop)
+        compile_kernels(stop.is_set)
     if stop.is_set():
         return None
     ours = train(order.counts, config, should_stop=stop.is_set)

@@ -32,7 +32,7 @@ from wordpiece_studio.session.corpus_child import (
 from wordpiece_studio.session.corpus_references import FileWatch
 from wordpiece_studio.session.file_rows import written_file
 from wordpiece_studio.session.held_out_judging import corpus_to_divide, settings_at
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.storage.corpus_record import HELD_OUT, recorded_files
@@ -415,7 +415,7 @@ def measured(order: FiguresOrder, stop: threading.Event, report: Report) -> Figu
     files = {name: _file_name(order, each) for name, each in names.items()}
     trained = [each.run for each in names.values() if each.run is not None and order.is_trained_anew(each)]
     if any(must_compile_first(run.counts, run.config) for run in trained):
-        compile_kernels(stop)
+        compile_kernels(stop.is_set)
     written = _written_order(order, files, named_words)
     child = ChildProcess(measure_in_child, written, failure="The tokenizers cannot be measured")
     figures: dict[str, Figures] = {}

@@ -10,13 +10,12 @@ import math
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.kernel_child import compile_kernels, must_compile_first
+from wordpiece_studio.session.kernel_warmup import compile_kernels, must_compile_first
 from wordpiece_studio.session.run import Candidates, Run
 from wordpiece_studio.system.arrays import lengths_of
 from wordpiece_studio.system.memory import available_memory
@@ -218,7 +217,7 @@ class Trainers:
 
 def _prepare_kernels(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> None:
     if must_compile_first(counts, config):
-        compile_kernels(SimpleNamespace(is_set=should_stop))  # type: ignore[arg-type]
+        compile_kernels(should_stop)
     stop_if_asked(should_stop)
 
 

@@ -23,7 +23,6 @@ from wordpiece_studio.corpus.counting.segments import ReadingNotes
 from wordpiece_studio.corpus.counts import CorpusStatistics
 from wordpiece_studio.corpus.files import TextStream
 from wordpiece_studio.corpus.listing import Listing, listing, opened
-from wordpiece_studio.corpus.rows import RowSource
 from wordpiece_studio.corpus.texts import checked_texts
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.atomic_write import atomic_write_all, check_folder
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.system.atomic_write import Content, WrittenTogether
 
     Path = str | os.PathLike[str]
-    Corpus = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream | RowSource
+    Corpus = Path | CorpusFile | Iterable[Path | CorpusFile] | Listing | BufferedIOBase | TextStream
     Ids = NDArray[np.int32 | np.uint16]
 
 
@@ -464,7 +463,7 @@ class CorpusBlocks:
         if isinstance(source, BufferedIOBase):
             name = str(getattr(source, "name", "stream")).strip("<>")
             source = TextStream(source, name, encoding=encoding, errors=errors, splits_at_blanks=splits_at_blanks)
-        if isinstance(source, TextStream | RowSource):
+        if isinstance(source, TextStream):
             self._texts = [source]
         else:
             self._listing = listing(source, column=column, encoding=encoding, errors=errors)

@@ -6,6 +6,7 @@ import functools
 import gzip
 import itertools
 import os
+import pickle
 import random
 import signal
 import threading
@@ -21,14 +22,13 @@ from hypothesis import strategies as st
 from wordpiece_studio.corpus.counting import counting, segments, word_counters, workers
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
-from wordpiece_studio.corpus.counting.segment_counter import counter_for, written_order
+from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
 from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counting.workers import Answer
 from wordpiece_studio.corpus.counts import CountingProgress, CountingStopped
 from wordpiece_studio.corpus.files import CorpusFile
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system import child_process
-from wordpiece_studio.system.child_process import read_error, written_error
+from wordpiece_studio.system import child
 from wordpiece_studio.text.normalizers import resolve_normalizer
 from wordpiece_studio.text.pipeline import AlignedText, Normalizer, Pipeline
 from wordpiece_studio.text.pre_tokenizers import resolve_pre_tokenizer
@@ -52,10 +52,10 @@ CLEAN = st.lists(PARTS, max_size=60).map(lambda parts: "".join(parts).encode())
 class PretendedWorker:
     """Counts as a thread or process would, but only when it is asked: so a test says who is fast and who dies when."""
 
-    def __init__(self, order: dict[str, Any], numbers: WordNumbers) -> None:
+    def __init__(self, make_counter: Callable[..., SegmentCounter], numbers: WordNumbers) -> None:
         self.segments: list[int] = []
         self.renumbering = Renumbering(numbers)
-        self._counter = counter_for(order)
+        self._counter = make_counter(sends_words=True)
         self._given: deque[Segment] = deque()
         self._answers: Iterator[Answer] = iter(())
 
@@ -76,10 +76,9 @@ class PretendedWorker:
         fault = None
         try:
             for part in self._counter.parts(segment):
-                yield Answer(number, part=self.renumbering.renumbered(PartCounts.from_bytes(part.to_bytes())))
+                yield Answer(number, part=self.renumbering.renumbered(pickle.loads(pickle.dumps(part))))
         except StudioError as error:
-            self._counter.abandon()
-            fault = read_error(written_error(error))
+            fault = pickle.loads(pickle.dumps(error))
         self.segments.remove(number)
         yield Answer(number, fault=fault)
 
@@ -91,8 +90,10 @@ class PretendedWorkers:
     deaths = 0.0
     memory = 0
 
-    def __init__(self, order: dict[str, Any], count: int, numbers: WordNumbers, *, are_children: bool) -> None:
-        self._begin = functools.partial(PretendedWorker, order, numbers)
+    def __init__(
+        self, make_counter: Callable[..., SegmentCounter], count: int, numbers: WordNumbers, *, are_children: bool
+    ) -> None:
+        self._begin = functools.partial(PretendedWorker, make_counter, numbers)
         self._all = [self._begin() for _ in range(count)]
         self._lost: list[int] = []
 
@@ -127,8 +128,8 @@ def divide_small(patch: pytest.MonkeyPatch, size: int = 8, part: int = 20) -> No
     patch.setattr(counting, "PART_BYTES", part)
     patch.setattr(counting, "SEGMENT_BYTES", 4 * size)
     patch.setattr(counting, "CHILD_SEGMENT_BYTES", 4 * size)
-    written = counting.written_order
-    patch.setattr(counting, "written_order", lambda *given, **how: written(*given, **{**how, "part_bytes": part}))
+    make = counting.SegmentCounter
+    patch.setattr(counting, "SegmentCounter", lambda *given, **how: make(*given, **{**how, "part_bytes": part}))
     patch.setattr(segments, "SMALLEST_SEGMENT", size)
     patch.setattr(segments.raw_blocks, "__defaults__", (size,))
 
@@ -276,7 +277,7 @@ def test_a_killed_process_costs_nothing(corpus: list[Path], monkeypatch: pytest.
 
 def test_processes_that_never_come_up_cost_nothing(corpus: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     expected = outcome(lambda: count_words(corpus[1:], "bert-uncased", PATTERN))
-    monkeypatch.setattr(child_process, "_BOOTSTRAP", "raise SystemExit(3)")
+    monkeypatch.setattr(child, "_BOOTSTRAP", "raise SystemExit(3)")
     assert outcome(lambda: count_words(corpus[1:], "bert-uncased", PATTERN, processes=2)) == expected
 
 
@@ -294,9 +295,9 @@ def test_stopping_leaves_no_thread_and_no_process(
     assert len(begun) == (2 if processes == 2 and pre_tokenizer == PATTERN else 0)
     found = set(threading.enumerate()) - threads
     assert not [thread for thread in found if thread.name.startswith(("counting", "messages of"))]
-    for child in begun if os.name == "posix" else ():
+    for each in begun if os.name == "posix" else ():
         with pytest.raises(ProcessLookupError):
-            os.kill(child.pid, 0)
+            os.kill(each.pid, 0)
 
 
 @pytest.mark.slow
@@ -337,15 +338,16 @@ def test_while_should_stop_does_not_return_all_rest(corpus: list[Path], monkeypa
 @pytest.mark.parametrize("is_child", [False, True])
 def test_a_worker_whose_parts_no_one_takes_pauses(corpus: list[Path], is_child: bool) -> None:
     pipeline = Pipeline(resolve_normalizer("bert-cased"), resolve_pre_tokenizer("bert"))
-    order = written_order([CorpusFile(str(corpus[0]))], pipeline, 100, is_compiled=False, part_bytes=100_000)
+    files = [CorpusFile(str(corpus[0]))]
+    make_counter = functools.partial(SegmentCounter, files, pipeline, 100, is_compiled=False, part_bytes=100_000)
     said: SimpleQueue[Any] = SimpleQueue()
     stop = threading.Event()
-    worker = workers.Worker(order, said, stop, Renumbering(PlainWordNumbers()), is_child=is_child)
+    worker = workers.Worker(make_counter, said, stop, PlainWordNumbers(), is_child=is_child)
     worker.start()
     for number in range(4):
         worker.give(number, Segment(0, 1000 * number, 1000 * number + 1000))
     kinds = [type(said.get(timeout=60)[1]) for _ in range(5)]
-    assert kinds == [bytes, PartCounts, bytes, PartCounts, bytes]  # it is ready, and twice a part of a segment
+    assert kinds == [str, PartCounts, str, PartCounts, str]  # it is ready, and twice a part of a segment
     assert said.empty()
     worker.waiting_parts.release()
     assert type(said.get(timeout=60)[1]) is PartCounts

@@ -1,14 +1,15 @@
 from __future__ import annotations
 
-import dataclasses
 import itertools
+import pickle
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wordpiece_studio.corpus.cluster import tasks
+from wordpiece_studio.corpus.counting.cluster_counting import Fault, merged_counts, summary_of
+from wordpiece_studio.corpus.counting.cluster_counting import counted as counted_by_worker
 from wordpiece_studio.corpus.counting.counting import count_words
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, merged
 from wordpiece_studio.corpus.counting.segments import Segment
@@ -34,8 +35,9 @@ def divisions(draw: st.DrawFn, texts: list[str]) -> list[list[Segment]]:
 
 
 def counted(files: list[CorpusFile], segments: list[Segment], longest: int) -> PartCounts:
-    order = tasks.written_order(files, segments, PIPELINE, longest, bytes_to_come=0)
-    return PartCounts.from_bytes(tasks.counted(order))
+    part = counted_by_worker(dict(enumerate(files)), segments, PIPELINE, longest, 0)
+    assert isinstance(part, PartCounts)
+    return part
 
 
 @pytest.mark.slow
@@ -52,7 +54,7 @@ def test_any_division_merged_in_any_tree(
         start = data.draw(st.integers(0, len(parts) - 2))
         end = data.draw(st.integers(start + 2, len(parts)))
         part = merged(parts[start:end], is_compiled=data.draw(st.sampled_from([False, False, True])))
-        parts[start:end] = [PartCounts.from_bytes(part.to_bytes())]
+        parts[start:end] = [pickle.loads(pickle.dumps(part))]
     counts = parts[0].word_counts(PIPELINE, [file.path for file in files])
     reference = count_words(files, max_word_length=longest)
     assert counts.items() == reference.items()
@@ -74,11 +76,15 @@ def test_figures_are_in_one_order(tmp_path: Path) -> None:
     assert list(counts.statistics.spelled_out) == ["[MASK]", "[SEP]", "[UNK]"]
 
 
-def test_a_summary_needs_only_the_header(tmp_path: Path) -> None:
+def test_a_summary_has_no_words(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one two\none\n")
     part = counted([CorpusFile(str(tmp_path / "a.txt"))], [Segment(0)], 1000)
-    summary = tasks.summary_in(tasks.summary_of(part.to_bytes()))
-    assert dataclasses.asdict(summary) == {"bytes_read": 12, "words": 3, "first_file": 0, "lines": (2,)}
+    summary = summary_of(part)
+    assert isinstance(summary, PartCounts)
+    assert (summary.bytes_read, summary.first_file, summary.files) == (12, 0, part.files)
+    assert (part.files[0].words, part.files[0].lines) == (3, 2)
+    assert summary.words == b""
+    assert not any(map(len, (summary.numbers, summary.counts, summary.places, summary.ends)))
 
 
 def test_the_first_fault_is_kept(tmp_path: Path) -> None:
@@ -86,12 +92,17 @@ def test_the_first_fault_is_kept(tmp_path: Path) -> None:
     Path(good.path).write_text("one")
     Path(bad.path).write_bytes(b"one\n\xff")
     Path(worse.path).write_bytes(b"\0")
-    orders = [tasks.written_order([good, bad, worse], [Segment(n)], PIPELINE, 10, bytes_to_come=0) for n in range(3)]
-    fault = tasks.fault_in(tasks.merged_counts([tasks.counted(order) for order in orders], may_compile=False))
-    assert fault is not None
-    assert fault.file == 1
-    assert "bad.txt, line 2: the bytes FF at byte 4" in str(fault.error(0, lambda value: value))
-    assert "line 12:" in str(fault._replace(has_lines_before=True).error(10, lambda value: value))
+    files = {0: good, 1: bad, 2: worse}
+    fault = merged_counts(
+        [counted_by_worker(files, [Segment(n)], PIPELINE, 10, 0) for n in range(3)], may_compile=False
+    )
+    assert isinstance(fault, Fault)
+    assert (fault.file, fault.has_lines_before) == (1, False)
+    assert "bad.txt, line 2: the bytes FF at byte 4" in str(fault.error)
+    cut = counted_by_worker(files, [Segment(1, 2)], PIPELINE, 10, 0)
+    assert isinstance(cut, Fault)
+    assert cut.has_lines_before
+    assert "bad.txt, line 1: the bytes FF at byte 4" in str(cut.error)
 
 
 def test_files_that_are_cut(tmp_path: Path) -> None:

@@ -14,11 +14,12 @@ and decoding (`segment_counter`, `listing`), and how the words of a piece of tex
 from __future__ import annotations
 
 import sys
+from functools import partial
 from operator import index
 from typing import TYPE_CHECKING
 
-from wordpiece_studio.corpus.counting.part_counts import Merging
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, with_lines_before, written_order
+from wordpiece_studio.corpus.counting.part_counts import Merging, lines_of
+from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, can_be_sent, with_lines_before
 from wordpiece_studio.corpus.counting.segments import ReadingNotes, Segment, divided, notes_on_files, text_bytes
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter, are_kernels_worth_it
 from wordpiece_studio.corpus.counting.workers import Workers, most_workers
@@ -143,7 +144,7 @@ def count_words(
     elif cluster is None:
         counts = _FileCounting(files, pipeline, max_word_length, *reporting).result(processes)
     else:
-        from wordpiece_studio.corpus.cluster.cluster_counting import count_on_cluster
+        from wordpiece_studio.corpus.counting.cluster_counting import count_on_cluster
 
         counts = count_on_cluster(cluster, files, pipeline, max_word_length, min_count, *reporting)
     counts.statistics = listed.noted(counts.statistics)
@@ -389,7 +390,7 @@ class _FileCounting:
 
     def _count_of_workers(self, wanted: int | None) -> int:
         """Return the number of workers to use."""
-        if not self._in_threads and (getattr(sys, "frozen", False) or not sys.executable):
+        if not self._in_threads and not sys.executable:
             return 1  # there is no interpreter to start
         if wanted is not None:
             return wanted
@@ -397,24 +398,24 @@ class _FileCounting:
         return min(most_workers(), self._bytes_to_come // each + 1)
 
     def _begin_workers(self, count: int) -> bool:
-        """Start workers and divide the files; return False if the pipeline cannot be described to them."""
+        """Start workers and divide the files; return False if the pipeline cannot be sent to them."""
         largest = SEGMENT_BYTES if self._in_threads else CHILD_SEGMENT_BYTES
         each = self._bytes_to_come // count
-        try:
-            order = written_order(
-                self._files,
-                self._pipeline,
-                self._longest,
-                is_compiled=self._is_compiled,
-                part_bytes=2 * largest,  # so that a segment is one part, except for indivisible files
-                bytes_to_come=each,
-            )
-        except StudioError:  # a custom pipeline
+        if not can_be_sent(self._pipeline):
             return False
+        make_counter = partial(
+            SegmentCounter,
+            self._files,
+            self._pipeline,
+            self._longest,
+            is_compiled=self._is_compiled,
+            part_bytes=2 * largest,  # so that a segment is one part, except for indivisible files
+            bytes_to_come=each,
+        )
         self._segments = divided(self._files, self._sizes, count, largest)
         numbers = self._new_numbers()
         self.counts = Merging(numbers)
-        self._workers = Workers(order, count, numbers, are_children=not self._in_threads)
+        self._workers = Workers(make_counter, count, numbers, are_children=not self._in_threads)
         return True
 
     def _new_numbers(self) -> PlainWordNumbers | TableWordNumbers:
@@ -518,4 +519,4 @@ class _FileCounting:
             self._head += 1
             self._added = 0
             goes_on = self._head < len(self._segments) and self._segments[self._head].file == file
-            self._lines_before = self.counts.lines_of(file) if goes_on else 0
+            self._lines_before = lines_of(self.counts.files, file) if goes_on else 0

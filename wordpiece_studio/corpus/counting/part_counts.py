@@ -1,4 +1,4 @@
-"""The words of a part of a corpus: counted anywhere, sent as bytes, and merged in the order of the corpus.
+"""The words of a part of a corpus: counted anywhere, and merged in the order of the corpus.
 
 However a corpus is divided, wherever a part was counted, and whichever neighbours are merged first, the result is the
 same: words, order, counts, and the notes on each file. Not here: the counting (`segment_counter`), and what is merged
@@ -8,7 +8,6 @@ when (`counting`, `cluster_counting`).
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -32,8 +31,6 @@ MOST_SKIPPED_WORDS = 1000
 
 IN_FIRST, IN_LAST = 1, 2
 """Flags of a word: whether it was in the first of the files, and whether in the last."""
-
-_HEADER_BYTES = 8  # which store the length of the header
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,60 +90,22 @@ class PartCounts:
         places = np.full(len(numbers), IN_FIRST | IN_LAST, dtype=np.uint8)
         return cls(numbers, counts, places, file, (read,), **others)
 
-    def to_bytes(self) -> bytes:
-        """Return this as bytes that are the same on every machine."""
-        arrays = [
-            self.words,
-            self.ends.astype("<i8").tobytes(),
-            self.numbers.astype("<i4").tobytes(),
-            self.counts.astype("<i8").tobytes(),
-            self.places.tobytes(),
-        ]
-        header = {
-            "sizes": [len(array) for array in arrays],
-            "first_file": self.first_file,
-            "files": [dataclasses.astuple(file) for file in self.files],
-            "skipped": self.skipped,
-            "skipped_words": self.skipped_words,
-            "spelled_out": self.spelled_out,
-            "bytes_read": self.bytes_read,
-            "rare": [self.rare_words, self.rare_occurrences],
-        }
-        return with_header(header, *arrays)
-
-    @classmethod
-    def from_bytes(cls, data: bytes | memoryview) -> Self:
-        """Return what `to_bytes` wrote."""
-        header, start = header_of(data)
-        arrays = []
-        for size in header["sizes"]:
-            arrays.append(memoryview(data)[start : start + size])
-            start += size
-        words, ends, numbers, counts, places = arrays
-        return cls(
-            np.frombuffer(numbers, dtype="<i4").astype(np.int32),
-            np.frombuffer(counts, dtype="<i8").astype(np.int64),
-            np.frombuffer(places, dtype=np.uint8),
-            header["first_file"],
-            tuple(FileStatistics(*file) for file in header["files"]),
-            tuple((file, line, byte, length) for file, line, byte, length in header["skipped"]),
-            header["skipped_words"],
-            header["spelled_out"],
-            header["bytes_read"],
-            bytes(words),
-            np.frombuffer(ends, dtype="<i8").astype(np.int64),
-            *header["rare"],
-        )
+    def __sizeof__(self) -> int:
+        """How much memory it takes, which Dask asks for."""
+        arrays = self.numbers, self.counts, self.places, self.ends
+        return object.__sizeof__(self) + len(self.words) + sum(array.nbytes for array in arrays)
 
     def with_words(self, numbers: WordNumbers, known: int) -> PartCounts:
         """Return this with the words that the receiver does not know yet, from number `known` on."""
         words, ends = numbers.spelled(known)
         return dataclasses.replace(self, words=words, ends=ends)
 
-    def moved(self, files: int) -> PartCounts:
-        """Return this as the counts of a part that begins `files` files later in the corpus."""
-        skipped = tuple((file + files, line, byte, length) for file, line, byte, length in self.skipped)
-        return dataclasses.replace(self, first_file=self.first_file + files, skipped=skipped)
+    def without_words(self) -> PartCounts:
+        nothing = np.zeros(0, dtype=np.int64)
+        return dataclasses.replace(
+            self, numbers=nothing.astype(np.int32), counts=nothing, places=nothing.astype(np.uint8), words=b"",
+            ends=nothing, skipped=(),
+        )  # fmt: skip
 
     def at_least(self, count: int) -> PartCounts:
         """Return the words that occur at least `count` times; the part must have all its words, numbered in order.
@@ -206,17 +165,9 @@ class PartCounts:
         return WordCounts(words, self.counts, pipeline.normalizer, pipeline.pre_tokenizer, statistics, skipped)
 
 
-def with_header(header: dict[str, Any], *contents: bytes) -> bytes:
-    """Return plain data, followed by bytes, as one byte string."""
-    written = json.dumps(header).encode()
-    return b"".join([len(written).to_bytes(_HEADER_BYTES, "little"), written, *contents])
-
-
-def header_of(data: bytes | memoryview) -> tuple[dict[str, Any], int]:
-    """Return the plain data that `with_header` wrote, and where the bytes after it begin."""
-    start = _HEADER_BYTES + int.from_bytes(data[:_HEADER_BYTES], "little")
-    header: dict[str, Any] = json.loads(bytes(data[_HEADER_BYTES:start]))
-    return header, start
+def lines_of(files: Sequence[FileStatistics], number: int) -> int:
+    """Return how many lines there are of a file, left out ones included; 0 if it was not reached."""
+    return files[number].lines + files[number].skipped_lines if number < len(files) else 0
 
 
 class Renumbering:
@@ -256,6 +207,8 @@ class Merging:
     ----------
     total
         How many words there are so far, including repetitions.
+    files
+        What was read from the first file and from those that follow, without their names.
     """
 
     def __init__(self, numbers: WordNumbers, first_file: int = 0) -> None:
@@ -266,27 +219,15 @@ class Merging:
         self._last_files = np.zeros(0, dtype=np.int32)  # the number, from 1, of the last file that contains each
         self._order: list[NDArray[np.int32]] = []  # the numbers in order of first appearance
         self._first_file = first_file
-        self._files: list[FileStatistics] = []
+        self.files: list[FileStatistics] = []
         self._skipped: list[tuple[int, int, int, int]] = []
         self._skipped_words = self._bytes_read = 0
         self._spelled_out: Counter[str] = Counter()
 
-    @property
-    def files(self) -> Sequence[FileStatistics]:
-        """What was read from the first file and from those that follow, without their names."""
-        return self._files
-
-    def lines_of(self, file: int) -> int:
-        """Return how many lines of a file there are so far."""
-        number = file - self._first_file
-        if number >= len(self._files):
-            return 0
-        return self._files[number].lines + self._files[number].skipped_lines
-
     def add(self, part: PartCounts) -> None:
         """Add the next part of the corpus, with its words by the numbers used here."""
         first, last = part.first_file, part.first_file + len(part.files) - 1
-        lines_before = self.lines_of(first)
+        lines_before = lines_of(self.files, first - self._first_file)
         rows = part.numbers.astype(np.intp)  # once, instead of each time that they index an array
         in_first = rows if first == last else rows[part.places & IN_FIRST != 0]
         distinct = self._add_words(rows, part.counts, in_first, first)
@@ -319,14 +260,14 @@ class Merging:
 
     def _in_order(self, order: NDArray[np.int32]) -> PartCounts:
         """Return what was added without its words, renumbered in this order."""
-        last_file = self._first_file + len(self._files)
+        last_file = self._first_file + len(self.files)
         places = IN_FIRST * self._is_in_first[order] + IN_LAST * (self._last_files[order] == last_file)
         return PartCounts(
             np.arange(len(order), dtype=np.int32),
             self._counts[order],
             places.astype(np.uint8),
             self._first_file,
-            tuple(self._files),
+            tuple(self.files),
             tuple(self._skipped),
             self._skipped_words,
             dict(self._spelled_out),
@@ -358,10 +299,10 @@ class Merging:
 
     def _add_file(self, file: int, read: FileStatistics) -> None:
         number = file - self._first_file
-        if number == len(self._files):
-            self._files.append(read)
+        if number == len(self.files):
+            self.files.append(read)
         else:
-            self._files[number] = self._files[number].with_more(read)
+            self.files[number] = self.files[number].with_more(read)
 
 
 def merged(parts: Sequence[PartCounts], *, is_compiled: bool = False) -> PartCounts:

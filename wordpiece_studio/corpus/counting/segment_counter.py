@@ -5,7 +5,6 @@ Not here: which segments (`segments`), and what happens to their parts (`workers
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts
@@ -19,16 +18,15 @@ from wordpiece_studio.corpus.counting.segments import (
 from wordpiece_studio.corpus.counting.word_counters import PlainCounter
 from wordpiece_studio.corpus.counts import CountingStopped
 from wordpiece_studio.corpus.encodings import DETECT
-from wordpiece_studio.corpus.files import CorpusFile, FileOnDisk
+from wordpiece_studio.corpus.files import FileOnDisk
 from wordpiece_studio.corpus.listing import opened
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.word_numbers import spelled_out
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,56 +34,20 @@ if TYPE_CHECKING:
     from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.corpus.counting.word_counters import WordCounter
     from wordpiece_studio.corpus.counts import FileStatistics
+    from wordpiece_studio.corpus.files import CorpusFile
+    from wordpiece_studio.text.pipeline import Pipeline
     from wordpiece_studio.text.word_numbers import WordNumbers
     from wordpiece_studio.text.word_table import TableWordNumbers
 
 
-def written_order(
-    files: Sequence[CorpusFile],
-    pipeline: Pipeline,
-    longest: int,
-    *,
-    is_compiled: bool,
-    part_bytes: int,
-    bytes_to_come: int = 0,
-) -> dict[str, Any]:
-    """Return, as JSON data, an order for a segment counter elsewhere; the arguments are those of the counter."""
-    return {
-        "files": [dataclasses.astuple(file) for file in files],
-        "normalizer": normalizers.to_spec(pipeline.normalizer),
-        "pre_tokenizer": pre_tokenizers.to_spec(pipeline.pre_tokenizer),
-        "user_tokens": pipeline.user_tokens,
-        "longest": longest,
-        "is_compiled": is_compiled,
-        "part_bytes": part_bytes,
-        "bytes_to_come": bytes_to_come,
-    }
-
-
-def counter_for(
-    order: dict[str, Any],
-    check_stop: Callable[[], None] = lambda: None,
-    *,
-    sends_words: bool = True,
-    numbers: TableWordNumbers | None = None,
-) -> SegmentCounter:
-    """Return a counter for an order of `written_order`; `check_stop` is called now and then, and may raise."""
-    wanted = dict(order)
-    files = [CorpusFile(*values) for values in wanted.pop("files")]
-    pipeline = Pipeline(
-        normalizers.from_spec(wanted.pop("normalizer")),
-        pre_tokenizers.from_spec(wanted.pop("pre_tokenizer")),
-        tuple(wanted.pop("user_tokens")),
-    )
-    return SegmentCounter(
-        files,
-        pipeline,
-        **wanted,
-        sends_words=sends_words,
-        numbers=numbers,
-        on_block=lambda _: check_stop(),
-        check_stop=check_stop,
-    )
+def can_be_sent(pipeline: Pipeline) -> bool:
+    """Return whether another process can have a pipeline: whether its steps are the built-in ones."""
+    try:
+        normalizers.to_spec(pipeline.normalizer)
+        pre_tokenizers.to_spec(pipeline.pre_tokenizer)
+    except StudioError:
+        return False
+    return True
 
 
 class SegmentCounter:
@@ -108,14 +70,15 @@ class SegmentCounter:
     numbers
         The words and their numbers, if other compiled counters use them too.
     on_block
-        Called before each block of text with the bytes on disk read for the current part; it may raise.
+        Called before each block of text with the bytes on disk read for the current part; it may raise. Not given,
+        it is `check_stop`.
     check_stop
         Called now and then while text is split into words; it may raise.
     """
 
     def __init__(
         self,
-        files: Sequence[CorpusFile],
+        files: Sequence[CorpusFile] | Mapping[int, CorpusFile],
         pipeline: Pipeline,
         longest: int,
         *,
@@ -124,13 +87,13 @@ class SegmentCounter:
         bytes_to_come: int = 0,
         sends_words: bool = False,
         numbers: TableWordNumbers | None = None,
-        on_block: Callable[[int], None] = lambda _: None,
+        on_block: Callable[[int], None] | None = None,
         check_stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._files = files
         self._is_local = pipeline.is_local
         self._part_bytes = part_bytes
-        self._on_block = on_block
+        self._on_block = on_block or (lambda _: check_stop())
         self._counter: WordCounter
         self._add_raw = None
         if is_compiled:
@@ -151,7 +114,19 @@ class SegmentCounter:
         return self._counter.numbers
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
-        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded."""
+        """Yield what is counted in a segment, in one part or several; each is complete when it is yielded.
+
+        After a fault, the current part is forgotten.
+        """
+        try:
+            yield from self._parts(segment)
+        except CountingStopped:
+            raise
+        except StudioError:
+            self._counter.abandon_part()
+            raise
+
+    def _parts(self, segment: Segment) -> Iterator[PartCounts]:
         file = self._files[segment.file]
         self._file, self._bytes_read, self._parts_done, self._lines_before = segment.file, 0, 0, 0
         if file.kind == "word-counts":
@@ -172,10 +147,6 @@ class SegmentCounter:
         """Return the current part, after `on_block` raised."""
         self._notes.end_text()
         return self._taken()
-
-    def abandon(self) -> None:
-        """Forget the current part."""
-        self._counter.abandon_part()
 
     def _raw_parts(self, file: CorpusFile, segment: Segment) -> Iterator[PartCounts]:
         assert self._add_raw is not None

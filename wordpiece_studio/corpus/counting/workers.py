@@ -8,33 +8,30 @@ happens to the parts (`counting`).
 from __future__ import annotations
 
 import contextlib
-import gc
-import json
 import os
 import threading
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wordpiece_studio.corpus.counting.part_counts import PartCounts, Renumbering
-from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter, counter_for
-from wordpiece_studio.corpus.counting.segments import Segment
 from wordpiece_studio.corpus.counts import CountingStopped, resident_bytes
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.system.child_process import POLL_SECONDS, ChildProcess, read_error, written_error
+from wordpiece_studio.system.child import POLL_SECONDS, Child, Stopped
 from wordpiece_studio.text.word_numbers import PlainWordNumbers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from wordpiece_studio.system.child_process import ParentConnection
+    from wordpiece_studio.corpus.counting.segment_counter import SegmentCounter
+    from wordpiece_studio.corpus.counting.segments import Segment
     from wordpiece_studio.text.word_table import TableWordNumbers
+
+    CounterMaker = Callable[..., SegmentCounter]
 
 _AT_ONCE = 2  # segments that a worker has, one of them in progress
 _PARTS_AT_ONCE = 2  # of each worker that wait to be received; then it pauses
-_READY, _PART, _FAULT, _OVER = b"r", b"p", b"f", b"o"
-"""A child's messages: it is ready; a part; a segment has a fault; a segment is done, with the child's memory."""
-_GO_ON = b"g"
-"""What a child waits for after each part."""
+_READY, _OVER = "ready", "over"
+"""What a worker says besides parts and errors: it can count; a segment is done."""
 
 
 class Answer(NamedTuple):
@@ -57,12 +54,12 @@ class Answer(NamedTuple):
 
 
 class Workers:
-    """Several workers that share an order.
+    """Several workers.
 
     Parameters
     ----------
-    order
-        From `segment_counter.written_order`.
+    make_counter
+        Makes the counter of each.
     count
         How many.
     numbers
@@ -73,13 +70,13 @@ class Workers:
 
     def __init__(
         self,
-        order: dict[str, Any],
+        make_counter: CounterMaker,
         count: int,
         numbers: PlainWordNumbers | TableWordNumbers,
         *,
         are_children: bool,
     ) -> None:
-        self._order = order
+        self._make_counter = make_counter
         self._numbers = numbers
         self._said: SimpleQueue[tuple[Worker, object]] = SimpleQueue()
         self._stop = threading.Event()
@@ -132,9 +129,7 @@ class Workers:
             worker.end()
 
     def _begin(self, *, is_child: bool) -> None:
-        shared = None if isinstance(self._numbers, PlainWordNumbers) else self._numbers
-        renumbering = Renumbering(self._numbers) if shared is None else None
-        worker = Worker(self._order, self._said, self._stop, renumbering, is_child=is_child, numbers=shared)
+        worker = Worker(self._make_counter, self._said, self._stop, self._numbers, is_child=is_child)
         worker.start()
         self._all.append(worker)
 
@@ -166,25 +161,24 @@ class Worker(threading.Thread):
 
     def __init__(
         self,
-        order: dict[str, Any],
+        make_counter: CounterMaker,
         said: SimpleQueue[tuple[Worker, object]],
         stop: threading.Event,
-        renumbering: Renumbering | None,
+        numbers: PlainWordNumbers | TableWordNumbers,
         *,
         is_child: bool,
-        numbers: TableWordNumbers | None = None,
     ) -> None:
         super().__init__(daemon=True, name="counting")
         self.segments: list[int] = []
         self.is_ready = False
         self.memory = 0
-        self.renumbering = renumbering
+        self.renumbering = Renumbering(numbers) if isinstance(numbers, PlainWordNumbers) else None
         self.waiting_parts = threading.Semaphore(_PARTS_AT_ONCE)
-        self._order = order
+        self._make_counter = make_counter
         self._said = said
         self._stop_event = stop
         self._is_child = is_child
-        self._numbers = numbers
+        self._shared_numbers = None if isinstance(numbers, PlainWordNumbers) else numbers
         self._given: SimpleQueue[Segment | None] = SimpleQueue()
 
     def give(self, number: int, segment: Segment) -> None:
@@ -212,11 +206,13 @@ class Worker(threading.Thread):
 
     def _counter(self, stack: contextlib.ExitStack) -> SegmentCounter | ChildCounter:
         if not self._is_child:
-            return counter_for(self._order, self._check_stop, sends_words=self._numbers is None, numbers=self._numbers)
-        child = ChildCounter(self._order, self._stop_event)
-        stack.callback(child.end)
-        child.wait_until_ready()
-        return child
+            numbers = self._shared_numbers
+            return self._make_counter(numbers=numbers, sends_words=numbers is None, check_stop=self._check_stop)
+        try:
+            child = stack.enter_context(Child("The words cannot be counted"))
+        except OSError as error:
+            raise LostChildError from error  # the system cannot start another process
+        return ChildCounter(child, self._make_counter, self._stop_event)
 
     def _count(self, counter: SegmentCounter | ChildCounter, segment: Segment) -> None:
         try:
@@ -227,7 +223,6 @@ class Worker(threading.Thread):
         except CountingStopped:
             raise
         except StudioError as error:
-            counter.abandon()
             self._say(error)
         else:
             self.memory = counter.memory if isinstance(counter, ChildCounter) else 0
@@ -246,7 +241,7 @@ class LostChildError(Exception):  # never shown to a user
 
 
 class ChildCounter:
-    """Counts segments like `SegmentCounter`, in a child process.
+    """Counts segments like `SegmentCounter`, in a child process, which counts a part only when it is asked for it.
 
     Attributes
     ----------
@@ -254,81 +249,56 @@ class ChildCounter:
         How many bytes of memory the child holds.
     """
 
-    def __init__(self, order: dict[str, Any], stop: threading.Event) -> None:
+    def __init__(self, child: Child, make_counter: CounterMaker, stop: threading.Event) -> None:
         self.memory = 0
+        self.pid = child.pid
+        self._child = child
         self._stop = stop
-        try:
-            self._child = ChildProcess(count_segments, order, failure="The words cannot be counted")
-        except OSError as error:
-            raise LostChildError from error  # the system cannot start another process
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        return self._child.pid
-
-    def wait_until_ready(self) -> None:
-        """Wait until it has loaded what it needs."""
-        for _ in self._messages():
-            return
-        raise CountingStopped
+        self._ask(start_counting, make_counter)
 
     def parts(self, segment: Segment) -> Iterator[PartCounts]:
         """Yield what is counted in a segment, like `SegmentCounter`."""
-        for kind, content in self._messages(json.dumps([segment.file, segment.start, segment.end]).encode()):
-            if kind == _PART:
-                yield PartCounts.from_bytes(content)
-                self._send(_GO_ON)
-            elif kind == _FAULT:
-                raise read_error(content)
-            else:
-                self.memory = int(bytes(content))
-                return
-        raise CountingStopped
+        found = self._ask(next_part, segment)
+        while isinstance(found, PartCounts):
+            yield found
+            found = self._ask(next_part, None)
+        if isinstance(found, StudioError):
+            raise found
+        self.memory = found
 
-    def abandon(self) -> None:
-        """Do nothing: the child abandons its part itself."""
-
-    def end(self) -> None:
-        """End the child at once."""
-        self._child.end()
-
-    def _messages(self, order: bytes = b"") -> Iterator[tuple[bytes, memoryview]]:
-        """Yield the child's messages, in reply to an order if there is one, until counting is stopped."""
-        if order:
-            self._send(order)
+    def _ask(self, function: Callable[[Any], Any], argument: object) -> Any:
         try:
-            yield from self._child.messages(self._stop)
-        except StudioError as error:
-            raise LostChildError from error
-
-    def _send(self, content: bytes) -> None:
-        try:
-            self._child.send(content)
-        except StudioError as error:
+            return self._child.call(function, argument, should_stop=self._stop.is_set)
+        except Stopped:
+            raise CountingStopped from None
+        except Exception as error:
             raise LostChildError from error
 
 
-def count_segments(connection: ParentConnection, order: dict[str, Any]) -> None:
-    """Count the requested segments in a child, for ever.
+_counter: SegmentCounter | None = None
+_parts: Iterator[PartCounts] = iter(())
+"""What counts in a child process, and the parts of the segment that it counts."""
+
+
+def start_counting(make_counter: CounterMaker) -> None:
+    """Make the counter of this child."""
+    global _counter
+    _counter = make_counter(sends_words=True)
+
+
+def next_part(segment: Segment | None) -> PartCounts | StudioError | int:
+    """Return the next part of a new segment or the present one, or its fault; at its end, the memory of this child.
 
     A fault reports the line in the segment; the parent knows the lines before it.
     """
-    gc.disable()  # loading creates many objects and no garbage
-    counter = counter_for(order)
-    gc.enable()
-    connection.send_bytes(_READY)
-    while True:
-        segment = Segment(*json.loads(connection.recv_bytes()))
-        try:
-            for part in counter.parts(segment):
-                connection.send_bytes(_PART + part.to_bytes())
-                connection.recv_bytes()  # `_GO_ON`
-        except StudioError as error:
-            counter.abandon()
-            connection.send_bytes(_FAULT + written_error(error))
-        else:
-            connection.send_bytes(_OVER + str(resident_bytes() or 0).encode())
+    global _parts
+    assert _counter is not None
+    if segment is not None:
+        _parts = _counter.parts(segment)
+    try:
+        return next(_parts, None) or resident_bytes() or 0
+    except StudioError as error:
+        return error
 
 
 def most_workers() -> int:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.errors import StudioError
-from wordpiece_studio.session.counting_job import LONGEST_WORD
+from wordpiece_studio.session.corpus_counting import LONGEST_WORD
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.system.printable import printable

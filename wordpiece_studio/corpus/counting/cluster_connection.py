@@ -1,7 +1,7 @@
 """The client side of a Dask cluster: connecting, waiting for results, and what can go wrong.
 
 Every wait is bounded, and none prevents the caller from stopping. Importing this module does not load Dask. Not here:
-the work itself (`cluster_counting`, `tasks`).
+the work itself (`cluster_counting`).
 """
 
 from __future__ import annotations
@@ -54,12 +54,7 @@ _OF_SCHEDULER = (
 class Connection:
     """A connection to a scheduler, to be used in a ``with`` statement.
 
-    Parameters
-    ----------
-    address
-        The scheduler's, such as ``"tcp://host:8786"``.
-    should_stop
-        Called now and then; if it returns True, `CountingStopped` is raised.
+    Now and then `should_stop` is called; if it returns True, `CountingStopped` is raised.
     """
 
     def __init__(self, address: str, should_stop: Callable[[], bool] | None = None) -> None:
@@ -124,13 +119,15 @@ class Connection:
         self._client.cancel(list(futures), force=True)
 
     def results(self, futures: Iterable[Future]) -> Iterator[tuple[Key, Any] | None]:
-        """Yield key and result (bytes or a number) of each as they arrive, and None many times a second in between."""
+        """Yield key and result of each as they arrive, and None many times a second in between."""
         waiting = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True, raise_errors=False)
         while not waiting.is_empty():
             self.check()
             batch = waiting.next_batch(block=False)
             for future, result in batch:
-                if not isinstance(result, bytes | int):  # the future itself may be pending again if its worker is gone
+                if isinstance(
+                    result, tuple | BaseException
+                ):  # the future itself may be pending again if its worker is gone
                     raise self._failure(result[1] if isinstance(result, tuple) else result)
                 yield future.key, result
             if not batch:
@@ -154,7 +151,11 @@ class Connection:
         if self._client.status != "running":
             raise self._lost()
         if self._alone_since is not None and time.monotonic() - self._alone_since > REPLACEMENT_SECONDS:
-            raise self._deserted()
+            raise StudioError(
+                "The scheduler {address} lost its last worker, along with the counts so far",
+                "Start workers again (dask worker {address}), and count again.",
+                address=self._address,
+            )
 
     def _connect(self, address: str) -> None:
         """Pass a client, once it is ready, or an error to the waiting caller."""
@@ -273,12 +274,5 @@ class Connection:
         return StudioError(
             "The scheduler {address} has no workers",
             "Start some: dask worker {address}",
-            address=self._address,
-        )
-
-    def _deserted(self) -> StudioError:
-        return StudioError(
-            "The scheduler {address} lost its last worker, along with the counts so far",
-            "Start workers again (dask worker {address}), and count again.",
             address=self._address,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -16,12 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wordpiece_studio.corpus.counting.counting import count_texts
-from wordpiece_studio.corpus.counts import CorpusStatistics, PartsReader, SkippedWord, WordCounts, parts_of
+from wordpiece_studio.corpus.counts import CorpusStatistics, SkippedWord, WordCounts
 from wordpiece_studio.corpus.files import CorpusFile
-from wordpiece_studio.session import counting_job
-from wordpiece_studio.session.counting_job import CountingJob
-from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase
-from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer
+from wordpiece_studio.session import corpus_counting
+from wordpiece_studio.session.corpus_counting import counted
+from wordpiece_studio.session.task import Task
+from wordpiece_studio.text.normalizers import BertNormalizer, Lowercase, resolve_normalizer
+from wordpiece_studio.text.pre_tokenizers import BertPreTokenizer, WhitespaceSplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
     from pytestqt.qtbot import QtBot
 
+    from wordpiece_studio.text.pipeline import Normalizer, PreTokenizer
 
+NORMALIZER, PRE_TOKENIZER = BertNormalizer(), BertPreTokenizer()
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 
 
@@ -40,15 +44,28 @@ def long_text() -> str:
 
 
 @pytest.fixture
-def job(qapp: object) -> Iterator[CountingJob]:
-    job = CountingJob()
+def job(qapp: object) -> Iterator[Task]:
+    job = Task(counted, "The words cannot be counted")
     yield job
     job.close()
 
 
+def count_text(
+    job: Task,
+    text: str,
+    normalizer: Normalizer = NORMALIZER,
+    pre_tokenizer: PreTokenizer = PRE_TOKENIZER,
+) -> None:
+    job.run(text, (), normalizer, pre_tokenizer, 1000)
+
+
+def count_file(job: Task, path: Path) -> None:
+    job.run(None, [CorpusFile(str(path))], NORMALIZER, PRE_TOKENIZER, 1000)
+
+
 @pytest.fixture
 def always_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting_job, "LARGEST_IN_THREAD", -1)
+    monkeypatch.setattr(corpus_counting, "LARGEST_IN_THREAD", -1)
 
 
 def children() -> list[int]:
@@ -63,7 +80,7 @@ def children() -> list[int]:
                     command = file.read()
             except OSError:
                 continue
-            if parent == os.getpid() and "corpus_child" in command:
+            if parent == os.getpid() and "wordpiece_studio.system.child" in command:
                 found.append(int(name))
     return found
 
@@ -71,21 +88,13 @@ def children() -> list[int]:
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="looks for processes in /proc")
 
 
-def travelled(counts: WordCounts) -> WordCounts:
-    reader = PartsReader(counts.normalizer, counts.pre_tokenizer)
-    for kind, content in parts_of(counts):
-        reader.take(kind, content)
-    return reader.counts()
-
-
 @given(st.lists(st.tuples(st.text(min_size=1, max_size=5), st.integers(1, 2**50)), max_size=20))
 def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     words = dict(pairs)
     statistics = CorpusStatistics(1, 2, 3, 4, 5, 6, ("a", "b"))
     skipped = (SkippedWord("a", 1, 2, 3),)
-    normalizer, pre_tokenizer = BertNormalizer(), BertPreTokenizer()
-    counts = WordCounts(list(words), list(words.values()), normalizer, pre_tokenizer, statistics, skipped)
-    back = travelled(counts)
+    counts = WordCounts(list(words), list(words.values()), NORMALIZER, PRE_TOKENIZER, statistics, skipped)
+    back = pickle.loads(pickle.dumps(counts))
     assert back == counts
     assert (back.statistics, back.skipped) == (statistics, skipped)
     alphabet = len({word[0] for word in words}) + len({part for word in words for part in word[1:]})
@@ -93,73 +102,73 @@ def test_counts_survive_the_journey(pairs: list[tuple[str, int]]) -> None:
     assert (back.alphabet_size, back.symbols, back.digest()) == (alphabet, symbols, counts.digest())
 
 
-def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: CountingJob) -> None:
+def test_a_small_text_is_counted_at_once(qtbot: QtBot, job: Task) -> None:
     with qtbot.waitSignal(job.finished, timeout=2000) as caught:
-        job.count_text("Hug pug hug", Lowercase(), "whitespace-split")
+        count_text(job, "Hug pug hug", Lowercase(), WhitespaceSplit())
     assert caught.args[0].items() == [("hug", 2), ("pug", 1)]
     assert not job.is_running
 
 
 @pytest.mark.usefixtures("always_in_a_child")
-def test_a_child_counts_the_same(qtbot: QtBot, job: CountingJob) -> None:
+def test_a_child_counts_the_same(qtbot: QtBot, job: Task) -> None:
     text = "Hug, pug!\r\nniño 안녕하세요 \U0001f917 hug\n" * 3
-    with qtbot.waitSignals([job.reported, job.finished], timeout=20_000):
+    with qtbot.waitSignals([job.progressed, job.finished], timeout=20_000):
         job.finished.connect(lambda counts: results.append(counts))
         results: list[WordCounts] = []
-        job.count_text(text, "bert-uncased", "bert")
+        count_text(job, text, resolve_normalizer("bert-uncased"))
     expected = count_texts([text], "bert-uncased", "bert")
     assert results[0] == expected
     assert results[0].statistics == expected.statistics
     assert results[0].normalizer == expected.normalizer
 
 
-def test_files_are_counted_in_a_child(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
+def test_files_are_counted_in_a_child(qtbot: QtBot, job: Task, tmp_path: Path) -> None:
     path = tmp_path / "한글 \udcff.txt"  # a name that is not UTF-8
     path.write_text("hug pug", encoding="utf-16")
     with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
-        job.count_files([CorpusFile(str(path))])
+        count_file(job, path)
     assert caught.args[0].words == ["hug", "pug"]
 
 
 @pytest.mark.slow
 def test_what_a_file_holds_now_is_counted_whatever_its_size_and_time_are(
-    qtbot: QtBot, job: CountingJob, tmp_path: Path
+    qtbot: QtBot, job: Task, tmp_path: Path
 ) -> None:
     path = tmp_path / "a.txt"
     for text in ("hug pug", "bun pun"):
         path.write_text(text, encoding="utf-8")
         os.utime(path, ns=(10**18, 10**18))
         with qtbot.waitSignal(job.finished, timeout=20_000) as caught:
-            job.count_files([CorpusFile(str(path))])
+            count_file(job, path)
         assert caught.args[0].words == text.split()
 
 
 @pytest.mark.slow
-def test_nothing_of_the_corpus_is_left_in_the_cache(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
+def test_nothing_of_the_corpus_is_left_in_the_cache(qtbot: QtBot, job: Task, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug pug", encoding="utf-8")
     cache = platformdirs.user_cache_path("wordpiece-studio", appauthor=False)
     before = set(cache.rglob("*"))
     with qtbot.waitSignal(job.finished, timeout=20_000):
-        job.count_files([CorpusFile(str(tmp_path / "a.txt"))])
+        count_file(job, tmp_path / "a.txt")
     assert [path for path in set(cache.rglob("*")) - before if "kernels" not in path.parts] == []
 
 
-def test_an_error_in_the_child_is_reported_here(qtbot: QtBot, job: CountingJob, tmp_path: Path) -> None:
+def test_an_error_in_the_child_is_reported_here(qtbot: QtBot, job: Task, tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_bytes(b"ok\n\xff")
     with qtbot.waitSignal(job.failed, timeout=20_000) as caught:
-        job.count_files([CorpusFile(str(tmp_path / "bad.txt"))])
+        count_file(job, tmp_path / "bad.txt")
     assert "bad.txt, line 2" in str(caught.args[0])
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("always_in_a_child")
-def test_the_latest_request_wins(qtbot: QtBot, job: CountingJob) -> None:
+def test_the_latest_request_wins(qtbot: QtBot, job: Task) -> None:
     results: list[WordCounts] = []
     job.finished.connect(lambda counts: results.append(counts))
-    job.count_text("old " * 1000)
+    count_text(job, "old " * 1000)
     qtbot.wait(50)
-    job.count_text("older")
-    job.count_text("new")
+    count_text(job, "older")
+    count_text(job, "new")
     qtbot.waitUntil(lambda: bool(results), timeout=20_000)
     qtbot.wait(50)
     assert [counts.words for counts in results] == [["new"]]
@@ -168,8 +177,8 @@ def test_the_latest_request_wins(qtbot: QtBot, job: CountingJob) -> None:
 @pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("delay_ms", [0, 100, 700, 1500])
-def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: int) -> None:
-    job.count_text(long_text())
+def test_stop_ends_the_child_at_once(qtbot: QtBot, job: Task, delay_ms: int) -> None:
+    count_text(job, long_text())
     qtbot.wait(delay_ms)
     with qtbot.assertNotEmitted(job.finished, wait=10), qtbot.assertNotEmitted(job.failed):
         job.stop()
@@ -180,25 +189,27 @@ def test_stop_ends_the_child_at_once(qtbot: QtBot, job: CountingJob, delay_ms: i
 @pytest.mark.slow
 @needs_proc
 @pytest.mark.expects_log
-def test_a_killed_child_is_reported_in_words(qtbot: QtBot, job: CountingJob) -> None:
-    job.count_text(long_text())
+def test_a_killed_child_is_reported_in_words(qtbot: QtBot, job: Task) -> None:
+    count_text(job, long_text())
     qtbot.waitUntil(lambda: bool(children()), timeout=5000)
     qtbot.wait(300)
     with qtbot.waitSignal(job.failed, timeout=10_000) as caught:
         os.kill(children()[0], signal.SIGKILL)
     assert "SIGKILL" in str(caught.args[0])
     with qtbot.waitSignal(job.finished, timeout=5000):
-        job.count_text("it goes on")
+        count_text(job, "it goes on")
 
 
 _PARENT = """
 import sys, time
 from PySide6.QtCore import QCoreApplication
-from wordpiece_studio.session.counting_job import CountingJob
+from wordpiece_studio.session.corpus_counting import CorpusCounting
+from wordpiece_studio.session.document import Document
 if __name__ == "__main__":
     app = QCoreApplication([])
-    job = CountingJob()
-    job.count_text(chr(10).join(f"word{n} other{n * 7}" for n in range(4_000_000)))
+    document = Document()
+    counting = CorpusCounting(document)
+    document.set_text(chr(10).join(f"word{n} other{n * 7}" for n in range(4_000_000)))
     app.exec()
 """
 
@@ -232,7 +243,7 @@ def _wait_for_child_of(parent: int) -> int:
                 listed += [int(pid) for pid in file.read().split()]
         for pid in listed:
             with open(f"/proc/{pid}/cmdline") as file:
-                if "child_process" in file.read():
+                if "wordpiece_studio.system.child" in file.read():
                     return pid
         time.sleep(0.02)
     raise AssertionError("no child was started")
@@ -249,8 +260,8 @@ def _state_of(pid: int) -> str:
 @pytest.mark.slow
 def test_close_while_counting(qapp: object) -> None:
     for text in ("small", long_text()):
-        job = CountingJob()
-        job.count_text(text)
+        job = Task(counted, "The words cannot be counted")
+        count_text(job, text)
         job.close()
-        job.count_text("too late")
-        assert job._thread is None
+        count_text(job, "too late")
+        assert not job.is_running

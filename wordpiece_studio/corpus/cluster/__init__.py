@@ -1,1 +1,0 @@
-"""Counting on the machines of a cluster."""
