@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.segmentation import Segmentations
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +213,7 @@ class MergeHistory(Sequence[Merge]):
         dropped = self._dropped
         if dropped is None:
             places = self.places
-            dropped = (places.input, places.segmentations.boundary_steps)
+            dropped = (places.input, places.boundary_steps)
         return object.__new__, (MergeHistory,), (table_of(self), dropped)
 
     def __setstate__(self, state: tuple[HistoryTable, tuple[WordCounts | TrainingInput, NDArray[np.int32]]]) -> None:
@@ -227,9 +226,9 @@ class MergeHistory(Sequence[Merge]):
         return self.places.input
 
     @property
-    def segmentations(self) -> Segmentations:
+    def segmentations(self) -> MergePlaces:
         """Where the boundaries inside the words are at every step."""
-        return self.places.segmentations
+        return self.places
 
     @property
     def places(self) -> MergePlaces:
@@ -264,7 +263,7 @@ class MergeHistory(Sequence[Merge]):
             return
         self.symbols_after(self._count)  # found by the places of the last merge, and remembered
         with self._making:
-            self._dropped = (counts, self.segmentations.boundary_steps)
+            self._dropped = (counts, self.places.boundary_steps)
             self._places = None
 
     def place_columns(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int32]]:
