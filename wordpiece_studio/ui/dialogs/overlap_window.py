@@ -113,7 +113,7 @@ class OverlapWindow(ScreenDialog):
         layout.addWidget(self._table, 1)
         layout.addWidget(self._note)
         self._timer = single_shot(self, self._show)
-        self._search.finished.connect(self._show_later)
+        self._search.changed.connect(self._show_later)
         session.comparison.changed.connect(self._show_later)
         session.model.step_changed.connect(self._on_model_step_changed)
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)

@@ -285,9 +285,7 @@ class WordsFace(Pane):
         self._only.toggled.connect(self._on_only_toggled)
         self._set_button.clicked.connect(self._set_count)
         self._choice.activated.connect(self._on_choice_activated)
-        self._search.finished.connect(self._on_search_ended)
-        self._search.failed.connect(self._on_search_ended)
-        self._search.progressed.connect(self._on_search_progressed)
+        self._search.changed.connect(self._on_search_changed)
         self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._on_view_item_walked_to)
@@ -573,11 +571,10 @@ class WordsFace(Pane):
     def _on_choice_activated(self, place: int) -> None:
         self._choose(place)
 
-    def _on_search_ended(self) -> None:
-        self.refresh_later()
-
-    def _on_search_progressed(self) -> None:
-        if self.is_current:
+    def _on_search_changed(self) -> None:
+        if self._search.progress is None:
+            self.refresh_later()
+        elif self.is_current:
             self._show_share()
             self._show_emptiness()
 

@@ -379,7 +379,7 @@ class TimelinePane(Pane):
         self._plot.step_chosen.connect(self._on_plot_step_chosen)
         self._stretch.toggled.connect(self._on_stretch_toggled)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
-        self._partings.finished.connect(self._on_partings_finished)
+        self._partings.changed.connect(self.refresh_later)
         if self._comparison is not None:
             self._comparison.changed.connect(self.refresh_later)
 
@@ -403,9 +403,6 @@ class TimelinePane(Pane):
         self._find_birth()
         self._show_step()
         self._show_marks()
-
-    def _on_partings_finished(self) -> None:
-        self.refresh_later()
 
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""
