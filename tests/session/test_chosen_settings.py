@@ -11,7 +11,7 @@ import pytest
 from wordpiece_studio.corpus import counts as counts_module
 from wordpiece_studio.corpus.counting.counting import count_texts
 from wordpiece_studio.corpus.counts import WordCounts
-from wordpiece_studio.session.chosen_settings import SuggestedSettings, suggested_settings
+from wordpiece_studio.session.session import SuggestedSettings, suggested_settings
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.segmentation import minimum_vocab_size
 from wordpiece_studio.training.trainer import train

@@ -79,7 +79,7 @@ def test_likelihood_is_suggested_for_a_corpus_of_ones_own_and_the_score_for_samp
 
 
 def test_a_sample_sets_its_own_size_and_floor(studio: Studio) -> None:
-    studio.window.session.settings.set_limits(500, 7)
+    studio.window.session.settings.set_values(vocab_size=500, min_frequency=7)
     with studio.qtbot.waitSignal(studio.window.model.run_reset):
         studio.window.corpus_controller.open_sample("spanish.txt")
     studio.wait_finished()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from PySide6.QtWidgets import QDialogButtonBox
 
-from wordpiece_studio.session.chosen_settings import ChosenSettings
 from wordpiece_studio.session.run import Progress
+from wordpiece_studio.session.session import ChosenSettings
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog, TrainingSettings
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog, next_size

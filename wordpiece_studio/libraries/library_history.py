@@ -74,7 +74,7 @@ _NO_PLACES = HistoryPlaces(*(np.empty(0, dtype=np.int32) for _ in range(3)))
 def _places(library_run: LibraryRun, counts: WordCounts, library: LibraryTokenizer) -> MergePlaces:
     input_, inside = _input(library_run, counts, library)
     places = MergePlaces(input_)
-    places.segmentations.boundary_steps[inside] = 0
+    places.boundary_steps[inside] = 0
     return places
 
 

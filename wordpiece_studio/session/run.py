@@ -173,7 +173,6 @@ class Run:
         self.drop_tokenizers()
 
     def drop_tokenizers(self) -> None:
-        """Drop the tokenizers kept, because nobody looks at the run any more."""
         self._tokenizers.clear()
 
     def is_trained_on(self, counts: WordCounts, config: TrainingConfig) -> bool:

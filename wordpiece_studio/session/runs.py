@@ -85,7 +85,6 @@ class Runs(QObject):
 
     @property
     def unsaved_library_runs(self) -> int:
-        """The number of trainings by other libraries that the user did not save."""
         return sum(run.is_unsaved for run in self.all if run.library_run is not None)
 
     # What the user does.
@@ -106,7 +105,6 @@ class Runs(QObject):
             self.show(run)
 
     def show_next(self, by: int = 1) -> None:
-        """Show the run `by` places further on, beginning again at the end."""
         if self.current is not None:
             self.show(self.all[(self.all.index(self.current) + by) % len(self.all)])
 
@@ -143,14 +141,12 @@ class Runs(QObject):
         self._keep_changed(run)
 
     def close(self, run: Run) -> None:
-        """Remove a run, which can be undone."""
         place = self.all.index(run)
         self._undo_stack.push(Command(lambda: self._remove([run]), lambda: self._insert(place, run)))
 
     # What becomes of the corpus and the project.
 
     def drop_unasked(self) -> None:
-        """Remove the runs that the user did not ask for."""
         self._remove([run for run in self.all if not run.origin.is_wanted])
 
     def drop_preview(self) -> None:
@@ -199,6 +195,7 @@ class Runs(QObject):
             self.places.run(run.history)
 
     def _on_places_finished(self, history: MergeHistory) -> None:
+        self.places.forget()
         if history is self._model.history:
             self._model.look_again()
 
@@ -209,7 +206,6 @@ class Runs(QObject):
         self.changed.emit()
 
     def _remove(self, gone: list[Run]) -> None:
-        """Remove runs; if one of them was shown, its neighbor is shown, or nothing."""
         current = self.current
         place = self.all.index(current) if current in self.all else 0
         before = [run for run in self.all[:place] if run not in gone]
@@ -225,7 +221,6 @@ class Runs(QObject):
                 run.history.drop_places(run.counts)
 
     def _insert(self, place: int, run: Run) -> None:
-        """Bring a run back that was removed."""
         if any(each.number == run.number for each in self.all):
             run.number = self._free_number()
         self.all = (*self.all[:place], run, *self.all[place:])
@@ -326,7 +321,6 @@ class Comparison(QObject):
         bookmarks.run_compared.connect(runs.keep)
 
     def set_longest_first(self, is_wanted: bool) -> None:
-        """Cut texts by the longest token first, too, or no longer."""
         if is_wanted != self.is_longest_first:
             self.is_longest_first = is_wanted
             self.changed.emit()
@@ -337,7 +331,6 @@ class Comparison(QObject):
 
     @property
     def size(self) -> int:
-        """The size of the vocabulary at the step shown; 0 if nothing was trained."""
         history = self._model.history
         return 0 if history is None else history.vocabulary_size(self._model.step)
 

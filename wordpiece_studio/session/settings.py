@@ -6,6 +6,7 @@ This excludes a document's training settings, and avoids Qt's own settings, whic
 from __future__ import annotations
 
 import logging
+import shutil
 import stat
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -114,7 +115,6 @@ class StudioSettings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def default_folder() -> Path:
-    """Return the folder of this user's settings."""
     return platformdirs.user_config_path("wordpiece-studio", appauthor=False)
 
 
@@ -132,29 +132,18 @@ def _content(path: Path) -> bytes:
 
 
 class SettingsStore:
-    """The settings and their file.
+    """The settings and their file in a folder.
 
     A damaged file is copied with the suffix ``.bad``, the defaults are used, and `damage` is set.
-
-    Parameters
-    ----------
-    folder
-        The folder of the file.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE_NAME
+        self.path = folder / FILE_NAME
         self.damage: StudioError | None = None
         self._is_failure_reported = False
         self.values = self._read()
 
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
-
     def change(self, **changes: Any) -> None:
-        """Set the named values and save."""
         if unknown := changes.keys() - set(StudioSettings.__struct_fields__):
             raise StudioError("Invalid setting: {reason}", reason=", ".join(sorted(unknown)))
         merged = {**msgspec.to_builtins(self.values), **msgspec.to_builtins(changes)}
@@ -171,51 +160,46 @@ class SettingsStore:
                 raise StudioError(
                     "The settings cannot be saved as {path}: {reason}",
                     "They apply until you quit WordPiece Studio.",
-                    path=self._path,
+                    path=self.path,
                     reason=error.what if isinstance(error, StudioError) else error,
                 ) from error
 
     def remember_files(self, paths: Sequence[Path]) -> None:
-        """Put files opened together at the top of the recent files."""
         opened = tuple(str(path) for path in paths)
         others = [names for names in self.values.recent_files if names != opened]
         self.change(recent_files=[opened, *others][:RECENT_KEPT])
 
     def _read(self) -> StudioSettings:
         try:
-            data = _content(self._path)
+            return msgspec.json.decode(_content(self.path), type=StudioSettings)
         except FileNotFoundError:
-            return StudioSettings()
+            pass
         except StudioError as error:
             self.damage = error
-            return StudioSettings()
         except OSError as error:
             self.damage = StudioError(
-                "The settings {path} cannot be read: {reason}", "The defaults are used.", path=self._path, reason=error
+                "The settings {path} cannot be read: {reason}", "The defaults are used.", path=self.path, reason=error
             )
-            return StudioSettings()
-        try:
-            return msgspec.json.decode(data, type=StudioSettings)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            self._set_aside(data, error)
-            return StudioSettings()
+            self._set_aside(error)
+        return StudioSettings()
 
-    def _set_aside(self, data: bytes, error: Exception) -> None:
-        copy = self._path.with_name(FILE_NAME + ".bad")
+    def _set_aside(self, error: Exception) -> None:
+        copy = self.path.with_name(FILE_NAME + ".bad")
         self.damage = StudioError(
             "The settings {path} are damaged: {reason}",
             "The defaults are used; the damaged file was kept as {copy}.",
-            path=self._path,
+            path=self.path,
             reason=error,
             copy=copy,
         )
         try:
-            copy.write_bytes(data)
+            shutil.copyfile(self.path, copy)
         except OSError as failure:
             _log.warning("The damaged settings could not be kept as %s: %s", copy, failure)
 
     def _write(self) -> None:
         from wordpiece_studio.system.atomic_write import atomic_write
 
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(self._path, msgspec.json.format(msgspec.json.encode(self.values), indent=2) + b"\n")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(self.path, msgspec.json.format(msgspec.json.encode(self.values), indent=2) + b"\n")

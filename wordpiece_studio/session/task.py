@@ -200,8 +200,14 @@ class Task(QObject):
     def stop(self) -> None:
         """Forget the latest request; nothing more is reported of it."""
         self._cancel()
-        self.request = None
-        self.changed.emit()
+        if self.request is not None:  # else nothing changes: who is told of it may stop it again
+            self.request = None
+            self.changed.emit()
+
+    def forget(self) -> None:
+        """Stop, and keep neither the answer nor what it was about in memory."""
+        self._cancel()
+        self.request = self.answer = self.answered = None
 
     def forget(self) -> None:
         """Stop, and keep neither the answer nor what it was about in memory."""

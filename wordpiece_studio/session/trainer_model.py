@@ -50,12 +50,10 @@ class TrainingPace:
         self._samples: deque[tuple[int, float]] = deque()  # (merges, seconds of training), oldest first
 
     def begin_run(self) -> None:
-        """Discard the previous run's data."""
         self._samples.clear()
         self._next_report = 0.0
 
     def note(self, merges: int, seconds: float) -> None:
-        """Record that `merges` merges took `seconds` of training so far."""
         samples = self._samples
         samples.append((merges, seconds))
         while len(samples) > 2 and seconds - samples[0][1] > _WINDOW_SECONDS:
@@ -71,7 +69,6 @@ class TrainingPace:
 
     @property
     def seconds(self) -> float:
-        """The time that the run was trained."""
         return self._samples[-1][1] if self._samples else 0.0
 
     def seconds_left(self, merges: int, vocabulary_size: int, config: TrainingConfig) -> float | None:
@@ -87,7 +84,6 @@ class TrainingPace:
         return max(0.0, min(estimates)) if estimates else None
 
     def _seconds_per_merge(self) -> float:
-        """Return the recent pace; 0.0 if unknown."""
         if not self._samples:
             return 0.0
         (first_merges, first_seconds), (merges, seconds) = self._samples[0], self._samples[-1]
@@ -182,6 +178,9 @@ class TrainerModel(QObject):
         self._replacing = Task(trainers.replace, _FAILURE, self, thread=thread)
         self._discarding = Task(trainers.discard, _FAILURE, self, thread=thread)
         self._finding_beside = Task(candidates_finder, "The merge candidates cannot be found", self)
+        self._tasks_of_run = (
+            self._starting, self._continuing, self._stepping, self._replacing, self._finding, self._finding_beside
+        )  # fmt: skip
         for task in (self._starting, self._continuing):
             task.part_ready.connect(self._on_training_part_ready)
             task.finished.connect(self._on_training_finished)
@@ -208,7 +207,6 @@ class TrainerModel(QObject):
 
     @property
     def counts(self) -> WordCounts | None:
-        """The word counts that `history` was learned from."""
         return None if self.run is None else self.run.counts
 
     @property
@@ -218,7 +216,6 @@ class TrainerModel(QObject):
 
     @property
     def stop_reason(self) -> str | None:
-        """Why the training ended: a stop rule's name, or "user"; None if it has not ended."""
         return None if self.run is None or self.state is TrainerState.TRAINING else self.run.stop_reason
 
     @property
@@ -233,7 +230,6 @@ class TrainerModel(QObject):
 
     @property
     def progress(self) -> Progress:
-        """The progress of the training."""
         run, merges, seconds = self.run, self.merge_count, self._pace.seconds
         if run is None:
             return Progress(merges, 0, None, 0, seconds, None)
@@ -243,7 +239,6 @@ class TrainerModel(QObject):
         return Progress(merges, size, target, run.history.symbols_after(merges), seconds, left, is_sure)
 
     def vocabulary_at(self, step: int) -> Vocabulary | None:
-        """Return the vocabulary after `step` merges; None if nothing was trained."""
         return None if self.run is None else self.run.history.vocabulary(self._nearest(step))
 
     def tokenizer_at(self, step: int) -> Tokenizer | None:
@@ -295,7 +290,6 @@ class TrainerModel(QObject):
         self.seek(self.step - 1)
 
     def first(self) -> None:
-        """Show step 0."""
         self.seek(0)
 
     def last(self) -> None:
@@ -586,10 +580,8 @@ class TrainerModel(QObject):
         self._ended_runs += 1
         self._missed = None
         self._publish_timer.stop()
-        self._drop_candidates()
-        for task in (self._starting, self._continuing, self._stepping, self._replacing, self._finding):
-            task.stop()
-            task.answered = task.answer = None
+        for task in self._tasks_of_run:
+            task.forget()
 
     def _continue(self, **limits: int | None) -> None:
         if self.run is None:

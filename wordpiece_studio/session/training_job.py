@@ -76,8 +76,6 @@ class Halt(NamedTuple):
 
 @dataclass(slots=True)
 class _Held:
-    """A trainer, and its training time in seconds."""
-
     trainer: Trainer
     seconds: float = 0.0
 
@@ -125,7 +123,6 @@ class Trainers:
         return (yield from self._learn(held, gate, should_stop))
 
     def step(self, run: Run, merges: int, *, should_stop: ShouldStop) -> Halt:
-        """Learn one merge after the other, until there are so many."""
         held = self._held_of(run, should_stop)
         with self._losing(run.history):
             _seek(held.trainer, len(run.history), should_stop)
@@ -136,7 +133,6 @@ class Trainers:
         return held.halt()
 
     def candidates(self, run: Run, step: int, limit: int, *, should_stop: ShouldStop) -> Candidates | None:
-        """Return the best pairs at a step; None if stopped."""
         trainer = self._held_of(run, should_stop, step).trainer
         with self._losing(run.history):
             is_there = _seek(trainer, min(step, len(trainer.history)), should_stop)
@@ -270,7 +266,6 @@ def sure_size(counts: WordCounts, config: TrainingConfig, first_size: int) -> in
 
 
 def default_trainer(counts: WordCounts, config: TrainingConfig, should_stop: ShouldStop) -> Trainer:
-    """Return a trainer with the engine that suits the corpus."""
     from wordpiece_studio.training.trainer import Trainer
 
     trainer = Trainer(counts, config, memory_limit=math.inf, should_stop=should_stop)

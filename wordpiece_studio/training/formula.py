@@ -62,7 +62,6 @@ def value_text(value: float) -> str:
 
 
 def fraction_text(fraction: Fraction) -> str:
-    """Return ``1/20``, or ``3``."""
     above = number_text(fraction.numerator)
     return above if fraction.denominator == 1 else f"{above}/{number_text(fraction.denominator)}"
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
-    from wordpiece_studio.training.segmentation import Segmentations
 
     Columns = dict[str, list[Any]]
 
@@ -71,7 +70,7 @@ class MergeTree:
 
 
 def _merge_tree(history: MergeHistory, token_id: int) -> MergeTree:
-    """Return the tree of a token. Loops, because a tree may be deeper than recursion allows."""
+    # Loops, because a tree may be deeper than recursion allows.
     lefts, rights = history.column("left_id"), history.column("right_id")
     steps: dict[int, int] = {}
     waiting = [token_id]
@@ -201,7 +200,6 @@ class MergeHistory(Sequence[Merge]):
         self._places = MergePlaces(input_)
 
     def _set_rows(self, table: HistoryTable) -> None:
-        """Begin with these rows, without places."""
         self.config = table.config
         self.word_count, self.total_words = table.word_count, table.total_words
         self._count = len(table.columns["is_new"])
@@ -222,7 +220,7 @@ class MergeHistory(Sequence[Merge]):
         dropped = self._dropped
         if dropped is None:
             places = self.places
-            dropped = (places.input, places.segmentations.boundary_steps)
+            dropped = (places.input, places.boundary_steps)
         return object.__new__, (MergeHistory,), (table_of(self), dropped)
 
     def __setstate__(self, state: tuple[HistoryTable, tuple[WordCounts | TrainingInput, NDArray[np.int32]]]) -> None:
@@ -235,9 +233,9 @@ class MergeHistory(Sequence[Merge]):
         return self.places.input
 
     @property
-    def segmentations(self) -> Segmentations:
+    def segmentations(self) -> MergePlaces:
         """Where the boundaries inside the words are at every step."""
-        return self.places.segmentations
+        return self.places
 
     @property
     def places(self) -> MergePlaces:
@@ -272,7 +270,7 @@ class MergeHistory(Sequence[Merge]):
             return
         self.symbols_after(self._count)  # found by the places of the last merge, and remembered
         with self._making:
-            self._dropped = (counts, self.segmentations.boundary_steps)
+            self._dropped = (counts, self.places.boundary_steps)
             self._places = None
 
     def place_columns(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.integer[Any]], NDArray[np.int32]]:
@@ -287,7 +285,6 @@ class MergeHistory(Sequence[Merge]):
         return places.counts(0, end), places.left_lengths(end), places.between(0, end)
 
     def _made_places(self) -> MergePlaces:
-        """Return the places made again after they were dropped."""
         assert self._dropped is not None
         source, boundary_steps = self._dropped
         places = MergePlaces(source if isinstance(source, TrainingInput) else prepare(source, self.config))
@@ -560,7 +557,6 @@ class MergeHistory(Sequence[Merge]):
         return {self.token(token_id): int(counts[token_id]) for token_id in order}
 
     def _places_of_pair(self, left: str, right: str, step: int) -> NDArray[Any]:
-        """Return the places where `right` starts directly after `left`, after `step` merges."""
         vocabulary = self.vocabulary(step)
         left_id, right_id = vocabulary.id_of(left), vocabulary.id_of(right)
         if left_id is None or right_id is None:
@@ -569,7 +565,6 @@ class MergeHistory(Sequence[Merge]):
         return ends[_begins_at(self, ends, right_id, step)]
 
     def _checked_index(self, index: int) -> int:
-        """Return the index of a merge counted from the front; negative ones count from the end, as in a list."""
         if not -self._count <= operator.index(index) < self._count:
             raise IndexError(f"merge {index} of {self._count}")
         return index % self._count

@@ -139,7 +139,6 @@ class CompiledEngine:
         return list(zip(*(fact.tolist() for fact in facts), strict=True))
 
     def _best_rows(self, limit: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the rows and values of the best `limit` candidates, or of all if there are fewer."""
         limit = min(limit, self._scalar(columns.PAIRS))
         wanted = max(self._shortlist_size, 2 * limit)
         while True:
@@ -175,7 +174,6 @@ class CompiledEngine:
     # What the kernels request.
 
     def _grow(self) -> None:
-        """Enlarge every array that has no room for the next merge."""
         state, scalars = self._state, self._state.scalars
         pair_room, symbol_room = int(scalars[columns.NEEDED_PAIRS]), int(scalars[columns.SYMBOLS]) + 1
         merge_room, change_room = int(scalars[columns.KNOWN]) + 1, int(scalars[columns.NEEDED_CHANGES])
@@ -241,13 +239,11 @@ class CompiledEngine:
         return int(self._state.scalars[index])
 
     def _values(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the exact values of the pairs in `rows`."""
         values = np.empty(len(rows), dtype=np.float64)
         best_pair.values_of(self._state, rows, values)
         return values
 
     def _batch(self, first: int) -> MergeBatch:
-        """Return the merges from index `first` to the last one known."""
         state, known, end = self._state, self.known, self._scalar(columns.PLACES)
         merges = state.merges[first:known]
         begin = int(merges[0, columns.MERGE_PLACES]) if len(merges) else end
@@ -261,7 +257,6 @@ class CompiledEngine:
         )
 
     def _count_pairs(self, should_stop: Callable[[], bool] | None) -> None:
-        """Count all pairs of the initial segmentation and list their occurrences."""
         cell = 0
         rows = np.full(len(self._input.cells), columns.NOTHING, dtype=np.int32)
         lengths = self._state.symbols[:, columns.LENGTH].astype(np.int32)

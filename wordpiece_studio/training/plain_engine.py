@@ -131,7 +131,6 @@ class PlainEngine:
 
     @classmethod
     def of(cls, input_: TrainingInput) -> PlainEngine:
-        """Return an engine that begins with prepared words."""
         symbols = [(CONTINUES if symbol.continues else BEGINS) + symbol.text for symbol in input_.symbols]
         starts, lengths = input_.word_starts.tolist(), input_.word_lengths.tolist()
         corpus = [
@@ -222,7 +221,6 @@ class PlainEngine:
         )
 
     def _merge(self, left: str, right: str) -> list[int]:
-        """Merge a pair in every word; return the cells where it stood."""
         new, before, places = join(left, right), {}, []
         corpus = list(self._corpus)
         for index, (symbols, times) in enumerate(self._corpus):

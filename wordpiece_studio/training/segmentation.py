@@ -58,7 +58,6 @@ class Symbol(NamedTuple):
         return prefix + self.text if self.continues else self.text
 
     def joined(self, right: Symbol) -> Symbol:
-        """Return the symbol that a merge of this one and `right` makes."""
         return Symbol(self.text + right.text, self.continues)
 
 
@@ -103,7 +102,6 @@ class TrainingInput:
 
     @property
     def weights(self) -> NDArray[np.int64]:
-        """How often each word occurs: int64, shape (n_words,)."""
         return self.counts.counts
 
     @property
@@ -119,7 +117,6 @@ class TrainingInput:
             start += len(self.symbols[symbol].text)
 
     def token_at(self, start: int, end: int) -> str:
-        """Return the token spelled by the cells from `start` to `end` (exclusive)."""
         text = "".join(self.symbols[symbol].text for symbol, _ in self.symbols_between(start, end))
         first = self.symbols[self.cells[start]]
         return Symbol(text, first.continues).token(self.config.continuing_subword_prefix)
@@ -330,7 +327,6 @@ def _occurring(numbers: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Symbol], NDArray[np.int32]]:
-    """Return the symbols of the keys that occur, and a table from keys to symbols."""
     table = np.empty(int(occurring[-1]) + 1, dtype=np.int32)
     table[occurring] = np.arange(len(occurring))
     return [
@@ -341,7 +337,6 @@ def _initial_symbols(occurring: NDArray[np.int64], suffix: str) -> tuple[list[Sy
 def _write_symbols(
     cells: NDArray[np.int32], places: NDArray[np.int64], widths: NDArray[np.int32], symbols: NDArray[np.int32]
 ) -> None:
-    """Write symbols that start at `places` and are `widths` cells wide."""
     cells[places] = symbols
     widest = int(widths.max(initial=1))
     if widest > 1:
@@ -407,51 +402,110 @@ class _Block:
     symbol_counts: NDArray[np.int64]
 
 
-class Segmentations:
-    """The segmentations of all words at all steps. *Places* are cells, in arrays of shape (n,), integers.
+_BYTES_A_CELL, _BYTES_A_WORD = 12, 64
 
-    Parameters
-    ----------
-    input_
-        The state before the first merge.
+GROWTH = 1.5
+"""The factor by which the columns of a history grow when they are full."""
+
+
+class MergePlaces:
+    """The places that the merges changed, first merge to last, and so the segmentations of all words at all steps.
+
+    *Places* are cells, in arrays of shape (n,), integers; that of a merge is the first cell of a left symbol.
 
     Attributes
     ----------
+    input
+        The state before the first merge.
     boundary_steps
-        int32, one entry per cell: the step that removed the boundary before the cell, or NEVER. The history writes it;
-        writing a later step changes nothing at earlier steps.
+        int32, one entry per cell: the step that removed the boundary before the cell, or NEVER. Writing a later step
+        changes nothing at earlier steps.
     """
 
     def __init__(self, input_: TrainingInput) -> None:
-        self._input = input_
+        self.input = input_
         self.boundary_steps = initial_boundaries(input_)
+        self._offsets = np.zeros(65, dtype=np.int64)
+        self._left_lengths = np.empty(64, dtype=np.int32)
+        self._places = np.empty(256, dtype=np.int32)
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory they take, with the words laid out and what is built to look them up."""
+        return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
+
+    def extend(
+        self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]
+    ) -> None:
+        """Append the places of the merges from `first` on; per merge, how many, and the cells of its left symbol."""
+        end = first + len(counts)
+        self._offsets = with_room(self._offsets, end + 1, GROWTH)
+        self._offsets[first + 1 : end + 1] = self._offsets[first] + np.cumsum(counts)
+        self._left_lengths = with_room(self._left_lengths, end, GROWTH)
+        self._left_lengths[first:end] = left_lengths
+        used = int(self._offsets[first])
+        self._places = with_room(self._places, used + len(places), GROWTH)
+        self._places[used : used + len(places)] = places
+        boundaries = places + np.repeat(left_lengths, counts)
+        steps = np.arange(first + 1, end + 1, dtype=np.int32)
+        self.boundary_steps[boundaries] = np.repeat(steps, counts)
+
+    def of(self, index: int) -> NDArray[np.int32]:
+        return self._places[self._offsets[index] : self._offsets[index + 1]]
+
+    def firsts(self, count: int) -> NDArray[np.int32]:
+        """Return the first place of each of the first `count` merges, shape (count,)."""
+        return self._places[self._offsets[:count]]
+
+    def counts(self, first: int, end: int) -> NDArray[np.int64]:
+        """Return the number of places of each of the merges `first` to `end` (exclusive), shape (end - first,)."""
+        return np.diff(self._offsets[first : end + 1])
+
+    def between(self, first: int, end: int) -> NDArray[np.int32]:
+        """Return the places of the merges `first` to `end` (exclusive), merge after merge."""
+        return self._places[self._offsets[first] : self._offsets[end]]
+
+    def left_lengths(self, count: int) -> NDArray[np.int32]:
+        """Return the number of cells in the left symbol of each of the first `count` merges, shape (count,)."""
+        return self._left_lengths[:count]
+
+    def words_touched_counts(self, first: int, end: int, at_once: int) -> NDArray[np.int64]:
+        """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64, one per merge.
+
+        At most `at_once` places, or those of one merge, are processed together.
+        """
+        offsets = self._offsets[first : end + 1]
+        parts = [np.empty(0, dtype=np.int64)]
+        while len(offsets) > 1:
+            last = max(1, int(np.searchsorted(offsets, offsets[0] + at_once)) - 1)
+            places = self._places[offsets[0] : offsets[last]]
+            parts.append(self.count_words_by_merge(places, np.diff(offsets[: last + 1])))
+            offsets = offsets[last:]
+        return np.concatenate(parts)
 
     # One word.
 
     def index_of(self, word: str) -> int:
-        """Return the index of a word."""
         hashes, order = self._hashes
         for place in itertools.count(int(np.searchsorted(hashes, hash(word)))):
             if place == len(hashes) or hashes[place] != hash(word):
                 break
-            if self._input.words[order[place]] == word:
+            if self.input.words[order[place]] == word:
                 return int(order[place])
         raise StudioError("The word {word!r} is not in the training corpus", "Choose a word of the corpus.", word=word)
 
     def tokens(self, index: int, step: int) -> list[str]:
-        """Return the tokens of the word `index` after `step` merges."""
-        start = int(self._input.word_starts[index])
-        end = start + int(self._input.word_lengths[index])
+        start = int(self.input.word_starts[index])
+        end = start + int(self.input.word_lengths[index])
         inner = np.flatnonzero(self.boundary_steps[start + 1 : end] > step) + start + 1
         cuts = [start, *inner.tolist(), end]
-        return [self._input.token_at(begin, stop) for begin, stop in itertools.pairwise(cuts)]
+        return [self.input.token_at(begin, stop) for begin, stop in itertools.pairwise(cuts)]
 
     # Places.
 
     def width(self, place: int, step: int) -> int:
-        """Return the number of cells of the token that starts at `place` after `step` merges."""
-        word = int(self._input.word_starts.searchsorted(place, side="right")) - 1
-        end = int(self._input.word_starts[word] + self._input.word_lengths[word])
+        word = int(self.input.word_starts.searchsorted(place, side="right")) - 1
+        end = int(self.input.word_starts[word] + self.input.word_lengths[word])
         return int((self.boundary_steps[place + 1 : end + 1] > step).argmax()) + 1
 
     def standing(self, places: NDArray[np.int32], width: int, step: int) -> NDArray[np.int32]:
@@ -461,9 +515,9 @@ class Segmentations:
 
     def places_of_symbol(self, symbol: int, step: int) -> NDArray[np.int64]:
         """Return where an initial symbol still stands alone after `step` merges, ascending."""
-        width = len(self._input.symbols[symbol].text)
+        width = len(self.input.symbols[symbol].text)
         cuts = self.boundary_steps > step
-        found = (self._input.cells == symbol) & cuts
+        found = (self.input.cells == symbol) & cuts
         found[:-width] &= cuts[width:]
         return np.flatnonzero(found)
 
@@ -472,14 +526,13 @@ class Segmentations:
 
         Faster than finding all its places.
         """
-        width = len(self._input.symbols[symbol].text)
-        found: NDArray[np.bool_] = self._input.cells[places] == symbol
+        width = len(self.input.symbols[symbol].text)
+        found: NDArray[np.bool_] = self.input.cells[places] == symbol
         found[found] = self.boundary_steps[places[found] + width] > step
         return found
 
     def blocks_at(self, step: int) -> Iterator[_Block]:
-        """Yield all tokens after `step` merges, some words at a time."""
-        starts, cells = self._input.word_starts, self._input.cells
+        starts, cells = self.input.word_starts, self.input.cells
         for first in range(0, len(starts), _BLOCK):
             words = slice(first, first + _BLOCK)
             begin = int(starts[first])
@@ -507,7 +560,7 @@ class Segmentations:
         `makers` has the id of the token that each merge made, shape (step,) or more.
         """
         for block in self.blocks_at(step):
-            ids = self._input.symbol_ids[self._input.cells[block.begins]]
+            ids = self.input.symbol_ids[self.input.cells[block.begins]]
             merged = block.makers > 0
             ids[merged] = makers[block.makers[merged] - 1]
             yield ids, self._word_of_cell[block.begins]
@@ -515,11 +568,9 @@ class Segmentations:
     # Words.
 
     def words_at(self, places: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the index of the word that each place lies in."""
-        return self._input.word_starts.searchsorted(places, side="right") - 1
+        return self.input.word_starts.searchsorted(places, side="right") - 1
 
     def count_words_at(self, places: NDArray[np.integer[Any]]) -> int:
-        """Return the number of words that the places lie in."""
         return int(np.count_nonzero(self.holding(places)))
 
     def count_words_by_merge(self, places: NDArray[np.int32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -546,14 +597,13 @@ class Segmentations:
         _ = self._hashes, self._word_of_cell
 
     def most_frequent_words_at(self, places: NDArray[np.integer[Any]], limit: int | None) -> list[tuple[str, int]]:
-        """Return the words that the places lie in, with their weights, most frequent first, at most `limit`."""
         found = self._by_weight[np.flatnonzero(self.holding(places)[self._by_weight])[:limit]]
-        words = self._input.words
-        return [(words[i], n) for i, n in zip(found.tolist(), self._input.weights[found].tolist(), strict=True)]
+        words = self.input.words
+        return [(words[i], n) for i, n in zip(found.tolist(), self.input.weights[found].tolist(), strict=True)]
 
     def holding(self, places: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
         """Return for each word whether one of the places lies in it: bool, shape (n_words,)."""
-        holding = np.zeros(len(self._input.weights), dtype=np.bool_)
+        holding = np.zeros(len(self.input.weights), dtype=np.bool_)
         holding[self._word_of_cell[places]] = True
         return holding
 
@@ -561,17 +611,17 @@ class Segmentations:
 
     @cached_property
     def _by_weight(self) -> NDArray[np.int64]:
-        return np.argsort(-self._input.weights, kind="stable")
+        return np.argsort(-self.input.weights, kind="stable")
 
     @cached_property
     def _word_of_cell(self) -> NDArray[np.int32]:
         """The word of each cell; a separator belongs to the word after it, the last one to no word."""
-        return repeated(np.arange(len(self._input.weights), dtype=np.int32), self._input.word_lengths + 1)
+        return repeated(np.arange(len(self.input.weights), dtype=np.int32), self.input.word_lengths + 1)
 
     @cached_property
     def _hashes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The hashes of all words, ascending, and the word of each: a dictionary takes five times as long to build."""
-        words = self._input.words
+        words = self.input.words
         hashes = hashes_of(words)
         order = np.argsort(hashes)
         return hashes[order], order
@@ -612,88 +662,3 @@ def places_of_boundaries(
     places = back[in_order]
     firsts = np.cumsum(counts) - counts
     return counts, in_order[firsts] - places[firsts], places
-
-
-_BYTES_A_CELL, _BYTES_A_WORD = 12, 64
-
-GROWTH = 1.5
-"""The factor by which the columns of a history grow when they are full."""
-
-
-class MergePlaces:
-    """The places that the merges changed, first merge to last; a place is the first cell of a left symbol.
-
-    Parameters
-    ----------
-    input_
-        The state before the first merge.
-
-    Attributes
-    ----------
-    input : TrainingInput
-        The same.
-    segmentations : Segmentations
-        Where the boundaries inside the words are at every step.
-    """
-
-    def __init__(self, input_: TrainingInput) -> None:
-        self.input = input_
-        self.segmentations = Segmentations(input_)
-        self._offsets = np.zeros(65, dtype=np.int64)
-        self._left_lengths = np.empty(64, dtype=np.int32)
-        self._places = np.empty(256, dtype=np.int32)
-
-    @property
-    def bytes(self) -> int:
-        """About how much memory they take, with the words laid out and what is built to look them up."""
-        return _BYTES_A_CELL * len(self.input.cells) + _BYTES_A_WORD * len(self.input.weights) + self._places.nbytes
-
-    def extend(
-        self, first: int, counts: NDArray[np.int64], left_lengths: NDArray[np.integer[Any]], places: NDArray[np.int32]
-    ) -> None:
-        """Append the places of the merges from `first` on; per merge, how many, and the cells of its left symbol."""
-        end = first + len(counts)
-        self._offsets = with_room(self._offsets, end + 1, GROWTH)
-        self._offsets[first + 1 : end + 1] = self._offsets[first] + np.cumsum(counts)
-        self._left_lengths = with_room(self._left_lengths, end, GROWTH)
-        self._left_lengths[first:end] = left_lengths
-        used = int(self._offsets[first])
-        self._places = with_room(self._places, used + len(places), GROWTH)
-        self._places[used : used + len(places)] = places
-        boundaries = places + np.repeat(left_lengths, counts)
-        steps = np.arange(first + 1, end + 1, dtype=np.int32)
-        self.segmentations.boundary_steps[boundaries] = np.repeat(steps, counts)
-
-    def of(self, index: int) -> NDArray[np.int32]:
-        """Return the places of merge `index` (from 0), ascending."""
-        return self._places[self._offsets[index] : self._offsets[index + 1]]
-
-    def firsts(self, count: int) -> NDArray[np.int32]:
-        """Return the first place of each of the first `count` merges, shape (count,)."""
-        return self._places[self._offsets[:count]]
-
-    def counts(self, first: int, end: int) -> NDArray[np.int64]:
-        """Return the number of places of each of the merges `first` to `end` (exclusive), shape (end - first,)."""
-        return np.diff(self._offsets[first : end + 1])
-
-    def between(self, first: int, end: int) -> NDArray[np.int32]:
-        """Return the places of the merges `first` to `end` (exclusive), merge after merge."""
-        return self._places[self._offsets[first] : self._offsets[end]]
-
-    def left_lengths(self, count: int) -> NDArray[np.int32]:
-        """Return the number of cells in the left symbol of each of the first `count` merges, shape (count,)."""
-        return self._left_lengths[:count]
-
-    def words_touched_counts(self, first: int, end: int, at_once: int) -> NDArray[np.int64]:
-        """Return how many distinct words each of the merges `first` to `end` (exclusive) changed: int64, one per merge.
-
-        At most `at_once` places, or those of one merge, are processed together.
-        """
-        offsets = self._offsets[first : end + 1]
-        parts = [np.empty(0, dtype=np.int64)]
-        while len(offsets) > 1:
-            last = max(1, int(np.searchsorted(offsets, offsets[0] + at_once)) - 1)
-            places = self._places[offsets[0] : offsets[last]]
-            parts.append(self.segmentations.count_words_by_merge(places, np.diff(offsets[: last + 1])))
-            offsets = offsets[last:]
-        return np.concatenate(parts)

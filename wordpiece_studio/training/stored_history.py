@@ -90,7 +90,6 @@ class StoredHistory(MergeHistory):
 
     @property
     def is_damaged(self) -> bool:
-        """Whether reading the places has failed."""
         return self._error is not None
 
     def _made_places(self) -> MergePlaces:
@@ -173,7 +172,6 @@ def _is_spelled(table: HistoryTable) -> bool:
 def _are_equal(
     codes: NDArray[np.int32], first: NDArray[np.int64], second: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> bool:
-    """Return whether the spans of `codes` that start at `first` and at `second` are equal, each of its length."""
     ends = np.cumsum(lengths)
     begin = 0
     while begin < len(lengths):
@@ -320,7 +318,6 @@ def _are_ids(
 
 
 def _lengths_fit(input_: TrainingInput, table: HistoryTable, stored: HistoryPlaces) -> bool:
-    """Return whether the left symbols have as many cells as their tokens have characters without the prefix."""
     lengths = lengths_of(table.tokens)[table.columns["left_id"]]
     # Not by where words begin: there may have been a character before that was removed as beyond the alphabet.
     has_prefix = np.array([symbol.continues for symbol in input_.symbols])[input_.cells[stored.positions]]

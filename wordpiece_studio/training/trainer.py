@@ -438,7 +438,6 @@ def by_merges(
 
 
 def _ids_of(vocabulary: Vocabulary) -> tuple[dict[str, int], str | None]:
-    """Return the id of each token, and the unknown token if it is one of them."""
     vocab = {token: token_id for token_id, token in enumerate(vocabulary.tokens)}
     return vocab, vocabulary.unk_token if vocabulary.unk_token in vocab else None
 

@@ -108,7 +108,7 @@ class OverlapWindow(ScreenDialog):
         layout.addWidget(self._table, 1)
         layout.addWidget(self._note)
         self._timer = single_shot(self, self._show)
-        for changed in (self._search.finished, session.comparison.changed, session.model.step_changed):
+        for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
@@ -150,5 +150,4 @@ class OverlapWindow(ScreenDialog):
     def hideEvent(self, event: QHideEvent) -> None:
         """Compare nothing that nobody sees."""
         super().hideEvent(event)
-        self._search.stop()
-        self._search.answer = self._search.answered = None
+        self._search.forget()

@@ -273,9 +273,7 @@ class WordsFace(Pane):
         self.only.toggled.connect(self._take_filter)
         self.set_button.clicked.connect(self._set_count)
         self.choice.activated.connect(self._choose)
-        self._search.finished.connect(self.refresh_later)
-        self._search.failed.connect(self.refresh_later)
-        self._search.progressed.connect(self._on_search_progressed)
+        self._search.changed.connect(self._on_search_changed)
         self._session.comparison.changed.connect(self.refresh_later)
         self.view.row_chosen.connect(self._on_view_row_chosen)
         self.view.item_walked_to.connect(self._select_word)
@@ -330,8 +328,7 @@ class WordsFace(Pane):
 
     def forget(self) -> None:
         self.table.forget()
-        self._search.stop()
-        self._search.answer = self._search.answered = None
+        self._search.forget()
 
     # -- words that are cut differently
 
@@ -536,8 +533,10 @@ class WordsFace(Pane):
             return False
         return True
 
-    def _on_search_progressed(self) -> None:
-        if self.is_current:
+    def _on_search_changed(self) -> None:
+        if self._search.progress is None:
+            self.refresh_later()
+        elif self.is_current:
             self._show_share()
             self._show_emptiness()
 

@@ -366,15 +366,14 @@ class TimelinePane(Pane):
         self.plot.step_chosen.connect(self._on_plot_step_chosen)
         self._stretch.toggled.connect(self._on_something_changed)
         self._parting.clicked.connect(self._actions.go_to_parting.trigger)
-        self._partings.finished.connect(self._on_partings_finished)
+        self._partings.changed.connect(self.refresh_later)
         if self._comparison is not None:
             self._comparison.changed.connect(self.refresh_later)
 
     # -- contents
 
     def forget(self) -> None:
-        self._partings.stop()
-        self._partings.answer = self._partings.answered = None
+        self._partings.forget()
 
     def refresh(self) -> None:
         history, count = self._model.history, self._model.merge_count
@@ -388,9 +387,6 @@ class TimelinePane(Pane):
         self._find_birth()
         self._show_step()
         self._show_marks()
-
-    def _on_partings_finished(self) -> None:
-        self.refresh_later()
 
     def _find_partings(self) -> None:
         """Find where the other runs part from the one shown, unless it is still growing."""

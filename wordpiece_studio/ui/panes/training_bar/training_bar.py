@@ -43,8 +43,8 @@ from wordpiece_studio.ui.widgets.token_text import number_text
 if TYPE_CHECKING:
     from PySide6.QtGui import QAction, QResizeEvent
 
-    from wordpiece_studio.session.chosen_settings import ChosenSettings
     from wordpiece_studio.session.run import Progress
+    from wordpiece_studio.session.session import ChosenSettings
     from wordpiece_studio.ui.actions import Actions
 
 _tr = partial(QCoreApplication.translate, "training_bar")
@@ -117,7 +117,7 @@ class SpecialTokensDialog(ScreenDialog):
 
 
 class TrainingSettings(QWidget):
-    """The fields of the :class:`~wordpiece_studio.session.chosen_settings.ChosenSettings`; the rest is in `more`."""
+    """The fields of the :class:`~wordpiece_studio.session.session.ChosenSettings`; the rest is in `more`."""
 
     def __init__(self, chosen: ChosenSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
