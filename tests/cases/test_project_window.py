@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
+    from wordpiece_studio.storage.project.contents import Project
 
     Told = Callable[[object], str]
 
@@ -196,16 +197,13 @@ def test_closing_in_saving_waits_for_its_end(
 ) -> None:
     go_on = threading.Event()
 
-    def slow(path: Path, project: object, **options: object) -> None:
-        if "report" not in options:  # what is kept for recovery
-            save_project(path, project, **options)
-            return
-        options["report"](1, 2)
+    def slow(path: Path, project: Project, *, progress: Callable[[int, int], None]) -> None:
+        progress(1, 2)
         assert go_on.wait(10)
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
+    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.session.document.edit(0, 0, "x")
     window.project_controller._save_to(projects.path(), None)

@@ -253,15 +253,14 @@ class ProjectState(QObject):
                 ProjectBreakpoint(each.kind, each.text, float(each.number), each.is_enabled)
                 for each in marks.breakpoints.all
             ),
-            tabs=tuple(map(self._tab, self._runs.all)),
+            tabs=tuple(
+                ProjectTab(run.number, run.name, run.color, run.is_kept, run.is_compared,
+                           self._model.step if run is current else run.step)
+                for run in self._runs.all
+            ),
             current=0 if current is None else current.number,
             is_longest_first=self._session.comparison.is_longest_first,
-        )
-
-    def _tab(self, run: Run) -> ProjectTab:
-        is_shown = run is self._runs.current
-        step = self._model.step if is_shown else run.step
-        return ProjectTab(run.number, run.name, run.color, run.is_kept, run.is_compared, step)
+        )  # fmt: skip
 
     def _live_text(self) -> str:
         """Return the live text; one too long to be shown in full stays whole in its project until it is edited."""
@@ -295,8 +294,7 @@ class ProjectState(QObject):
         self._reading.forget()
         self.serial += 1
         self.set_path(None)
-        config = self._restore_settings(project.settings)
-        self._restore_corpus(project.corpus, config)
+        self._restore_corpus(project.settings, project.corpus)
         self._restore_run(project)
         self._expected = project.counts
         if project.counts is not None or (project.run is not None and project.run.is_of_corpus):
@@ -324,15 +322,12 @@ class ProjectState(QObject):
         self._restore_view(ProjectView(live_text=self._session.live_text))
         self.saved.emit()
 
-    def _restore_settings(self, settings: ProjectSettings) -> TrainingConfig:
-        """Show these settings; nothing is counted for them yet."""
+    def _restore_corpus(self, settings: ProjectSettings, corpus: ProjectCorpus) -> None:
+        """Show these settings and the corpus; nothing is counted for them yet."""
         normalizer = normalizers.from_spec(settings.normalizer)
         pre_tokenizer = pre_tokenizers.from_spec(settings.pre_tokenizer)
         config = TrainingConfig.from_dict(settings.training, pre_tokenizer)
         self._counting.take_pipeline(normalizer, pre_tokenizer, settings.max_word_length)
-        return config
-
-    def _restore_corpus(self, corpus: ProjectCorpus, config: TrainingConfig) -> None:
         self._session.show_corpus(corpus)
         self._session.take_corpus(corpus.name)
         self._session.settings.suggestion.keep_saved()

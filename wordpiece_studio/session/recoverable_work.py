@@ -31,6 +31,8 @@ from wordpiece_studio.session.recovery_store import (
 )
 from wordpiece_studio.storage.project.container import is_replaced
 from wordpiece_studio.storage.project.contents import ProjectSettings, ProjectView
+from wordpiece_studio.storage.project.project_file import open_project
+from wordpiece_studio.storage.project.records import checked_settings
 from wordpiece_studio.system.printable import file_error
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def recover(recoverable: Recoverable) -> Recovered:
     """
     files = numbered_files(recoverable.folder)
     try:
-        base = _open(_file(recoverable, files, "base", recoverable.number))
+        base = open_project(_file(recoverable, files, "base", recoverable.number))
     except StudioError as error:
         return _without_base(recoverable, files, error)
     project, about, lost_edits = _replayed(base, recoverable, files)
@@ -101,18 +103,13 @@ def recover(recoverable: Recoverable) -> Recovered:
         about = msgspec.structs.replace(recoverable.about, name=base.corpus.name, run=_newest(files, "run"))
     elif about.run and ("run", about.run) not in files:  # the record is from when an older run was valid
         about = msgspec.structs.replace(about, run=_newest(files, "run") or about.run)
-    is_another = is_saved_by_another(about)
+    is_another = is_replaced(about.project_path, about.stamp)
     path = files.get(("run", about.run))
     if not about.run and about.project_path and not is_another:
         path = Path(about.project_path)  # later merges were not kept, but the saved ones are still there
     runs, lost_run = _runs_of(project, path)
     project = replace(project, run=runs[0] if runs else None, others=tuple(runs[1:]))
     return Recovered(project, about, lost_run if about.run else None, lost_edits, is_another)
-
-
-def is_saved_by_another(about: About) -> bool:
-    """Return whether the project file has changed since the work started from it."""
-    return is_replaced(about.project_path, about.stamp)
 
 
 def remove(recoverable: Recoverable) -> None:
@@ -187,12 +184,12 @@ def _without_base(recoverable: Recoverable, files: dict[tuple[str, int], Path], 
     about = recoverable.about
     number = about.run or _newest(files, "run")
     try:
-        project = _open(_file(recoverable, files, "run", number))
+        project = open_project(_file(recoverable, files, "run", number))
     except StudioError:
         raise reason from None
     about = msgspec.structs.replace(about, name=about.name or project.corpus.name, run=number)
     project = replace(project, corpus=replace(project.corpus, is_edited=project.corpus.is_edited or about.is_edited))
-    return Recovered(project, about, None, reason, is_saved_by_another(about))
+    return Recovered(project, about, None, reason, is_replaced(about.project_path, about.stamp))
 
 
 def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: str, number: int) -> Path:
@@ -200,12 +197,6 @@ def _file(recoverable: Recoverable, files: dict[tuple[str, int], Path], kind: st
     if path is None:
         raise file_error(recoverable.folder / f"{kind}-{number}", "{path} does not exist")
     return path
-
-
-def _open(path: Path) -> Project:
-    from wordpiece_studio.storage.project.project_file import open_project  # only when needed: the start is to be fast
-
-    return open_project(path)
 
 
 def _newest(files: dict[tuple[str, int], Path], kind: str) -> int:
@@ -232,7 +223,7 @@ def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], Stu
     if path is None:
         return [], StudioError("The file with the merges is missing")
     try:
-        kept = _open(path)
+        kept = open_project(path)
     except StudioError as error:
         return [], error
     if kept.run is None:
@@ -253,8 +244,6 @@ def _runs_of(project: Project, path: Path | None) -> tuple[list[ProjectRun], Stu
 
 def _settings(content: bytes) -> ProjectSettings | None:
     """Return the settings of a record; None if they cannot start a training, such as those of a newer version."""
-    from wordpiece_studio.storage.project.records import checked_settings
-
     settings = from_json(content, ProjectSettings)
     try:
         return None if settings is None else checked_settings(settings)

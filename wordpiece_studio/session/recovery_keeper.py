@@ -73,7 +73,7 @@ class RecoveryKeeper(QObject):
         self._run_due = self._run_began = 0.0
         self._project_stamp = ProjectStamp()
         self._timer = single_shot(self, self._on_timer_timeout)
-        self._run_timer = single_shot(self, self._on_state_changed)
+        self._run_timer = single_shot(self, self._schedule)
         self._job = Task(store.write, "Unsaved work cannot be kept", self)
         self._job.finished.connect(self._on_job_finished)
         self._job.failed.connect(self._on_job_failed)
@@ -82,7 +82,7 @@ class RecoveryKeeper(QObject):
         self._run_job.failed.connect(self._on_run_job_failed)
         document.edited.connect(self._on_document_edited)
         state.saved.connect(self._on_state_saved)
-        state.changed.connect(self._on_state_changed)
+        state.changed.connect(self._schedule)
 
     @property
     def is_idle(self) -> bool:
@@ -94,14 +94,11 @@ class RecoveryKeeper(QObject):
         """Whether keeping the training is neither under way nor scheduled."""
         return not (self._run_job.is_running or self._run_timer.isActive())
 
-    def forget(self) -> None:
-        """Treat the present content as saved or unwanted: keep nothing until it changes."""
+    def forget(self, saved: ProjectContent | None = None) -> None:
+        """Treat this content, or the present one, as saved or unwanted: keep nothing until it changes."""
         if self._is_closed:
             return
-        self._forget(content_of(self._state.capture()))
-
-    def _forget(self, saved: ProjectContent) -> None:
-        self._saved = saved
+        self._saved = saved or content_of(self._state.capture())
         self._edit_count = 0
         self._run_job.forget()
         self._written_runs, self._latest, self._kept_run, self._run_due = _written(()), None, (0, 0), 0.0
@@ -122,7 +119,7 @@ class RecoveryKeeper(QObject):
         if runs and about.run:
             self._written_runs = _written(runs)
             self._kept_run = about.run, sum(run.merge_count for run in runs)
-        self._on_state_changed()
+        self._schedule()
 
     def close(self) -> None:
         """End. Work that was not forgotten is kept, and the next start offers it."""
@@ -145,16 +142,10 @@ class RecoveryKeeper(QObject):
         self._schedule(EDIT_DELAY_MS)
 
     def _on_state_saved(self) -> None:
-        if self._is_closed:
-            return
         self._project_stamp = stamp_of(self._state.path)
-        # What was typed during saving is not in any file yet.
-        self._forget(self._state.saved_content or content_of(self._state.capture()))
+        self.forget(self._state.saved_content)  # what was typed during saving is not in any file yet
 
-    def _on_state_changed(self) -> None:
-        self._schedule(CHANGE_DELAY_MS)
-
-    def _schedule(self, delay_ms: int) -> None:
+    def _schedule(self, delay_ms: int = CHANGE_DELAY_MS) -> None:
         self._wanted_ms = delay_ms if self._wanted_ms is None else min(delay_ms, self._wanted_ms)
         if self._is_closed or (self._failures and self._timer.isActive()):
             return
@@ -227,20 +218,20 @@ class RecoveryKeeper(QObject):
     def _on_job_failed(self, error: StudioError) -> None:
         self._failures += 1
         self._report_failure(error)
-        self._on_state_changed()
+        self._schedule()
 
     def _on_run_job_finished(self) -> None:
         self._run_job.forget()
         now = time.monotonic()
         self._kept_run = self._run_number, sum(self._written_runs.values())
         self._run_due = now + max(RUN_SECONDS[0], min(10 * (now - self._run_began), RUN_SECONDS[1]))
-        self._on_state_changed()  # the journal must record that this run is the valid one
+        self._schedule()  # the journal must record that this run is the valid one
 
     def _on_run_job_failed(self, error: StudioError) -> None:
         self._written_runs = _written(())
         self._run_due = time.monotonic() + RUN_SECONDS[1]
         self._report_failure(error)
-        self._on_state_changed()
+        self._schedule()
 
     def _report_failure(self, error: StudioError) -> None:
         if not self._is_reported:

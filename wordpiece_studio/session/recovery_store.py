@@ -36,6 +36,8 @@ import msgspec
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp
+from wordpiece_studio.storage.project.project_file import save_project
+from wordpiece_studio.storage.project.stored_run import link_copy
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.atomic_write import is_gone
 from wordpiece_studio.system.printable import decodable, file_error
@@ -317,8 +319,6 @@ class RecoveryStore:
 
     def write_run(self, number: int, project: Project, should_stop: Callable[[], bool]) -> None:
         """Keep a project with its training as number `number`; it becomes valid once `about` says so."""
-        from wordpiece_studio.storage.project.stored_run import link_copy
-
         with self._reported(_RUN_NOT_KEPT, "Text and settings are backed up. Save the project to keep the merges too."):
             path = self._made_folder() / f"run-{number}{SUFFIX}"
             if link_copy(project.runs, path):
@@ -417,8 +417,6 @@ class RecoveryStore:
 
 
 def _save(path: Path, project: Project, should_stop: Callable[[], bool] = lambda: False) -> None:
-    from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
-
     save_project(path, project, should_stop=should_stop)
     with contextlib.suppress(OSError):
         path.chmod(0o600)

@@ -209,10 +209,11 @@ class Task(QObject):
         self._cancel()
         self.request = self.answer = self.answered = None
 
-    def forget(self) -> None:
-        """Stop, and keep neither the answer nor what it was about in memory."""
+    def forget(self) -> tuple[Any, ...]:
+        """Stop, and keep neither the answer nor the request in memory; return the latter."""
         self._cancel()
-        self.request = self.answer = self.answered = None
+        request, self.request, self.answer, self.answered = self.request, None, None, None
+        return request or ()
 
     def pause(self) -> None:
         self._control.set("paused")

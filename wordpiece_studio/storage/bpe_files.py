@@ -33,7 +33,7 @@ from wordpiece_studio.storage.small_files import small_file_bytes, utf8_text
 from wordpiece_studio.storage.tokenizer_directory import configuration_files
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error
-from wordpiece_studio.text import normalizers, pre_tokenizers
+from wordpiece_studio.text import normalizers
 from wordpiece_studio.text.pipeline import Pipeline
 from wordpiece_studio.text.pre_tokenizers import ByteLevel
 from wordpiece_studio.tokenizer.added_tokens import AddedToken, TextReading
@@ -142,30 +142,29 @@ def check_bpe_symbols(symbols: Iterable[str]) -> None:
         raise _no_line(symbol)
 
 
-_NO_BPE_ADVICE = "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix."
-
-
 def why_no_bpe(config: TrainingConfig) -> StudioError | None:
     """Return why a training cannot be written as byte pair encoding; None if its settings allow it."""
+    what = None
     if config.objective != "count":
-        return StudioError(
+        what = (
             "This run cannot be written as vocab.json and merges.txt: its objective was not count, and byte pair "
-            "encoding only stores the order of the merges",
-            _NO_BPE_ADVICE,
+            "encoding only stores the order of the merges"
         )
-    if config.continuing_subword_prefix:
-        return StudioError(
+    elif config.continuing_subword_prefix:
+        what = (
             "This run cannot be written as vocab.json and merges.txt: its symbols have a prefix inside words, which "
-            "GPT-2's files do not support",
-            _NO_BPE_ADVICE,
+            "GPT-2's files do not support"
         )
-    if config.end_of_word_suffix is not None and config.end_of_word != "attached":
-        return StudioError(
+    elif config.end_of_word_suffix is not None and config.end_of_word != "attached":
+        what = (
             "This run cannot be written as vocab.json and merges.txt: the end of a word is a symbol of its own; in "
-            "these files it is part of the last character",
-            _NO_BPE_ADVICE,
+            "these files it is part of the last character"
         )
-    return None
+    if what is None:
+        return None
+    return StudioError(
+        what, "Write it as a tokenizer.json or vocab.txt, or train with the objective count and an empty prefix."
+    )
 
 
 def read_bpe_files(
@@ -200,8 +199,8 @@ def read_bpe_files(
         tokenizer = BpeTokenizer(
             vocab,
             merges,
-            normalizer or normalizers.from_spec(manifest.normalizer),
-            pre_tokenizer or pre_tokenizers.from_spec(manifest.pre_tokenizer),
+            normalizer or manifest.steps[0],
+            pre_tokenizer or manifest.steps[1],
             special_tokens=[token for token in manifest.special_tokens if token in vocab],
             user_tokens=[
                 token.content for token in manifest.added_tokens if token.content in vocab and not token.special

@@ -48,28 +48,16 @@ _PIECE_BYTES = 1 << 20  # hashed at a time, with the interpreter lock released
 
 @decodable
 class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A file of the corpus and how it was read, see `CorpusFile`.
+    """A file of the corpus and how it was read, see `CorpusFile`."""
 
-    Attributes
-    ----------
-    path
-        The path as given, or in a manifest, as returned by `published_path`; undecodable bytes are backslash escapes.
-    bytes
-        Its size when it was counted; None if unknown.
-    sha256
-        Digest of all its bytes, in hexadecimal; None if unknown.
-    sha256_missing
-        Why it is not known.
-    """
-
-    path: str
+    path: str  # as given, or as returned by `published_path`; undecodable bytes are backslash escapes
     kind: Literal["text", "jsonl", "csv", "tsv", "parquet", "word-counts"] = "text"
     column: str | None = None
     encoding: str | None = None
     errors: Literal["strict", "replace", "skip-line"] = "strict"
-    bytes: int | None = None
-    sha256: str | None = None
-    sha256_missing: str = ""
+    bytes: int | None = None  # when it was counted
+    sha256: str | None = None  # of all its bytes, in hexadecimal
+    sha256_missing: str = ""  # why it is not known
 
     def file(self, path: str) -> CorpusFile:
         """Return the file at `path`, with the reading options of this one."""
@@ -78,30 +66,14 @@ class RecordedFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
 @decodable
 class CorpusRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where the words of a training came from.
+    """Where the words of a training came from."""
 
-    Attributes
-    ----------
-    sha256
-        The corpus hash, in hexadecimal; None if unknown.
-    sha256_of
-        What it is the hash of.
-    sha256_missing
-        Why it is not known.
-    files
-        The files, in reading order; none for a text, or if there are more than `MOST_FILES`.
-    max_word_length
-        The most characters a word could have to be counted; None if unknown.
-    min_count
-        The least occurrences that a word needed.
-    """
-
-    sha256: str | None = None
+    sha256: str | None = None  # the corpus hash, in hexadecimal
     sha256_of: Literal["", "files", "text"] = ""
-    sha256_missing: str = ONLY_COUNTS
-    files: tuple[RecordedFile, ...] = ()
-    max_word_length: int | None = None
-    min_count: int = 1
+    sha256_missing: str = ONLY_COUNTS  # why it is not known
+    files: tuple[RecordedFile, ...] = ()  # in reading order; none for a text, or if there are more than `MOST_FILES`
+    max_word_length: int | None = None  # the most characters a word could have to be counted
+    min_count: int = 1  # the least occurrences that a word needed
 
 
 def noted_files(files: Iterable[CorpusFile]) -> list[CorpusReference]:
@@ -183,13 +155,7 @@ def corpus_hash(digests: Iterable[str]) -> str:
 
 
 class HashingBeside:
-    """Hashes files in a background thread, at hardly any cost to the rest of the program.
-
-    Parameters
-    ----------
-    references
-        See `recorded_files`.
-    """
+    """Hashes files in a background thread, at hardly any cost to the rest of the program."""
 
     def __init__(self, references: Iterable[CorpusReference]) -> None:
         self._references = list(references)

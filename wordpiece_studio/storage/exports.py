@@ -53,26 +53,14 @@ _COUNTS_CSV = "word-counts.csv"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Exported:
-    """What is exported: the state of a training at a step.
-
-    Attributes
-    ----------
-    counts, config, history
-        The training.
-    step
-        The number of merges.
-    origin
-        Where its words came from.
-    model_max_length
-        The most tokens of a text, as it is written for other programs.
-    """
+    """What is exported: the state of a training at a step."""
 
     counts: WordCounts
     config: TrainingConfig
     history: MergeHistory
     step: int
     origin: Origin = field(default_factory=Origin)
-    model_max_length: int = MODEL_MAX_LENGTH
+    model_max_length: int = MODEL_MAX_LENGTH  # of a text in tokens, as it is written for other programs
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -119,21 +107,17 @@ def counts_name(counts: WordCounts) -> str:
 def why_not(kind: ExportKind, exported: Exported) -> StudioError | None:
     """Return why this kind of export is impossible; None if it probably is possible. Nothing is written."""
     try:
+        reason = why_no_vocab_txt(exported) if kind == "vocabulary" else None
         if kind == "folder":
             reason = why_not_expressible(exported.tokenizer)
-            if reason is not None:
-                return reason
-        if kind == "bpe":
+        elif kind == "bpe":
             reason = why_no_bpe(exported.config)
-            if reason is not None:
-                return reason
-        if kind == "vocabulary":
-            vocabulary_bytes(exported.vocabulary.tokens)
-        normalizers.to_spec(exported.counts.normalizer)  # which the manifest contains
-        pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
+        if reason is None:  # the manifest contains these
+            normalizers.to_spec(exported.counts.normalizer)
+            pre_tokenizers.to_spec(exported.counts.pre_tokenizer)
     except StudioError as error:
         return error
-    return None
+    return reason
 
 
 def why_no_vocab_txt(exported: Exported) -> StudioError | None:

@@ -129,6 +129,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     corpus: ManifestCorpus | None = None
     versions: dict[str, str] = {}
 
+    @property
+    def steps(self) -> tuple[Normalizer, PreTokenizer]:
+        """How text becomes words."""
+        return normalizers.from_spec(self.normalizer), pre_tokenizers.from_spec(self.pre_tokenizer)
+
     def vocabulary(self, tokens: list[str]) -> Vocabulary:
         given: dict[str, Any] = {} if self.roles is None else {role: self.roles.get(role, "") for role in ROLES}
         return Vocabulary(

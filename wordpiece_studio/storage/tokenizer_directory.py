@@ -12,7 +12,6 @@ Version 5's ``BertTokenizer`` does not follow ``tokenizer.json``: it rebuilds BE
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import os
 import unicodedata
@@ -70,8 +69,10 @@ def configuration_files(tokenizer: Tokenizer, *, is_bert: bool | None = None) ->
 
     `is_bert`: whether the class is BERT's; None: if it does the same, see `is_berts`.
     """
-    roles = _roles(tokenizer.vocabulary)
-    described = _described(roles, tokenizer.vocabulary)
+    vocabulary = tokenizer.vocabulary
+    # The reader would add one that is not in the vocabulary.
+    roles = {role: token for role, token in vocabulary.roles.items() if token in vocabulary.special_tokens}
+    described = _described(roles, vocabulary)
     config = _config(tokenizer, roles, is_bert=is_bert)
     return {CONFIG_FILE: _sorted_json(config), SPECIAL_TOKENS_FILE: _sorted_json(described)}
 
@@ -155,11 +156,6 @@ def _berts_flags(normalizer: Normalizer) -> dict[str, bool | None]:
         "strip_accents": "\u0301" not in unicodedata.normalize("NFD", normalizer.normalize("\xe9")),
         "tokenize_chinese_chars": " 中" in normalizer.normalize("a中"),
     }
-
-
-def _roles(vocabulary: Vocabulary) -> dict[str, str]:
-    """Return the special tokens by role; the reader would add one that is not in the vocabulary."""
-    return {role: token for role, token in vocabulary.roles.items() if token in vocabulary.special_tokens}
 
 
 def _described(roles: dict[str, str], vocabulary: Vocabulary) -> dict[str, Any]:
@@ -305,29 +301,19 @@ def _check_no_other_files(folder: str | os.PathLike[str], written: Iterable[str]
 
 def _check_read_back(files: Mapping[str, bytes], vocabulary: Vocabulary) -> None:
     """Check that readers other than this program's find the same tokens under the same ids."""
-    tokens = vocabulary.tokens
+    wrong = None
     if VOCABULARY_FILE in files:
         with io.TextIOWrapper(io.BytesIO(files[VOCABULARY_FILE]), encoding="utf-8") as lines:
-            if [line.rstrip("\n") for line in lines] != tokens:
-                raise _not_the_same(VOCABULARY_FILE)
-    if TOKENIZER_FILE in files and _json_vocabulary(files[TOKENIZER_FILE]) != list(
-        zip(vocabulary.pieces, itertools.count(), strict=False)
-    ):
-        raise _not_the_same(TOKENIZER_FILE)
-
-
-def _json_vocabulary(data: bytes) -> object:
-    """Return the pairs in ``model.vocab``, in order; None if it cannot be found."""
-    try:
-        found: Any = json.loads(data, object_pairs_hook=list)
-        return dict(dict(found)["model"])["vocab"]
-    except (ValueError, TypeError, KeyError):
-        return None
-
-
-def _not_the_same(name: str) -> StudioError:
-    return StudioError(
-        "The new {name} would not read back as the same vocabulary",
-        "Nothing was written, and existing files are unchanged. This is a bug in WordPiece Studio; please report it.",
-        name=name,
-    )
+            if [line.rstrip("\n") for line in lines] != vocabulary.tokens:
+                wrong = VOCABULARY_FILE
+    if TOKENIZER_FILE in files:
+        read = json.loads(files[TOKENIZER_FILE])["model"].get("vocab")
+        if read != {token: number for number, token in enumerate(vocabulary.pieces)}:
+            wrong = TOKENIZER_FILE
+    if wrong is not None:
+        raise StudioError(
+            "The new {name} would not read back as the same vocabulary",
+            "Nothing was written, and existing files are unchanged. This is a bug in WordPiece Studio; please report "
+            "it.",
+            name=wrong,
+        )

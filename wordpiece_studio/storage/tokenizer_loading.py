@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.libraries.library_child import (
@@ -153,8 +153,8 @@ def _named_words(path: Path, tokenizer: LibraryTokenizer) -> TextReading | None:
         return None
     if (manifest.training or {}).get("trained_on") == "lines":
         return None
-    found = normalizers.from_spec(manifest.normalizer).kept, pre_tokenizers.from_spec(manifest.pre_tokenizer)
-    return TextReading(Pipeline(*found))
+    normalizer, pre_tokenizer = manifest.steps
+    return TextReading(Pipeline(normalizer.kept, pre_tokenizer))
 
 
 def load_wordpiece_tokenizer(
@@ -183,7 +183,8 @@ def load_wordpiece_tokenizer(
 
 def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
     found = [name for name in KNOWN_FILES if (folder / name).exists()]
-    if VOCAB_JSON_FILE in found and _is_our_bpe(folder / MANIFEST_FILE):
+    manifest = folder / MANIFEST_FILE
+    if VOCAB_JSON_FILE in found and manifest.is_file() and read_manifest(manifest).kind == "bpe":
         return _from_bpe_files(folder / VOCAB_JSON_FILE, steps)
     if MODEL_FILE in found and side_manifest(folder / MODEL_FILE).is_file():
         return _from_model(folder, steps)  # the tokenizer.json beside it is for others
@@ -200,9 +201,9 @@ def _from_folder(folder: Path, steps: Steps) -> AnyTokenizer:
                 tokenizer = configuration.configured(tokenizer)
             else:
                 configuration.configure(tokenizer)
-        if (folder / MANIFEST_FILE).exists():
-            _check_manifest(folder, tokenizer)
-            check_together(folder / MANIFEST_FILE, read_manifest(folder / MANIFEST_FILE), TOKENIZER_FILES)
+        if manifest.exists():
+            _check_manifest(manifest, read_manifest(manifest), tokenizer)
+            check_together(manifest, read_manifest(manifest), TOKENIZER_FILES)
         return _with_steps(tokenizer, steps, display_name(folder / TOKENIZER_FILE))
     if VOCABULARY_FILE in found:
         return _from_vocabulary(folder / VOCABULARY_FILE, steps, is_strict=True)
@@ -274,15 +275,11 @@ def guessed_normalizer(tokens: Sequence[str]) -> str:
 def _of_manifest(tokens: list[str], manifest: Manifest, steps: Steps) -> Tokenizer:
     return Tokenizer(
         manifest.vocabulary(tokens),
-        steps[0] or normalizers.from_spec(manifest.normalizer),
-        steps[1] or pre_tokenizers.from_spec(manifest.pre_tokenizer),
+        steps[0] or manifest.steps[0],
+        steps[1] or manifest.steps[1],
         max_word_length=manifest.max_word_length,
         model_max_length=manifest.model_max_length,
     )
-
-
-def _is_our_bpe(manifest: Path) -> bool:
-    return manifest.is_file() and read_manifest(manifest).kind == "bpe"
 
 
 def _from_bpe_files(path: Path, steps: Steps) -> BpeTokenizer | LibraryTokenizer:
@@ -326,40 +323,26 @@ def _check_same_vocabulary(folder: Path, tokenizer: Tokenizer | LibraryTokenizer
         id_of, size = vocabulary.id_of, len(vocabulary) - len(vocabulary.added_tokens)
     else:
         id_of, size = tokenizer.id_of, len(tokenizer) - tokenizer.added_tokens
+    shown = {"vocabulary": display_name(folder / VOCABULARY_FILE), "path": TOKENIZER_FILE}
+    advice = "Put each in its own folder, or specify the file to read."
     for number, token in enumerate(lines):
-        if id_of(token) != number:
-            found = id_of(token)
+        found = id_of(token)
+        if found != number:
             what = (
                 "{vocabulary}, line {line}, contradicts {path} next to it: {token} has the ID {id} in the first, "
                 "{other} in the second"
             )
             if found is None:
                 what = "{vocabulary}, line {line}, contradicts {path} next to it, which does not have {token}"
-            raise StudioError(
-                what,
-                "Put each in its own folder, or specify the file to read.",
-                vocabulary=display_name(folder / VOCABULARY_FILE),
-                path=TOKENIZER_FILE,
-                line=number + 1,
-                token=repr(token[:50]),
-                id=number,
-                other=found,
-            )
+            here: dict[str, Any] = {"line": number + 1, "token": repr(token[:50]), "id": number, "other": found}
+            raise StudioError(what, advice, **shown, **here)
     if len(lines) < size:
-        raise StudioError(
-            "{vocabulary} contradicts {path} next to it, which has more tokens: {n:,}, not {lines:,}",
-            "Put each in its own folder, or specify the file to read.",
-            vocabulary=display_name(folder / VOCABULARY_FILE),
-            path=TOKENIZER_FILE,
-            n=size,
-            lines=len(lines),
-        )
+        what = "{vocabulary} contradicts {path} next to it, which has more tokens: {n:,}, not {lines:,}"
+        raise StudioError(what, advice, **shown, n=size, lines=len(lines))
 
 
-def _check_manifest(folder: Path, tokenizer: Tokenizer | LibraryTokenizer) -> None:
+def _check_manifest(path: Path, manifest: Manifest, tokenizer: Tokenizer | LibraryTokenizer) -> None:
     """Check that the manifest agrees with a ``tokenizer.json``."""
-    path = folder / MANIFEST_FILE
-    manifest = read_manifest(path)
     if not isinstance(tokenizer, Tokenizer) or manifest.vocabulary_sha256 != vocabulary_digest(
         tokenizer.vocabulary.tokens
     ):

@@ -49,8 +49,6 @@ from wordpiece_studio.storage.tokenizer_directory import TOKENIZER_FILES, tokeni
 from wordpiece_studio.storage.vocab_txt import VOCABULARY_FILE, write_vocabulary
 from wordpiece_studio.system.arrays import common_length
 from wordpiece_studio.system.printable import display_name, file_error
-from wordpiece_studio.text import normalizers, pre_tokenizers
-from wordpiece_studio.tokenizer.tokenizer import Tokenizer
 from wordpiece_studio.training.config import TrainingConfig
 from wordpiece_studio.training.trainer import Trainer
 
@@ -70,47 +68,23 @@ _READ_BY_OTHERS = {*TOKENIZER_FILES, *BPE_FILES, "added_tokens.json"}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of comparing one thing: a hash or a file.
-
-    Attributes
-    ----------
-    name
-        What was compared.
-    outcome
-        Whether it is the same, or was not checked.
-    detail
-        The first difference, or why it was not compared; may be empty.
-    """
+    """The result of comparing one thing: a hash or a file."""
 
     name: str
     outcome: Outcome
-    detail: str = ""
+    detail: str = ""  # the first difference, or why it was not compared
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of reproducing a folder or file.
+    """The result of reproducing a folder or file."""
 
-    Attributes
-    ----------
-    source
-        What it was trained on.
-    tokens, merges
-        The size of the vocabulary and the number of merges; 0 if only words were exported.
-    checks
-        Everything that was compared.
-    versions
-        Programs whose version has changed: name, version then, version now.
-    notes
-        Further remarks, as sentences.
-    """
-
-    source: str
-    tokens: int
+    source: str  # what it was trained on
+    tokens: int  # 0 if only words were exported
     merges: int
     checks: tuple[Check, ...]
-    versions: tuple[tuple[str, str, str], ...]
-    notes: tuple[str, ...]
+    versions: tuple[tuple[str, str, str], ...]  # those that have changed: name, version then, version now
+    notes: tuple[str, ...]  # sentences
 
     @property
     def agrees(self) -> bool:
@@ -158,13 +132,13 @@ def verify(
         for path, manifest in manifests:
             trainer = _trained(trainers, manifest, words.counts, path, training)
             checks += _manifest_checks(path, manifest, trainer, words.counts, scratch)
-    last = next(iter(trainers.values()), None)
+    last, now = next(iter(trainers.values()), None), present_versions()
     return Verification(
         words.source,
         len(last.vocabulary) if last is not None else 0,
         last.current_step if last is not None else 0,
         tuple(checks + _foreign(folder, manifests, checks)),
-        _other_versions(main),
+        tuple((name, then, now[name]) for name, then in main.versions.items() if now.get(name, then) != then),
         _notes(main),
     )
 
@@ -227,7 +201,7 @@ def _settings(manifest: Manifest, path: Path) -> TrainingConfig:
         raise file_error(path, "{path} does not say how the vocabulary was trained", "Train it again."
         )  # fmt: skip
     try:
-        config = TrainingConfig.from_dict(manifest.training, pre_tokenizers.from_spec(manifest.pre_tokenizer))
+        config = TrainingConfig.from_dict(manifest.training, manifest.steps[1])
     except TypeError as error:
         raise file_error(path, "{path} is damaged: {reason}", reason=error) from error
     if manifest.merges is not None:
@@ -357,28 +331,20 @@ def _foreign(folder: Path, manifests: Sequence[tuple[Path, Manifest]], compared:
     return checks
 
 
-def _other_versions(manifest: Manifest) -> tuple[tuple[str, str, str], ...]:
-    now = present_versions()
-    return tuple(
-        (name, then, now[name]) for name, then in manifest.versions.items() if name in now and now[name] != then
-    )
-
-
 def _notes(manifest: Manifest) -> tuple[str, ...]:
-    training = manifest.training or {}
-    notes = []
-    if training.get("max_seconds") is not None:
+    seconds = (manifest.training or {}).get("max_seconds")
+    if seconds is None:
+        return ()
+    note = (
+        "The training ended after {seconds} s at the latest, which depended on the machine: exactly its {merges:,} "
+        "merges were reproduced."
+    )
+    if manifest.merges is None:
         note = (
-            "The training ended after {seconds} s at the latest, which depended on the machine: exactly its {merges:,} "
-            "merges were reproduced."
+            "The training ended after {seconds} s at the latest, which depended on the machine: the vocabulary's "
+            "size was reproduced."
         )
-        if manifest.merges is None:
-            note = (
-                "The training ended after {seconds} s at the latest, which depended on the machine: the vocabulary's "
-                "size was reproduced."
-            )
-        notes.append(note.format(seconds=training["max_seconds"], merges=manifest.merges))
-    return tuple(notes)
+    return (note.format(seconds=seconds, merges=manifest.merges),)
 
 
 def _write_again(
@@ -415,14 +381,7 @@ def _write_again(
 
 def _tokenizer_again(target: Path, folder: Path, manifest: Manifest, exported: Exported) -> list[str]:
     """Write those files of a tokenizer that were exported: all, or all but those that could not express it."""
-    counts = exported.counts
-    tokenizer = Tokenizer(
-        exported.vocabulary,
-        counts.normalizer,
-        counts.pre_tokenizer,
-        max_word_length=manifest.max_word_length,
-        model_max_length=manifest.model_max_length,
-    )
+    tokenizer = exported.tokenizer.changed(max_word_length=manifest.max_word_length)
     names = manifest.file_sha256 or {path.name for path in folder.iterdir()}  # for an older manifest, the files present
     has_vocabulary, has_json = VOCABULARY_FILE in names, TOKENIZER_FILE in names
     only: Only | None = None if has_vocabulary == has_json else "vocab.txt" if has_vocabulary else "tokenizer.json"
@@ -474,7 +433,10 @@ def words_again(
         table = None if manifest.kind == "word-counts" else _table_in(folder)
         if table is not None:
             words = _of_tables([str(table)], manifest)
-            return dataclasses.replace(words, corpus=_record_where_it_was(folder, manifest) or words.corpus)
+            with contextlib.suppress(StudioError):  # a file may be missing
+                hashed = recorded_files(noted_files(_files_of(manifest, folder)))
+                words = dataclasses.replace(words, corpus=record_of_files(hashed, max_word_length=_LONGEST_WORD))
+            return words
         files = _files_of(manifest, folder)
         record = manifest.corpus or CorpusRecord()
         hashed = recorded_files(noted_files(files))
@@ -488,32 +450,19 @@ def words_again(
                 path=changed.path,
             )
         return _of_files(files, manifest, processes, progress)
-    if len(sources) == 1 and _is_project(sources[0]):
-        return _of_project(sources[0])
+    path = Path(sources[0])
+    if len(sources) == 1 and (sources[0].lower().endswith(SUFFIX) or (path.is_file() and is_project(path))):
+        project = open_project(path)
+        if project.run is None:
+            raise file_error(path, "The project {path} contains no run", "Specify the corpus or its word counts.")
+        return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
     if is_counts or all(_is_exported_table(source) for source in sources):
         return _of_tables(sources, manifest)
     return _of_files(_as_recorded(listed_files(list(sources)), manifest), manifest, processes, progress)
 
 
-def _record_where_it_was(folder: Path, manifest: Manifest) -> CorpusRecord | None:
-    """Return the record of the files that a manifest names, hashed now; None if any is missing."""
-    try:
-        files = _files_of(manifest, folder)
-    except StudioError:
-        return None
-    return record_of_files(recorded_files(noted_files(files)), max_word_length=_LONGEST_WORD)
-
-
-def _of_project(path: str) -> WordsAgain:
-    project = open_project(Path(path))
-    if project.run is None:
-        raise file_error(path, "The project {path} contains no run", "Specify the corpus or its word counts.")
-    return WordsAgain(project.run.counts, display_name(path), record_of_project(project))
-
-
 def _of_tables(paths: Sequence[str], manifest: Manifest) -> WordsAgain:
-    normalizer = normalizers.from_spec(manifest.normalizer)
-    counts = read_word_counts(list(paths), normalizer, pre_tokenizers.from_spec(manifest.pre_tokenizer))
+    counts = read_word_counts(list(paths), *manifest.steps)
     names = ", ".join(map(display_name, paths))
     record = manifest.corpus
     if record is not None and record.files and all(file.kind == "word-counts" for file in record.files):
@@ -534,12 +483,11 @@ def _of_files(
     if user_tokens is None:
         user_tokens = (manifest.training or {}).get("user_tokens", ())
     noted = noted_files(files)
-    steps = normalizers.from_spec(manifest.normalizer), pre_tokenizers.from_spec(manifest.pre_tokenizer)
     reading: Any = {"max_word_length": longest, "user_tokens": user_tokens, "progress": progress}
     if record.sha256_missing == HELD_OUT:
-        counts = divided_corpus(files, *steps, **reading).rest.at_least(record.min_count)
+        counts = divided_corpus(files, *manifest.steps, **reading).rest.at_least(record.min_count)
     else:
-        counts = count_words(files, *steps, **reading, min_count=record.min_count, processes=processes)
+        counts = count_words(files, *manifest.steps, **reading, min_count=record.min_count, processes=processes)
     names = display_name(files[0].path) if len(files) == 1 else f"{len(files):,} files"
     hashed = recorded_files(noted)
     return WordsAgain(counts, names, record_of_files(hashed, max_word_length=longest, min_count=record.min_count))
@@ -581,10 +529,6 @@ def _as_recorded(files: list[CorpusFile], manifest: Manifest) -> list[CorpusFile
     if len(recorded) != len(files):
         return files
     return [old.file(file.path) for old, file in zip(recorded, files, strict=True)]
-
-
-def _is_project(source: str) -> bool:
-    return source.lower().endswith(SUFFIX) or (Path(source).is_file() and is_project(Path(source)))
 
 
 def _is_exported_table(source: str) -> bool:

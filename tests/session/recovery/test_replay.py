@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +17,7 @@ from wordpiece_studio.session.corpus_files import FileRow
 from wordpiece_studio.session.document import Document, TextFile
 from wordpiece_studio.session.recovery_keeper import RecoveryKeeper
 from wordpiece_studio.session.recovery_store import RecoveryStore, text_after
+from wordpiece_studio.system.child import takes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def random_steps(seed: int) -> Iterator[tuple[Any, ...]]:
 
 
 class AtOnce(QObject):
-    """Stands in for a `BackgroundJob`: carries out its order before `begin` returns."""
+    """Stands in for a `Task`: does its work before `run` returns."""
 
     finished = Signal(object)
     failed = Signal(object)
@@ -48,18 +48,19 @@ class AtOnce(QObject):
         super().__init__(parent)
         self._work = work
 
-    def begin(self, order: object) -> None:
+    def run(self, *request: object) -> None:
+        options = {"should_stop": bool} if takes(self._work, "should_stop") else {}
         try:
-            result = self._work(order, threading.Event(), print)
+            result = self._work(*request, **options)
         except StudioError as error:
             self.failed.emit(error)
         else:
             self.finished.emit(result)
 
-    def stop(self) -> None:
+    def forget(self) -> None:
         pass
 
-    close = stop
+    close = forget
 
 
 class Failing(RecoveryStore):
@@ -67,7 +68,7 @@ class Failing(RecoveryStore):
 
     fails = False
 
-    def write(self, project: Project, about: About) -> None:
+    def write(self, project: Project | None, about: About) -> None:
         super().write(project, about)
         if self.fails:
             self.fails = False
@@ -104,7 +105,7 @@ def do(document: Document, state: FakeState, kind: str, place: int, number: int,
 @pytest.mark.slow
 @pytest.mark.usefixtures("qapp")
 def test_what_is_read_again_is_what_the_document_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery_keeper, "BackgroundJob", AtOnce)
+    monkeypatch.setattr(recovery_keeper, "Task", AtOnce)
     monkeypatch.setattr(recovery_store, "LARGEST_JOURNAL", 4000)
     monkeypatch.setattr(os, "fsync", lambda _descriptor: None)
     replayed: list[bytes] = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -35,7 +36,7 @@ from wordpiece_studio.tokenizer.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NoReturn
 
     from wordpiece_studio.text.pipeline import Normalizer
@@ -53,34 +54,16 @@ _OBJECTS = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ADVICE = "Save it again with the program that wrote it."
 
 
+@dataclass(frozen=True, slots=True)
 class JsonPart:
-    """A value in a JSON file.
+    """A value in a JSON file, as it is there."""
 
-    Attributes
-    ----------
-    data
-        The value as it is in the file.
-    file
-        The file's name in messages.
-    place
-        Where the value is, such as ``model.vocab``; empty for the whole file.
-    """
-
-    __slots__ = ("data", "file", "place")
-
-    def __init__(self, data: bytes, file: str, place: str = "") -> None:
-        self.data = data
-        self.file = file
-        self.place = place
+    data: bytes
+    file: str  # its name in messages
+    place: str = ""  # of the value, such as ``model.vocab``; empty for the whole file
 
     def refused(self, reason: str, place: str = "", advice: str = "", /, **values: object) -> StudioError:
-        """Return the error that says why the value, or the part at `place` in it, is refused.
-
-        Parameters
-        ----------
-        reason
-            One clause, a template for `values`.
-        """
+        """Return the error that says why the value, or the part at `place` in it, is refused."""
         where = printable(self.place + place).lstrip(".")[:300]
         what = "{path}, {place}: " + reason if where else "{path}: " + reason
         return StudioError(what, advice or _ADVICE, path=self.file, place=where, **values)
@@ -238,9 +221,7 @@ class _AddedToken(msgspec.Struct, forbid_unknown_fields=True):
 
     def token(self) -> AddedToken:
         """Return it without its id."""
-        return AddedToken(
-            self.content, self.single_word, self.lstrip, self.rstrip, self.normalized, self.special
-        )  # fmt: skip
+        return AddedToken(*msgspec.structs.astuple(self)[1:])
 
 
 def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryTokenizer:
@@ -251,13 +232,10 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryToke
     model = members["model"].members()
     # Old files do not name the model type.
     kind = model["type"].typed(str) if "type" in model else "WordPiece" * ("max_input_chars_per_word" in model)
-    own = _own_tokenizer(members, model) if kind == "WordPiece" else None
-    tokenizer: Tokenizer | LibraryTokenizer
-    if own is None:
+    tokenizer: Tokenizer | LibraryTokenizer | None = _own_tokenizer(members, model) if kind == "WordPiece" else None
+    if tokenizer is None:
         tokenizer = LibraryTokenizer(path)
         tokenizer.reading = reading_of(*_parts(members))
-    else:
-        tokenizer = own
     for name, attribute in (("padding", "padding_side"), ("truncation", "truncation_side")):
         if (_value(members.get(name)) or {}).get("direction") == "Left":
             setattr(tokenizer, attribute, "left")
@@ -267,12 +245,15 @@ def read_tokenizer_json(path: str | os.PathLike[str]) -> Tokenizer | LibraryToke
 def _parts(members: Mapping[str, JsonPart]) -> tuple[Any, Any, list[AddedToken]]:
     """Return the values that say how words are found, and the added tokens; None for what only the library can read."""
     try:
-        part = members.get("added_tokens")
-        listed = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+        listed = _listed_tokens(members.get("added_tokens"))
         steps = [_value(members.get(name)) for name in ("normalizer", "pre_tokenizer")]
     except StudioError:  # the library may well read it
         return None, None, []
     return steps[0], steps[1], [token.token() for token in listed if token.content]  # the library omits empty ones
+
+
+def _listed_tokens(part: JsonPart | None) -> list[_AddedToken]:
+    return [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
 
 
 def stated_normalizer(path: str | os.PathLike[str]) -> Normalizer | None:
@@ -333,7 +314,7 @@ def _template_in(part: JsonPart | None) -> Template | None:
     return Template.of(steps[0])
 
 
-def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]:
+def _roles_in(part: JsonPart | None, special: set[str]) -> dict[str, Any]:
     """Return the class token and the separator of a template, if it has the form of BERT's and they are special."""
     match _value(part):
         case {
@@ -343,13 +324,13 @@ def _roles_in(part: JsonPart | None, special: Collection[str]) -> dict[str, Any]
                 {"Sequence": {"id": "A"}},
                 {"SpecialToken": {"id": str(last)}},
             ],
-        } if first in special and last in special:
-            return {"cls_token": first, "sep_token": last}
-        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]} if (
-            first in special and last in special
-        ):
-            return {"cls_token": first, "sep_token": last}
-    return {}
+        }:
+            roles = {"cls_token": first, "sep_token": last}
+        case {"type": "BertProcessing", "cls": [str(first), _], "sep": [str(last), _]}:
+            roles = {"cls_token": first, "sep_token": last}
+        case _:
+            return {}
+    return roles if special.issuperset(roles.values()) else {}
 
 
 def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -> dict[str, int]:
@@ -372,7 +353,7 @@ def _checked_vocab(part: JsonPart, fields: _ModelFields, vocabulary: JsonPart) -
 
 def _added_tokens(part: JsonPart | None, vocab: Mapping[str, int]) -> list[_AddedToken]:
     """Return the added tokens of a file; `part`: its ``added_tokens``, or None if it has none."""
-    found = [] if part is None or part.data.strip() == b"null" else part.typed(list[_AddedToken])
+    found = _listed_tokens(part)
     if part is None:
         return []
     if len(found) > _MOST_ADDED:
@@ -423,15 +404,11 @@ def _check_frame(file: JsonPart, members: dict[str, JsonPart]) -> None:
     if "model" not in members:
         raise file.refused("it has no model", "", "Choose a tokenizer.json.")
     version = members["version"].value() if "version" in members else None
-    if version is None:
-        raise file.refused('there is no version, which should be "1.0"', "", "Save it with a current version.")
     if version != "1.0":
-        raise file.refused(
-            'the version is {version}, not "1.0"',
-            ".version",
-            "Save it with a current version.",
-            version=repr(version)[:50],
-        )
+        what, place = 'the version is {version}, not "1.0"', ".version"
+        if version is None:
+            what, place = 'there is no version, which should be "1.0"', ""
+        raise file.refused(what, place, "Save it with a current version.", version=repr(version)[:50])
     for key in ("truncation", "padding"):
         value = _check_component(members.get(key))
         if value is not None:

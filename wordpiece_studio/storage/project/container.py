@@ -400,16 +400,12 @@ class Image:
 # Reading a file.
 
 
-class _Head(NamedTuple):
-    """The content of a file's first bytes. `version`: 1000 times the major number plus the minor one."""
+def read_head(path: str | os.PathLike[str]) -> tuple[int, int, bool]:
+    """Read the first and the last bytes of a project, but nothing from a device, a pipe or a folder.
 
-    version: int
-    size: int
-    is_whole: bool = True
-
-
-def read_head(path: str | os.PathLike[str]) -> _Head:
-    """Read the first and the last bytes of a project, but nothing from a device, a pipe or a folder."""
+    Returns the version, the size in bytes, and whether the file is as long as its beginning says, with a hash at its
+    end.
+    """
     regular_file_status(path)
     try:
         # Never block, whatever may have replaced the file in the meantime.
@@ -433,7 +429,7 @@ def read_head(path: str | os.PathLike[str]) -> _Head:
         and _number(head, 28) * PAGE_BYTES + TRAILER_BYTES == status.st_size
         and tail.startswith(TRAILER_MAGIC)
     )
-    return _Head(_number(head, 60), status.st_size, is_whole)
+    return _number(head, 60), status.st_size, is_whole
 
 
 def _number(head: bytes, at: int, size: int = 4) -> int:
@@ -466,20 +462,19 @@ class Container:
 
     def __init__(self, path: str | os.PathLike[str], image: bytes | None = None) -> None:
         self.path = os.fspath(path)
-        head = read_head(path) if image is None else _Head(_number(image, 60), len(image))
-        self._size = head.size
-        self.major, self.minor = divmod(head.version, 1000)
+        version, self._size, is_whole = (_number(image, 60), len(image), True) if image else read_head(path)
+        self.major, self.minor = divmod(version, 1000)
         if self.major > MAJOR:
             raise self._too_new()
-        if not head.is_whole:
+        if not is_whole:
             raise damaged(
-                path, "{path} is damaged at its end: it has {size:,} bytes, not as many as were saved", size=head.size
+                path, "{path} is damaged at its end: it has {size:,} bytes, not as many as were saved", size=self._size
             )
         self._lock = threading.Lock()
         self._awaited: set[str] = set()
         with self._connected(image), self._guarded("its tables"):
             self._check_database()
-            self._read_lists(head.version)
+            self._read_lists(version)
 
     def close(self) -> None:
         """Close the file. Parts can no longer be read."""

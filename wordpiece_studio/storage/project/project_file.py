@@ -55,7 +55,7 @@ from wordpiece_studio.storage.project.records import (
 from wordpiece_studio.storage.project.stored_run import (
     CORPUS_WORDS,
     WrittenRun,
-    head_of_counts,
+    corpus_digest,
     note_copy,
     part_names,
     read_corpus_counts,
@@ -67,6 +67,7 @@ from wordpiece_studio.storage.project.stored_run import (
 )
 from wordpiece_studio.system.atomic_write import atomic_write_all
 from wordpiece_studio.system.printable import file_error, printable
+from wordpiece_studio.text import normalizers, pre_tokenizers
 from wordpiece_studio.version import __version__
 
 if TYPE_CHECKING:
@@ -197,7 +198,11 @@ def _image(
                 run.library_head(image.parts, project.corpus, project.settings) for run in library_runs
             ]
         if counts is not None:
-            records[_COUNTS] = head_of_counts(counts, project.corpus, project.settings)
+            records[_COUNTS] = CountsHead(
+                normalizer=normalizers.to_spec(counts.normalizer),
+                pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
+                corpus=corpus_digest(project.corpus, project.settings.max_word_length),
+            )
         fields = unknown.fields if unknown else {}
         meta = {name: to_json(record, fields.get(name)) for name, record in records.items()}
         program = {PROGRAM: f"WordPiece Studio {__version__}"}

@@ -79,25 +79,10 @@ class SourceAbout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 @decodable
 class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`.
-
-    Attributes
-    ----------
-    config, first_config
-        The settings with limits raised since, and those that the training started with.
-    normalizer, pre_tokenizer
-        How the words were made.
-    number
-        See `ProjectRun`.
-    words, words_hash
-        The place, among the runs of the file, of the one whose words are also those of this run, and the hash of their
-        counts; the run's own place if it has words of its own.
-    text
-        The number of the text that it was trained on; None if there is none.
-    """
+    """A `ProjectRun` without words and merges, and the numbers of a `HistoryTable`."""
 
     config: dict[str, Any]
-    first_config: dict[str, Any]
+    first_config: dict[str, Any]  # that the training started with: limits may have been raised since
     normalizer: dict[str, Any]
     pre_tokenizer: dict[str, Any]
     initial_size: _Count
@@ -109,34 +94,23 @@ class RunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     is_of_corpus: bool = False
     is_wanted: bool = True
     number: _Count = 0
+    # The place, among the runs of the file, of the one whose words are also those of this run, or its own; and the hash
+    # of their counts.
     words: _Count = 0
     words_hash: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
-    text: _Count | None = None
+    text: _Count | None = None  # the number of the text that it was trained on
 
 
 @decodable
 class LibraryRunHead(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What another library trained.
+    """A `LibraryRun`."""
 
-    Attributes
-    ----------
-    run
-        The run; its `words` is a place among the runs of libraries, whose words no other program replaces.
-    trainer, config
-        See `LibraryRun`.
-    has_steps
-        Whether the run has the merges of our training.
-    repetition
-        The numbers of a `Repetition`; None if it was not trained twice.
-    corpus
-        A hash of what the words were counted from, if that was the corpus of the project; else empty.
-    """
-
-    run: RunHead
+    run: RunHead  # its `words` is a place among the runs of libraries, whose words no other program replaces
     trainer: Annotated[str, msgspec.Meta(max_length=100)]
     config: dict[str, Any]
-    has_steps: bool
-    repetition: tuple[_Count, _Count, _Count] | None = None
+    has_steps: bool  # whether the run has the merges of our training
+    repetition: tuple[_Count, _Count, _Count] | None = None  # None if it was not trained twice
+    # A hash of what the words were counted from, if that was the corpus of the project.
     corpus: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{64})?$")] = ""
 
 

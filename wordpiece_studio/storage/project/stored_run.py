@@ -126,15 +126,6 @@ def _are_possible(statistics: CorpusStatistics, skipped: list[SkippedWord]) -> b
     return bool(skipped or not statistics.skipped_words) and all(0 <= number <= LARGEST_COUNT for number in numbers)
 
 
-def head_of_counts(counts: WordCounts, corpus: ProjectCorpus, settings: ProjectSettings) -> CountsHead:
-    """Return the record of a corpus' word counts."""
-    return CountsHead(
-        normalizer=normalizers.to_spec(counts.normalizer),
-        pre_tokenizer=pre_tokenizers.to_spec(counts.pre_tokenizer),
-        corpus=_digest(corpus, settings.max_word_length),
-    )
-
-
 def read_corpus_counts(
     container: Container, head: CountsHead, corpus: ProjectCorpus, settings: ProjectSettings
 ) -> WordCounts | None:
@@ -143,12 +134,12 @@ def read_corpus_counts(
     This happens if a program that does not support word counts kept them although it changed the corpus.
     """
     is_same_pipeline = (head.normalizer, head.pre_tokenizer) == (settings.normalizer, settings.pre_tokenizer)
-    if not is_same_pipeline or head.corpus != _digest(corpus, settings.max_word_length):
+    if not is_same_pipeline or head.corpus != corpus_digest(corpus, settings.max_word_length):
         return None
     return read_counts(container, CORPUS_WORDS, head.normalizer, head.pre_tokenizer)
 
 
-def _digest(corpus: ProjectCorpus, max_word_length: int) -> str:
+def corpus_digest(corpus: ProjectCorpus, max_word_length: int) -> str:
     """Return a hash of what a corpus is counted from: its text, or its files as they were when last read.
 
     The location of the files is excluded: they may have been moved since.
@@ -326,7 +317,7 @@ class WrittenRun:
             config=library_run.config.to_dict(),
             has_steps=self.run.history.has_steps,
             repetition=None if repetition is None else (repetition.tokens, repetition.ids, repetition.scores),
-            corpus=_digest(corpus, settings.max_word_length) if self.run.is_of_corpus else "",
+            corpus=corpus_digest(corpus, settings.max_word_length) if self.run.is_of_corpus else "",
         )
 
     @cached_property
@@ -421,7 +412,7 @@ def read_runs(
         if library_head is not None:
             library_run = _read_library_run(container, library_head, prefix, counts)
             has_steps = library_head.has_steps
-            now = (_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
+            now = (corpus_digest(corpus, settings.max_word_length), settings.normalizer, settings.pre_tokenizer)
             is_of_corpus = (library_head.corpus, head.normalizer, head.pre_tokenizer) == now
         history = _history(container, head, counts, prefix, library_run, has_steps) if with_merges else None
         config = _config(container, head)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal
@@ -124,8 +124,7 @@ class VocabularyExport(QObject):
             self._exporting_library.run(project, Path(place))
 
     def _on_exporting_library_finished(self) -> None:
-        project, place = cast("tuple[Project, Path]", self._exporting_library.request)
-        self._exporting_library.forget()
+        project, place = self._exporting_library.forget()
         run = project.runs[0]
         self._folder = place.parent
         size = run.history.vocabulary_size(run.merge_count)
@@ -292,7 +291,7 @@ class HistoryExport(QObject):
         self._job.failed.connect(self._on_job_failed)
         self._job.changed.connect(self._enable)
         model.run_reset.connect(self._enable)
-        model.merges_appended.connect(self._on_model_merges_appended)
+        model.merges_appended.connect(self._enable)
         self._enable()
 
     def ask(self) -> None:
@@ -342,8 +341,7 @@ class HistoryExport(QObject):
         self._pane.export_bar.show_progress(*progress)
 
     def _on_job_finished(self) -> None:
-        path, _, steps, *_ = cast("tuple[Path, MergeHistory, NDArray[np.int64], object]", self._job.request)
-        self._job.forget()
+        path, _, steps, *_ = self._job.forget()
         self._pane.export_bar.hide()
         rows = len(steps)
         words = plural(rows, "Exported 1 merge to {path}", "Exported {rows} merges to {path}")
@@ -352,10 +350,6 @@ class HistoryExport(QObject):
     def _on_job_failed(self, error: StudioError) -> None:
         self._pane.export_bar.hide()
         self._window.messages.show_error(error)
-
-    def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        if not self._action.isEnabled():
-            self._enable()
 
     def _enable(self) -> None:
         is_possible = self._model.merge_count > 0 and not self._job.is_running
@@ -412,7 +406,7 @@ class ChartExport(QObject):
         dialog.setNameFilters([self.tr("PNG image (*.png)"), self.tr("SVG image (*.svg)")])
         dialog.setDefaultSuffix(_CHART_KINDS[0])
         dialog.selectFile(f"{self._pane.file_name}.{_CHART_KINDS[0]}")
-        dialog.filterSelected.connect(self._on_dialog_filter_selected)
+        dialog.filterSelected.connect(partial(self._on_dialog_filter_selected, dialog))
         dialog.fileSelected.connect(self.write)
         dialog.open()
 
@@ -427,10 +421,8 @@ class ChartExport(QObject):
             return
         self._window.banner.show_message(self.tr("Saved the chart to {path}").format(path=path))
 
-    def _on_dialog_filter_selected(self, name_filter: str) -> None:
-        dialog = self.sender()
-        if isinstance(dialog, QFileDialog):
-            dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
+    def _on_dialog_filter_selected(self, dialog: QFileDialog, name_filter: str) -> None:
+        dialog.setDefaultSuffix(next(kind for kind in _CHART_KINDS if f"*.{kind}" in name_filter))
 
     def _enable(self) -> None:
         self._action.setEnabled(bool(self._model.merge_count))

@@ -5,6 +5,7 @@ Until then nothing there is touched, see `wordpiece_studio.storage.project.recor
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -39,7 +40,6 @@ class FilesElsewhere(QObject):
         self._window = window
         self._document = window.session.document
         self._banner = window.disk_banner
-        self._asked: list[str] = []
 
     def offer(self) -> bool:
         """Name the files, and offer to read them; return whether there are any."""
@@ -70,9 +70,8 @@ class FilesElsewhere(QObject):
         if self._has_room(places):
             self._agree()
             return
-        self._asked = places
         box = agreement_box(self._window, places, self._action())
-        box.finished.connect(self._on_agreement_box_finished)
+        box.finished.connect(partial(self._on_agreement_box_finished, places))
         box.open()
 
     def _places(self) -> list[str]:
@@ -84,9 +83,9 @@ class FilesElsewhere(QObject):
     def _action(self) -> str:
         return plural(len(self._document.unagreed), "Read this file", "Read these files")
 
-    def _on_agreement_box_finished(self, answer: int) -> None:
+    def _on_agreement_box_finished(self, asked: list[str], answer: int) -> None:
         # Another project may have been read meanwhile.
-        if answer == QMessageBox.StandardButton.Yes.value and self._places() == self._asked:
+        if answer == QMessageBox.StandardButton.Yes.value and self._places() == asked:
             self._agree()
         else:
             self.offer()

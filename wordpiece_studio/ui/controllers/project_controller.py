@@ -22,6 +22,7 @@ from wordpiece_studio.session.step_marks import breakpoints_of
 from wordpiece_studio.session.task import Task
 from wordpiece_studio.session.timers import later, single_shot
 from wordpiece_studio.storage.project.container import SUFFIX, ProjectStamp, damaged, is_replaced, stamp_of
+from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.system.printable import display_name, file_error
 from wordpiece_studio.ui.dialogs.file_questions import (
     RecoveryDialog,
@@ -47,18 +48,8 @@ _SHOWN_MS = 50
 """How often to look whether the window is shown, before what was found is offered over it."""
 
 
-def save(
-    path: Path, project: Project, *, progress: Callable[[int, int], object], should_stop: Callable[[], bool]
-) -> None:
-    from wordpiece_studio.storage.project.project_file import save_project  # only when needed: the start is to be fast
-
-    save_project(path, project, progress=progress, should_stop=should_stop)
-
-
 def opened(path: Path) -> Project:
     """Return the project at `path`, of which the part is read that is needed to show it at once."""
-    from wordpiece_studio.storage.project.project_file import open_project
-
     project = open_project(path)
     try:
         breakpoints_of(project.view)
@@ -143,7 +134,7 @@ class ProjectController(QObject):
         self._stamp = ProjectStamp()  # of the project's file as it was read or written
         self._file = FileWatch(self)
         self._began = 0.0
-        self._saving = Task(save, "The project cannot be saved", self)
+        self._saving = Task(save_project, "The project cannot be saved", self)
         self._opening = Task(opened, "The project cannot be opened", self)
         self._title_timer = single_shot(self, self._show_modified, _TITLE_DELAY_MS)
         self._connect()
@@ -287,8 +278,7 @@ class ProjectController(QObject):
             self._banner.show_message(text)
 
     def _on_saving_finished(self) -> None:
-        path, project = cast("tuple[Path, Project]", self._saving.request)
-        self._saving.forget()
+        path, project = self._saving.forget()
         self._banner.clear()
         then, self._then = self._then, None
         is_left = self._serial != self._state.serial  # for another project, which is shown now
@@ -345,8 +335,7 @@ class ProjectController(QObject):
         self._opening.run(path)
 
     def _on_opening_finished(self, project: Project) -> None:
-        (path,) = cast("tuple[Path]", self._opening.request)
-        self._opening.forget()
+        (path,) = self._opening.forget()
         holder = self._lock.take(path)
         self._state.restore(project)
         target = Path(os.path.realpath(path))
@@ -503,7 +492,7 @@ class RecoveryController(QObject):
 
     def _put_off(self) -> None:
         """Leave everything that was found for the next start."""
-        for one in (*self._found, *(self._job.request or ())):
+        for one in (*self._found, *self._job.forget()):
             one.lock.release()  # the next start finds it again
         self._found = []
 
@@ -518,13 +507,8 @@ class RecoveryController(QObject):
         self._put_off()
         self._ask_or_go_on()
 
-    def _restored(self) -> recoverable_work.Recoverable:
-        (wanted,) = cast("tuple[recoverable_work.Recoverable]", self._job.request)
-        self._job.forget()
-        return wanted
-
     def _on_job_finished(self, recovered: recoverable_work.Recovered) -> None:
-        wanted, about = self._restored(), recovered.about
+        (wanted,), about = self._job.forget(), recovered.about
         try:
             self._state.restore(recovered.project)
         except StudioError as error:
@@ -552,7 +536,7 @@ class RecoveryController(QObject):
                 self._messages.show_error(StudioError(what, advice, reason=lost.what))
 
     def _on_job_failed(self, error: StudioError) -> None:
-        wanted = self._restored()
+        (wanted,) = self._job.forget()
         aside = recoverable_work.set_aside(wanted)
         self._messages.show_error(
             file_error(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
+    from wordpiece_studio.storage.project.contents import Project
 
 _SAVE, _DISCARD, _CANCEL = (
     QMessageBox.StandardButton.Save,
@@ -39,19 +40,18 @@ class SlowSaving:
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.error: StudioError | None = None
 
-    def save(self, path: Path, project: object, **options: object) -> None:
-        if "progress" in options:  # else it is what is kept for recovery
-            self.begun.set()
-            assert self.go_on.wait(10)
-            if self.error is not None:
-                raise self.error
-        save_project(path, project, **options)
+    def save(self, path: Path, project: Project) -> None:
+        self.begun.set()
+        assert self.go_on.wait(10)
+        if self.error is not None:
+            raise self.error
+        save_project(path, project)
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
+def slow(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowSaving]:
     saving = SlowSaving()
-    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", saving.save)
+    monkeypatch.setattr(projects.window.project_controller._saving, "_work", saving.save)
     yield saving
     saving.go_on.set()
 

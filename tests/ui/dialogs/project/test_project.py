@@ -19,7 +19,6 @@ from wordpiece_studio.session.breakpoints import Breakpoint
 from wordpiece_studio.session.history_table import HistoryColumn
 from wordpiece_studio.session.project_state import content_of
 from wordpiece_studio.session.run import Selection, TrainerState
-from wordpiece_studio.storage.project import project_file
 from wordpiece_studio.storage.project.contents import ProjectRun, ProjectSelection, ProjectSettings
 from wordpiece_studio.storage.project.project_file import open_project, save_project
 from wordpiece_studio.text import normalizers, pre_tokenizers
@@ -30,9 +29,11 @@ from wordpiece_studio.ui.controllers.project_controller import opened
 from wordpiece_studio.ui.dialogs.file_questions import title_of, with_suffix
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.ui.dialogs.project.conftest import Projects
+    from wordpiece_studio.storage.project.contents import Project
 
 _SAVE = QMessageBox.StandardButton.Save
 _DISCARD = QMessageBox.StandardButton.Discard
@@ -313,13 +314,13 @@ def test_a_run_trained_while_a_project_is_saved_stays_unsaved(
 ) -> None:
     window, runs = projects.window, projects.window.session.runs
     projects.train()
-    saved, go_on, save = runs.current, threading.Event(), project_file.save_project
+    saved, go_on = runs.current, threading.Event()
 
-    def slow(*values: object, **others: object) -> None:
+    def slow(path: Path, project: Project) -> None:
         assert go_on.wait(10)
-        save(*values, **others)
+        save_project(path, project)
 
-    monkeypatch.setattr(project_file, "save_project", slow)
+    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
     window.project_controller._save_to(projects.path(), None)
     projects.train()
     go_on.set()
@@ -452,16 +453,13 @@ def test_closing_twice_asks_once(projects: Projects) -> None:
 def test_the_window_goes_on_while_a_slow_saving_runs(projects: Projects, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
 
-    def slow(path: Path, project: object, **options: object) -> None:
-        if "progress" not in options:  # what is kept for recovery
-            save_project(path, project, **options)
-            return
-        options["progress"](40, 100)
+    def slow(path: Path, project: Project, *, progress: Callable[[int, int], None]) -> None:
+        progress(40, 100)
         assert go_on.wait(10)
         save_project(path, project)
 
     window = projects.window
-    monkeypatch.setattr("wordpiece_studio.storage.project.project_file.save_project", slow)
+    monkeypatch.setattr(window.project_controller._saving, "_work", slow)
     monkeypatch.setattr("wordpiece_studio.ui.controllers.project_controller._PATIENCE_SECONDS", 0.0)
     window.project_controller._save_to(projects.path(), None)
     projects.studio.wait(lambda: "40%" in window.project_banner.text)
