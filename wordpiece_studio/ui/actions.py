@@ -42,18 +42,16 @@ class Actions(QObject):
         self._tips: dict[QAction, str] = {}
         self._reasons: dict[QAction, str] = {}
         self.entries: list[MenuEntry] = []  # of the menu that is being made; in the end, the menus of the bar
-        with self._menu(self.tr("&File")):
-            self._make_file_actions()
-        with self._menu(self.tr("&Edit")):
-            self._make_edit_actions()
-        with self._menu(self.tr("&Training")):
-            self._make_training_actions()
-        with self._menu(self.tr("&Step")):
-            self._make_step_actions()
-        with self._menu(self.tr("&View")):
-            self._make_view_actions()
-        with self._menu(self.tr("&Help")):
-            self._make_help_actions()
+        for title, make_actions in (
+            (self.tr("&File"), self._make_file_actions),
+            (self.tr("&Edit"), self._make_edit_actions),
+            (self.tr("&Training"), self._make_training_actions),
+            (self.tr("&Step"), self._make_step_actions),
+            (self.tr("&View"), self._make_view_actions),
+            (self.tr("&Help"), self._make_help_actions),
+        ):
+            with self._menu(title):
+                make_actions()
         self._draw_icons()
         theme.changed.connect(self._draw_icons)
 
@@ -405,10 +403,19 @@ class Actions(QObject):
         group.addAction(action)
         return action
 
+    def set_icon(self, action: QAction, name: str) -> None:
+        """Give a command another icon."""
+        if self._icons.get(action) != name:  # drawing it takes longer than all else that changes in a training
+            self._icons[action] = name
+            self._draw_icon(action)
+
     def _draw_icons(self) -> None:
-        for action, name in self._icons.items():
-            color = self._theme.accent_text if action is self.train else self._theme.text
-            action.setIcon(icon(name, color, self._theme.faint))
+        for action in self._icons:
+            self._draw_icon(action)
+
+    def _draw_icon(self, action: QAction) -> None:
+        color = self._theme.accent_text if action is self.train else self._theme.text
+        action.setIcon(icon(self._icons[action], color, self._theme.faint))
 
 
 class Menus(QObject):

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_references import MovedFiles
     from wordpiece_studio.session.file_rows import FileRow
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -52,16 +53,14 @@ _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet 
 class CorpusController(QObject):
     """Opens and saves. What is in no file is never replaced without asking."""
 
-    sample_loaded = Signal(object)
-    """The corpus is now a sample; the step at which it should be shown, an int, or None for the last one."""
-
-    def __init__(self, window: Workspace, project: ProjectController) -> None:
+    def __init__(self, window: Workspace, project: ProjectController, training: TrainingController) -> None:
         super().__init__(window)
         self._window = window
         self._session = window.session
         self._document = window.session.document
         self._messages = window.messages
         self._project = project
+        self._training = training
         self._extends_text = False  # what is being listed begins with the file of the text shown
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
@@ -195,7 +194,7 @@ class CorpusController(QObject):
         settings.suggestion.withdraw()
         self._window.tokenization_pane.ask_nothing()
         self._suggest_text(chosen.sentence)
-        self.sample_loaded.emit(chosen.step)
+        self._training.train_automatically(chosen.step)
 
     def _begin_empty(self) -> None:
         self._session.opening.stop()
