@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
-from wordpiece_studio.ui.actions import Actions, Menus
+from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
@@ -63,8 +63,8 @@ class Workspace(QMainWindow):
         The user's preferences, the colours and fonts, and the only way in which errors reach the user.
     session, project, model, player
         What the window works on, and parts of it that are often needed.
-    actions_, menus
-        The commands, and where they are offered.
+    actions_
+        The commands and their menus.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
     notices, banner, project_banner, disk_banner, export_banner, library_banner
@@ -97,8 +97,8 @@ class Workspace(QMainWindow):
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
         self._put_together()
-        toggles = [panel.toggle_action for panel in self.docks.panels]
-        self.menus = Menus(self.menuBar(), self.actions_, toggles)
+        self.actions_.panes_menu.addActions([panel.toggle_action for panel in self.docks.panels])
+        self.setMenuBar(self.actions_.bar)
         self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane | CorpusPane, ...]:

@@ -74,18 +74,18 @@ class CorpusController(QObject):
         self._connect_session()
 
     def _connect_commands(self) -> None:
-        window, actions, menus, pane = self._window, self._window.actions_, self._window.menus, self._window.corpus_pane
+        window, actions, pane = self._window, self._window.actions_, self._window.corpus_pane
         actions.new_corpus.triggered.connect(lambda: self._project.when_safe(self._begin_empty, Loss.ALL))
         actions.open_file.triggered.connect(self._ask_for_files)
         actions.open_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Open folder"), self.open_paths))
         actions.add_files.triggered.connect(self._ask_for_more_files)
         actions.add_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Add folder"), self.add_paths))
         actions.save_corpus.triggered.connect(self._ask_where_to_save)
-        menus.set_samples(samples())
-        pane.set_samples_menu(menus.samples)
-        menus.samples.triggered.connect(lambda action: self.open_sample(action.data()))
-        menus.recent.triggered.connect(lambda action: self.open_paths(action.data()))
-        menus.recent.aboutToShow.connect(self._show_recent_files)
+        actions.set_samples(samples())
+        pane.set_samples_menu(actions.samples_menu)
+        actions.samples_menu.triggered.connect(lambda action: self.open_sample(action.data()))
+        actions.recent_menu.triggered.connect(lambda action: self.open_paths(action.data()))
+        actions.recent_menu.aboutToShow.connect(self._show_recent_files)
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
         pane.files_view.list.drops.files_dropped.connect(self.add_paths)
@@ -203,7 +203,7 @@ class CorpusController(QObject):
         self._window.project.clear()
 
     def _show_recent_files(self) -> None:
-        self._window.menus.set_recent_files(self._window.settings.values.recent_files)
+        self._window.actions_.set_recent_files(self._window.settings.values.recent_files)
 
     # -- what was opened
 

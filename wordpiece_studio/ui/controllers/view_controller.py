@@ -101,7 +101,7 @@ class ViewController(QObject):
         actions.copy.triggered.connect(lambda: self._edit("copy"))
         actions.paste.triggered.connect(lambda: self._edit("paste"))
         actions.select_all.triggered.connect(lambda: self._edit("selectAll"))
-        self._window.menus.edit.aboutToShow.connect(self._enable_edits)
+        actions.edit_menu.aboutToShow.connect(self._enable_edits)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
