@@ -265,13 +265,7 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
             warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
-        _save(
-            output,
-            run,
-            origin,
-            _writable(trainer, only),
-            length,
-        )
+        _save(output, run, origin, _writable(trainer, only), length)
     if options["with_counts"]:
         write_export("word-counts", exported, output / counts_name(trainer.counts))
     if options["history"] is not None:

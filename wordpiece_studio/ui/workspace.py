@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-_ENTRIES = ("corpus", "token", "candidate", "merge", "vocabulary", "chart", "live-text", "step")
-"""Of the glossary, that explain them."""
 _MARGIN, _BANNERS = 10, 5
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
@@ -165,11 +163,13 @@ class Workspace(QMainWindow):
             empty.offer(self.actions_.train)
 
     def _put_together(self) -> None:
-        titles = (
-            self.tr("Corpus"), self.tr("Token details"), self.tr("Merge candidates"), self.tr("Merge history"),
-            self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
+        panels = (  # the title of each pane, and the entry of the glossary that explains it
+            (self.tr("Corpus"), "corpus"), (self.tr("Token details"), "token"),
+            (self.tr("Merge candidates"), "candidate"), (self.tr("Merge history"), "merge"),
+            (self.tr("Vocabulary"), "vocabulary"), (self.tr("Charts"), "chart"),
+            (self.tr("Live tokenization"), "live-text"), (self.tr("Timeline"), "step"),
         )  # fmt: skip
-        for name, title, pane, entry in zip(PANES, titles, self.panes(), _ENTRIES, strict=True):
+        for name, pane, (title, entry) in zip(PANES, self.panes(), panels, strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks, entry=entry))
         self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
             self.tr("How a token was built, and the best splits of a word with their probabilities")
