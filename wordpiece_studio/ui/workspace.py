@@ -33,7 +33,7 @@ from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
-from wordpiece_studio.ui.widgets.screen_room import RoomArea
+from wordpiece_studio.ui.widgets.screen_room import RoomArea, arranged
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
@@ -175,16 +175,10 @@ class Workspace(QMainWindow):
             self.tr("How a token was built, and the best splits of a word with their probabilities")
         )
         self.notices.keep_free(self.docks.panel("timeline"))
-        layout = QVBoxLayout(self._content)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.run_strip)
-        room = QVBoxLayout()
-        room.setContentsMargins(_MARGIN, 2, _MARGIN, _MARGIN)
-        room.setSpacing(_MARGIN - 2)
-        room.addWidget(self.docks, 1)
-        layout.addLayout(room, 1)
+        around = (_MARGIN, 2, _MARGIN, _MARGIN)
+        room = arranged(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
+        parts = self.bar, self.run_strip, (room, 1)
+        arranged(QVBoxLayout(self._content), *parts, margins=(0, 0, 0, 0), spacing=0)
 
     # -- the order in which Tab visits the controls
 
