@@ -37,7 +37,7 @@ from wordpiece_studio.ui.widgets.screen_room import RoomArea, arranged
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.session.run import Run
@@ -110,15 +110,15 @@ class Workspace(QMainWindow):
 
     def remember(self, **preferences: object) -> None:
         """Keep these preferences; what cannot be kept is reported."""
-        try:
-            self.settings.change(**preferences)
-        except StudioError as error:
-            self.messages.show_error(error)
+        self._keep(lambda: self.settings.change(**preferences))
 
     def remember_files(self, *paths: Path) -> None:
         """Keep these paths, which were opened or saved together, for the menu of recent files."""
+        self._keep(lambda: self.settings.remember_files([path.absolute() for path in paths]))
+
+    def _keep(self, keep: Callable[[], object]) -> None:
         try:
-            self.settings.remember_files([path.absolute() for path in paths])
+            keep()
         except StudioError as error:
             self.messages.show_error(error)
 
@@ -131,7 +131,7 @@ class Workspace(QMainWindow):
         if counts is not None and config is not None and len(counts.counts) <= _MOST_COLORED_WORDS:
             with suppress(StudioError):  # a damaged project: what shows its words reports it
                 styles = TokenStyles(counts.words, config.continuing_subword_prefix)
-        self.theme.set_token_styles(styles)
+        self.theme.token_styles = styles
 
     def _on_runs_shown(self, _run: Run) -> None:
         """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""

@@ -178,10 +178,6 @@ class KindChoice(QWidget):
         if self.kind in reasons and possible:
             self.choose(possible[0])
 
-    def reason_shown(self, kind: ExportKind) -> str:
-        """Return the text that is now shown below a kind."""
-        return self._hints[kind].text()
-
     def _on_group_id_toggled(self, _number: int, is_checked: bool) -> None:
         if is_checked:
             self.kind_changed.emit(self.kind)
