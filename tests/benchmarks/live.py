@@ -129,7 +129,7 @@ class Typist(QObject):
         model, counting = self._window.model, self._window.session.counting
         if counting.counts is None or model.is_replacing or model.counts != counting.counts:
             return False
-        return self._candidates_of is model.history and not any(pane._is_stale for pane in self._panes)
+        return self._candidates_of is model.history and not any(pane.is_stale for pane in self._panes)
 
     def _on_model_candidates_changed(self, _candidates: object) -> None:
         self._candidates_of = self._window.model.history

@@ -38,7 +38,7 @@ def start(started: str) -> dict[str, Any]:
             is_done = super().event(event)
             if event.type() == QEvent.Type.UpdateRequest and not found and self.model.merge_count:
                 panes = (self.history_pane, self.scoreboard_pane, self.tokenization_pane, self.timeline_pane)
-                if not any(pane._is_stale for pane in panes):
+                if not any(pane.is_stale for pane in panes):
                     found["seconds"] = time.time() - float(started)
                     found["own_seconds"] = time.process_time()
                     found["merges"] = self.model.merge_count
@@ -155,7 +155,7 @@ def _typing(window: WatchedWindow, text: str) -> list[float]:
                 milliseconds_to(
                     window,
                     lambda key=key: QApplication.sendEvent(edit, key),
-                    lambda began: not pane._is_stale and pane.live.text == edit.text and notes.began["chips"] > began,
+                    lambda began: not pane.is_stale and pane.live.text == edit.text and notes.began["chips"] > began,
                 )
             )
             rest(0.1)
@@ -182,7 +182,7 @@ def _is_followed(window: WatchedWindow, notes: PaintNotes, began: float) -> bool
     Chips and changes that are the same at both steps are not painted again; they must have been made for it.
     """
     panes = (window.history_pane, window.scoreboard_pane, window.tokenization_pane, window.timeline_pane)
-    if any(pane._is_stale for pane in panes):
+    if any(pane.is_stale for pane in panes):
         return False
     return all(notes.began[name] >= began for name in ("history", "formula", "plot"))
 
@@ -303,7 +303,7 @@ def _until_shown(window: WatchedWindow, act: Any) -> float:
     notes = PaintNotes(history=pane)
 
     def is_ready() -> bool:
-        return not (pane._is_stale or pane.rows.is_busy)
+        return not (pane.is_stale or pane.rows.is_busy)
 
     found = milliseconds_to(window, act, lambda began: is_ready() and notes.began["history"] >= began)
     rest(0.1)

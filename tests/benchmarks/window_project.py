@@ -37,7 +37,7 @@ def opened_and_saved(path: str, folder: str) -> dict[str, Any]:
 
         def shows_rows() -> bool:
             is_there = model.history is not old and pane.rows.rowCount() == model.merge_count > 0
-            return is_there and not pane._is_stale and notes.began["history"] > began
+            return is_there and not pane.is_stale and notes.began["history"] > began
 
         window.corpus_controller.open_paths([path])
         wait_for(lambda: shows_rows() and window.painted_at >= notes.began["history"])

@@ -116,8 +116,8 @@ def test_nothing_in_the_window_obeys_a_token(hostile: Studio, told: Callable[[ob
 def test_a_file_name_is_shown_as_it_is(hostile: Studio) -> None:
     window = hostile.window
     assert window.corpus_pane.hint.startswith(NAME)
-    window.menus.refresh()
-    entries = window.menus.recent.actions()
+    window.actions_.refresh_menus()
+    entries = window.actions_.recent_menu.actions()
     assert NAME.replace("&", "&&") in [entry.text() for entry in entries]
     for entry in entries:
         assert tooltip_is_safe(entry.toolTip())

@@ -60,7 +60,7 @@ class Driver:
 
     def _is_settled(self) -> bool:
         window, panes = self.window, self.panes()
-        if self.model.is_busy or any(pane._is_stale or _waits(pane) for pane in panes) or _waits(window.corpus_marks):
+        if self.model.is_busy or any(pane.is_stale or _waits(pane) for pane in panes) or _waits(window.corpus_marks):
             return False
         if _waits(window.session.usage):  # the words of a token are sought once its use is counted
             return False

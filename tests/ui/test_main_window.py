@@ -565,7 +565,7 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     editor.setFocus()
     controller._set_target(editor)
     actions.select_all.trigger()
-    studio.window.menus.edit.aboutToShow.emit()
+    studio.window.actions_.edit_menu.aboutToShow.emit()
     assert actions.cut.isEnabled()
     actions.cut.trigger()
     assert studio.window.session.document.text == ""
@@ -573,6 +573,6 @@ def test_the_edit_menu_acts_on_the_text_with_the_focus(studio: Studio) -> None:
     actions.paste.trigger()
     assert studio.window.session.document.text.startswith("This is the Hugging Face Course")
     controller._set_target(studio.window.bar)
-    studio.window.menus.edit.aboutToShow.emit()
+    studio.window.actions_.edit_menu.aboutToShow.emit()
     assert not actions.paste.isEnabled()
     studio.window.session.document.note_saved()

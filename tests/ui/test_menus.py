@@ -38,11 +38,11 @@ def doubles(values: list[str]) -> list[str]:
 
 def test_every_command_is_in_a_menu_once(empty_studio: Studio) -> None:
     window = empty_studio.window
-    placed = [action for _, action in window.menus.placed()]
+    placed = [action for _, action in window.actions_.placed()]
     missing = [action.text() for action in window.actions_.all() if action not in placed]
     assert not missing
     assert len(placed) == len(set(map(id, placed)))
-    assert all(path for path, _ in window.menus.placed())
+    assert all(path for path, _ in window.actions_.placed())
 
 
 def test_no_letter_stands_for_two_entries_of_a_menu(empty_studio: Studio) -> None:
@@ -56,7 +56,7 @@ def test_no_letter_stands_for_two_entries_of_a_menu(empty_studio: Studio) -> Non
 def test_every_key_means_one_thing(empty_studio: Studio) -> None:
     window = empty_studio.window
     keys = [key.toString() for action in window.actions_.all() for key in action.shortcuts()]
-    keys += [key.toString() for _, action in window.menus.placed() for key in action.shortcuts()
+    keys += [key.toString() for _, action in window.actions_.placed() for key in action.shortcuts()
              if action not in window.actions_.all()]  # fmt: skip
     keys += [f"Alt+{letter(action.text()).upper()}" for action in window.menuBar().actions()]
     texts = [button.text() for button in window.findChildren(QAbstractButton)]
@@ -78,4 +78,4 @@ def test_keys_of_text_fields_are_left_to_them(empty_studio: Studio) -> None:
 
 def test_a_title_is_read_without_its_marks(empty_studio: Studio) -> None:
     assert [plain_title(text) for text in ("&Open files…", "R&&D", "Cu&t\tCtrl+X")] == ["Open files…", "R&D", "Cut"]
-    assert "View › Panes" in {path for path, _ in empty_studio.window.menus.placed()}
+    assert "View › Panes" in {path for path, _ in empty_studio.window.actions_.placed()}

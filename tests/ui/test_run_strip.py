@@ -354,7 +354,7 @@ def test_words_that_the_runs_cut_differently_are_framed(three: Studio) -> None:
 def test_the_objective_is_chosen_in_the_menu_and_the_palette_finds_it(studio: Studio) -> None:
     objectives = studio.window.actions_.objectives.actions()
     assert [action.data() for action in objectives if action.isChecked()] == [studio.window.session.settings.objective]
-    assert any("bjective" in menus for menus, action in studio.window.menus.placed() if action in objectives)
+    assert any("bjective" in menus for menus, action in studio.window.actions_.placed() if action in objectives)
     count = next(action for action in objectives if action.data() == "count")
     count.trigger()
     assert studio.window.session.settings.objective == "count"

@@ -11,6 +11,7 @@ import numpy as np
 
 from wordpiece_studio.cli import options as shared
 from wordpiece_studio.cli.messages import (
+    LOSSES,
     count_summary,
     detected_encodings,
     loss_warnings,
@@ -115,12 +116,7 @@ def _summary(
         "lines": statistics.lines,
         "words": counts.total,
         "distinct_words": len(counts),
-        "skipped_words": statistics.skipped_words,
-        "rare_words": statistics.rare_words,
-        "replaced": statistics.replaced,
-        "skipped_lines": statistics.skipped_lines,
-        "guessed_tables": statistics.guessed_tables,
-        "left_out_files": statistics.left_out_files,
+        **{name: getattr(statistics, name) for name in LOSSES},
         "top": most_common,
         "seconds": round(seconds, 3),
     }

@@ -18,7 +18,7 @@ from wordpiece_studio.system.printable import display_name, printable
 from wordpiece_studio.text.normalizers import resolve_normalizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from wordpiece_studio.corpus.files import CorpusFile
     from wordpiece_studio.corpus.linter.finding import Example, Finding
@@ -48,13 +48,11 @@ def lint_command(
     normalizing = shared.with_removal(resolve_normalizer(normalizer), remove)
     options["errors"] = "replace"  # what cannot be decoded is a finding
     sources, own = shared.listed_sources(options), shared.tokens_in(user_tokens)
-    if sources is None:
-        text = _beginning_of_stdin(options)
-        _check_any(text, options)
-        found = lint((), normalizing, pre_tokenizer, texts=[text], user_tokens=own)
-    else:
-        _check(sources.files[:_MOST_CHECKED], options)
-        found = lint(sources, normalizing, pre_tokenizer, user_tokens=own)
+    texts = [_beginning_of_stdin(options)] if sources is None else []
+    has_text = [*map(bool, texts)] if sources is None else [*map(_has_text, sources.files[:_MOST_CHECKED])]
+    if not any(has_text):
+        raise no_words(files)
+    found = lint(() if sources is None else sources, normalizing, pre_tokenizer, texts=texts, user_tokens=own)
     number = 1 if sources is None else len(sources.files)
     warnings = sum(finding.severity == "warning" for finding in found)
     lines = [line for finding in found for line in _lines(finding, options)]
@@ -67,15 +65,9 @@ def lint_command(
     return 1 if warnings else 0
 
 
-def _check(files: Sequence[CorpusFile], options: Mapping[str, Any]) -> None:
-    """Check that there is text in the files where it is looked for, such as in a column."""
-    first = [file.kind == "word-counts" or next(iter(opened(file).pieces()), None) for file in files]
-    _check_any(any(first), options)
-
-
-def _check_any(text: object, options: Mapping[str, Any]) -> None:
-    if not text:
-        raise no_words(options["files"])
+def _has_text(file: CorpusFile) -> bool:
+    """Return whether there is text in a file where it is looked for, such as in a column."""
+    return file.kind == "word-counts" or next(iter(opened(file).pieces()), None) is not None
 
 
 def _beginning_of_stdin(options: Mapping[str, Any]) -> str:
@@ -103,9 +95,8 @@ def _lines(finding: Finding, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _place(example: Example, options: Mapping[str, Any]) -> str:
-    if not example.source:
-        return ""
-    return _file(example, options) + ("" if example.line is None else f":{example.line}")
+    line = "" if example.line is None else f":{example.line}"
+    return _file(example, options) + line if example.source else ""
 
 
 def _file(example: Example, options: Mapping[str, Any]) -> str:

@@ -47,6 +47,8 @@ _COMPILING = {
     "training": "Compiling the training engine, once on this machine",
 }
 STDIN = "stdin"
+LOSSES = ("skipped_words", "rare_words", "replaced", "skipped_lines", "guessed_tables", "left_out_files")
+"""What was skipped or altered, as the statistics of a corpus and a summary of it call it."""
 _MOST_FILES = 100
 
 # The beginning of an error's template -> the option that it is about.

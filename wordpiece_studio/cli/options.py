@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -200,18 +200,14 @@ def is_stream(files: list[str]) -> bool:
     return files == ["-"] or (len(files) == 1 and Path(files[0]).is_fifo())
 
 
-@contextmanager
-def _opened_bytes(name: str) -> Iterator[BufferedIOBase]:
-    """Open a pipe for the duration of the block; ``-`` is standard input."""
+def _opened_bytes(name: str) -> AbstractContextManager[BufferedIOBase]:
+    """Open a pipe for the duration of a block; ``-`` is standard input."""
     if name == "-":
-        yield stdin()
-        return
+        return nullcontext(stdin())
     try:
-        pipe = open(name, "rb")
+        return open(name, "rb")
     except OSError as error:
         raise unreadable(name, error) from error
-    with pipe:
-        yield pipe
 
 
 def tokens_in(path: str | None) -> tuple[str, ...]:
@@ -308,7 +304,6 @@ def counted_words(
 ) -> WordCounts:
     """Return the words of files, or of standard input, counted according to the options."""
     counting = {name: options[name] for name in ("pre_tokenizer", "max_word_length", "user_tokens")}
-
     if files is None:
         (name,) = options["files"]
         if options["cluster"] is not None:

@@ -201,7 +201,8 @@ def _train(options: Mapping[str, Any]) -> None:
     if options["by"] is not None and not options["replay"]:
         noticed = dataclasses.replace(config, objective="count")  # which needs no prefix, and most of them have none
         return write_by(options, config, *_counted(options, normalizing, noticed), started)
-    _check_results(options, _beginning(config, normalizing, options["pre_tokenizer"]), chosen, bpe)
+    tokens = config.vocabulary(config.reserved_tokens)  # so far
+    _check_results(options, Tokenizer(tokens, normalizing, options["pre_tokenizer"]), chosen, bpe)
     counts, notes = _counted(options, normalizing, config)
     library_run = trained_by(options, config, counts) if options["replay"] else None
     config = config if library_run is None else library_run.replay_config()
@@ -227,11 +228,6 @@ def _train(options: Mapping[str, Any]) -> None:
     lines += [] if figures is None else [held_out_words(figures)]
     summary = _summary(trainer, options["output"], seconds, figures)
     print_result(summary, "\n".join(lines), as_json=options["as_json"])
-
-
-def _beginning(config: TrainingConfig, normalizer: Normalizer, pre_tokenizer: str) -> Tokenizer:
-    """Return the tokenizer to be trained, so far with special tokens and user tokens only."""
-    return Tokenizer(config.vocabulary(config.reserved_tokens), normalizer, pre_tokenizer)
 
 
 def _counted(
@@ -265,13 +261,7 @@ def _write(options: Mapping[str, Any], trainer: Trainer, origin: Origin, only: O
             warn(f"{reason.what}. Only vocab.json and merges.txt are written.")
         write_export("bpe", exported, output)
     else:
-        _save(
-            output,
-            run,
-            origin,
-            _writable(trainer, only),
-            length,
-        )
+        _save(output, run, origin, _writable(trainer, only), length)
     if options["with_counts"]:
         write_export("word-counts", exported, output / counts_name(trainer.counts))
     if options["history"] is not None:

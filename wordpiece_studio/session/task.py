@@ -204,11 +204,6 @@ class Task(QObject):
             self.request = None
             self.changed.emit()
 
-    def forget(self) -> None:
-        """Stop, and keep neither the answer nor what it was about in memory."""
-        self._cancel()
-        self.request = self.answer = self.answered = None
-
     def forget(self) -> tuple[Any, ...]:
         """Stop, and keep neither the answer nor the request in memory; return the latter."""
         self._cancel()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -20,13 +20,12 @@ from wordpiece_studio.ui.widgets.plain import menu_text, plain_title, set_plain_
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from PySide6.QtWidgets import QWidget
 
     from wordpiece_studio.session.samples import SampleCorpus
     from wordpiece_studio.ui.widgets.theme import Theme
-
-    MenuEntry = QAction | QMenu | str | None | tuple[str, list["MenuEntry"]]
-    """In a menu: a command, a menu, what is inserted by name, a line, or a title with the entries of a menu."""
 
 _RUN_KEYS = 8
 """Alt and a digit show a run."""
@@ -35,25 +34,25 @@ _RUN_KEYS = 8
 class Actions(QObject):
     """The commands, as attributes; their icons are drawn in the colours of the theme."""
 
-    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._icons: dict[QAction, str] = {}
         self._tips: dict[QAction, str] = {}
         self._reasons: dict[QAction, str] = {}
-        self.entries: list[MenuEntry] = []  # of the menu that is being made; in the end, the menus of the bar
-        with self._menu(self.tr("&File")):
-            self._make_file_actions()
-        with self._menu(self.tr("&Edit")):
-            self._make_edit_actions()
-        with self._menu(self.tr("&Training")):
-            self._make_training_actions()
-        with self._menu(self.tr("&Step")):
-            self._make_step_actions()
-        with self._menu(self.tr("&View")):
-            self._make_view_actions()
-        with self._menu(self.tr("&Help")):
-            self._make_help_actions()
+        self.bar = QMenuBar(parent)
+        self._open: QMenuBar | QMenu = self.bar  # what is being filled
+        for title, make_actions in (
+            (self.tr("&File"), self._make_file_actions),
+            (self.tr("&Edit"), self._make_edit_actions),
+            (self.tr("&Training"), self._make_training_actions),
+            (self.tr("&Step"), self._make_step_actions),
+            (self.tr("&View"), self._make_view_actions),
+            (self.tr("&Help"), self._make_help_actions),
+        ):
+            with self._menu(title):
+                make_actions()
+        self.set_recent_files([])
         self._draw_icons()
         theme.changed.connect(self._draw_icons)
 
@@ -72,6 +71,33 @@ class Actions(QObject):
             action.setEnabled(not reason)
             set_plain_tooltip(action, f"{self._tips[action]}\n{reason}" if reason else self._tips[action])
 
+    # -- the menus
+
+    def set_samples(self, samples: Sequence[SampleCorpus]) -> None:
+        """Offer these samples; the data of each entry is its file name."""
+        self.samples_menu.clear()
+        for sample in samples:
+            self.samples_menu.addAction(menu_text(sample.title)).setData(sample.name)
+
+    def set_recent_files(self, opened: Sequence[Sequence[str]]) -> None:
+        """Offer what was opened before, the latest first; each entry is the paths that were opened together."""
+        self.recent_menu.clear()
+        for paths in opened:
+            action = self.recent_menu.addAction(menu_text(_name_of(paths)))
+            action.setData(tuple(paths))
+            set_plain_tooltip(action, "\n".join(paths))
+        self.recent_menu.setToolTipsVisible(True)
+        self.recent_menu.setEnabled(bool(opened))
+
+    def refresh_menus(self) -> None:
+        """Update what is otherwise updated only when its menu is opened."""
+        for menu in (self.edit_menu, self.recent_menu):
+            menu.aboutToShow.emit()
+
+    def placed(self) -> list[tuple[str, QAction]]:
+        """Return every command in menu order, with the names of the menus that it is in."""
+        return [each for action in self.bar.actions() for each in _placed(action, "")]
+
     # -- files and edits
 
     def _make_file_actions(self) -> None:
@@ -79,17 +105,19 @@ class Actions(QObject):
         self.new_corpus = add(tr("&New"), tr("Start over with an empty corpus"), standard.New, "new")
         self.open_file = add(tr("&Open…"), tr("Open a project, or text files as the corpus"), standard.Open, "open")
         self.open_folder = add(tr("Open &folder…"), tr("Open all text files in a folder as the corpus"), "Ctrl+Shift+O")
-        self.entries += ["recent", "samples", None]
+        self.recent_menu = self._open.addMenu(tr("Open &recent"))
+        self.samples_menu = self._open.addMenu(tr("Sam&ple corpora"))
+        self._open.addSeparator()
         self.save_project = add(
             tr("&Save"), tr("Save the project: corpus, settings, merges and bookmarks in one file"), "Ctrl+S", "save"
         )
         self.save_project_as = add(tr("Save &as…"), tr("Save the project under another name"), "Ctrl+Shift+S")
-        self._separate()
+        self._open.addSeparator()
         self.add_files = add(tr("A&dd files…"), tr("Add text files to the corpus"), icon="new")
         self.add_folder = add(tr("Add fo&lder…"), tr("Add all text files in a folder to the corpus"))
         self.locate_files = add(tr("Locate &missing files…"), tr("Choose where the missing corpus files are now"))
         self.save_corpus = add(tr("Save &corpus text as…"), tr("Save the text of the corpus to a text file"))
-        self._separate()
+        self._open.addSeparator()
         self.save_vocabulary = add(
             tr("Export &vocabulary…"),
             tr("Export the final vocabulary, or the one at the current step, for use in other programs"),
@@ -99,26 +127,27 @@ class Actions(QObject):
             tr("&Export merge history…"), tr("Save the merges as CSV, JSONL or Parquet"), "Ctrl+E"
         )
         self.save_chart = add(tr("Save c&hart…"), tr("Save the current chart as a PNG or SVG image"))
-        self._separate()
+        self._open.addSeparator()
         self.quit = add(tr("&Quit"), tr("Exit WordPiece Studio"), "Ctrl+Q")
         self.quit.setMenuRole(QAction.MenuRole.QuitRole)
 
     def _make_edit_actions(self) -> None:
         add, tr, standard = self._action, self.tr, QKeySequence.StandardKey
+        self.edit_menu = cast("QMenu", self._open)
         self.undo = add(tr("&Undo"), tr("Undo the last corpus edit, or bring back the run closed last"), standard.Undo)
         self.redo = add(tr("&Redo"), tr("Redo what was undone"), standard.Redo)
-        self._separate()
+        self._open.addSeparator()
         # Without shortcuts: those belong to the text fields, and a second owner would take them away.
         self.cut = self._text_action(tr("Cu&t"), tr("Cut the selected text"), standard.Cut)
         self.copy = self._text_action(tr("&Copy"), tr("Copy the selected text"), standard.Copy)
         self.paste = self._text_action(tr("&Paste"), tr("Insert the text on the clipboard"), standard.Paste)
         self.select_all = self._text_action(tr("Select &all"), tr("Select the whole text"), standard.SelectAll)
-        self._separate()
+        self._open.addSeparator()
         self.find = add(tr("&Find in corpus…"), tr("Find text in the corpus"), standard.Find)
         self.find_next = add(tr("Find &next"), tr("Go to the next match"), "F3")
         self.find_previous = add(tr("Find pre&vious"), tr("Go to the previous match"), "Shift+F3")
         self.find_token = add(tr("Find a to&ken…"), tr("Search the vocabulary"), "Ctrl+Shift+F")
-        self._separate()
+        self._open.addSeparator()
         self.type_live_text = add(
             tr("T&ype text to tokenize"), tr("Go to the text field of the live tokenization"), "Ctrl+L"
         )
@@ -142,10 +171,10 @@ class Actions(QObject):
         self.stop.setIconText(tr("Stop"))  # there is one place for all buttons of the training
         with self._menu(tr("Train with &another library")):
             self._make_library_actions()
-        self._separate()
+        self._open.addSeparator()
         with self._menu(tr("&Runs")):
             self._make_run_actions()
-        self._separate()
+        self._open.addSeparator()
         with self._menu(tr("Ob&jective")):
             self.objectives = QActionGroup(self)
             for objective, text, tip in (
@@ -175,7 +204,7 @@ class Actions(QObject):
             action = add(text, tr("Train on the corpus words with this library’s own trainer, as a new run"))
             action.setData(trainer)
             self.library_trainers.addAction(action)
-        self._separate()
+        self._open.addSeparator()
         self.library_twice = add(
             tr("Train &twice and compare"),
             tr("Some libraries learn a different vocabulary each time, even from the same words"),
@@ -189,7 +218,7 @@ class Actions(QObject):
         add, tr = self._action, self.tr
         self.next_run = add(tr("&Next run"), tr("Show the run in the next tab"), "Ctrl+Tab")
         self.previous_run = add(tr("&Previous run"), tr("Show the run in the previous tab"), "Ctrl+Shift+Tab")
-        self._separate()
+        self._open.addSeparator()
         self.keep_run = add(tr("&Keep this run"), tr("Keep this preview as a run; the next change opens a new preview"))
         self.compare_run = add(
             tr("Co&mpare this run"), tr("Show how this run tokenizes the live text, next to other runs")
@@ -203,7 +232,7 @@ class Actions(QObject):
         self.figures = add(
             tr("Run metr&ics"), tr("Evaluate runs and other tokenizers on a text, such as held-out text")
         )
-        self._separate()
+        self._open.addSeparator()
         self.words_apart = add(
             tr("&Words split differently"),
             tr("List the words that a compared run splits differently; repeat for the next run, then for all words"),
@@ -213,7 +242,7 @@ class Actions(QObject):
             tr("Vocabulary &overlap"),
             tr("Show how many tokens the compared runs share, overall and among the first 100, 200 and so on"),
         )
-        self._separate()
+        self._open.addSeparator()
         self.show_run = QActionGroup(self)
         for place in range(_RUN_KEYS):
             text = tr("Run {place}").format(place=place + 1)
@@ -242,7 +271,7 @@ class Actions(QObject):
         self.go_to_step = add(tr("&Go to step…"), tr("Type the number of a step"), "Ctrl+G")
         self.play = add(tr("Pl&ay the merges"), tr("Show the merges one after another"), "F8", "play")
         self.play.setCheckable(True)
-        self._separate()
+        self._open.addSeparator()
         self.next_change = add(
             tr("Next &change to the text"),
             tr("Go to the next step that changes how the live text is tokenized"),
@@ -273,7 +302,7 @@ class Actions(QObject):
             "run_back",
         )
         self.breakpoints = add(tr("&Breakpoints…"), tr("Choose where playing and running stop"), "Ctrl+B", "breakpoint")
-        self._separate()
+        self._open.addSeparator()
         self.keep_step = add(tr("Bookmark this &step…"), tr("Bookmark this step, with a note"), "Ctrl+D", "keep")
         self.compare_step = add(
             tr("Co&mpare with this step"),
@@ -284,7 +313,7 @@ class Actions(QObject):
         self.bookmarks = add(
             tr("B&ookmarks…"), tr("Show the bookmarked steps and their notes"), "Ctrl+Shift+D", "bookmarks"
         )
-        self._separate()
+        self._open.addSeparator()
         self.go_to_birth = add(
             tr("Go to the step t&hat created the token"),
             tr("Go to the step that created the selected token"),
@@ -308,9 +337,8 @@ class Actions(QObject):
             self._choice(self.layouts, layout, text, tip, key)
         self.layout_teach, self.layout_engineer, self.layout_demo = self.layouts.actions()
         self.reset_layout = add(tr("&Reset layout"), tr("Move all panes of this layout back to their default places"))
-        self._separate()
-        with self._menu(tr("&Panes")):
-            self.entries.append("panes")
+        self._open.addSeparator()
+        self.panes_menu = self._open.addMenu(tr("&Panes"))
         with self._menu(tr("Text &size")):
             self.larger_text = add(
                 tr("La&rger text"),
@@ -319,7 +347,7 @@ class Actions(QObject):
             )
             self.smaller_text = add(tr("S&maller text"), tr("Zoom out: a smaller font"), standard.ZoomOut)
             self.normal_text = add(tr("&Normal text"), tr("Back to the system’s text size"), "Ctrl+0")
-            self._separate()
+            self._open.addSeparator()
             self.larger_pane = add(
                 tr("Larger text in this &pane"), tr("Zoom in on the focused pane only"), "Ctrl+Alt+= Ctrl+Alt++"
             )
@@ -338,7 +366,7 @@ class Actions(QObject):
                 ("contrast", tr("&High contrast")),
             ):
                 self._choice(self.themes, theme, text)
-        self._separate()
+        self._open.addSeparator()
         self.fill_pane = add(
             tr("Ma&ximize this pane"),
             tr("Show only the focused pane; press Esc or use this command again to show the others"),
@@ -356,27 +384,31 @@ class Actions(QObject):
         self.shortcuts = add(tr("&Keyboard shortcuts"), tr("Show all keyboard shortcuts"), "Shift+F1")
         self.last_messages = add(tr("Show recent &messages"), tr("Show recent messages"), "Ctrl+M", "info")
         self.last_messages.setIconText(tr("Messages"))
-        self.entries += [None, "pages", None]
+        self._open.addSeparator()
+        self.pages = QActionGroup(self)
+        for page in help_pages():
+            self.pages.addAction(menu_text(page.title)).setData(page.path)
+        self._open.addActions(self.pages.actions())
+        self._open.addSeparator()
         self.copy_diagnostics = add(
             tr("&Copy diagnostics"), tr("Copy versions, settings and the end of the log to the clipboard")
         )
         self.open_log_folder = add(tr("Open &log folder"), tr("Show the folder of the log file"))
-        self._separate()
+        self._open.addSeparator()
         self.about = add(tr("&About WordPiece Studio"), tr("Show the version and the license"))
         self.about.setMenuRole(QAction.MenuRole.AboutRole)
 
     # -- making them
 
+    def _submenu(self, title: str) -> QMenu:
+        return self._open.addMenu(title)
+
     @contextmanager
     def _menu(self, title: str) -> Iterator[None]:
         """Put what is made inside into a menu of its own."""
-        around, self.entries = self.entries, []
-        around.append((title, self.entries))
+        around, self._open = self._open, self._open.addMenu(title)
         yield
-        self.entries = around
-
-    def _separate(self) -> None:
-        self.entries.append(None)
+        self._open = around
 
     def _action(self, text: str, tip: str, keys: str | QKeySequence.StandardKey = "", icon: str = "") -> QAction:
         """Return a command in the present menu; `keys`: a standard key, or keys between spaces."""
@@ -391,7 +423,7 @@ class Actions(QObject):
         action.setStatusTip(tip)
         if icon:
             self._icons[action] = icon
-        self.entries.append(action)
+        self._open.addAction(action)
         return action
 
     def _text_action(self, text: str, tip: str, key: QKeySequence.StandardKey) -> QAction:
@@ -405,88 +437,19 @@ class Actions(QObject):
         group.addAction(action)
         return action
 
+    def set_icon(self, action: QAction, name: str) -> None:
+        """Give a command another icon."""
+        if self._icons.get(action) != name:  # drawing it takes longer than all else that changes in a training
+            self._icons[action] = name
+            self._draw_icon(action)
+
     def _draw_icons(self) -> None:
-        for action, name in self._icons.items():
-            color = self._theme.accent_text if action is self.train else self._theme.text
-            action.setIcon(icon(name, color, self._theme.faint))
+        for action in self._icons:
+            self._draw_icon(action)
 
-
-class Menus(QObject):
-    """Fills `bar`.
-
-    Attributes
-    ----------
-    samples, recent
-        Menus; the data of their entries are the file name of a sample, and the paths that were opened together before.
-    edit
-        The Edit menu.
-    pages
-        The pages of the help; the data of each is its path.
-    """
-
-    def __init__(self, bar: QMenuBar, actions: Actions, pane_toggles: Sequence[QAction]) -> None:
-        super().__init__(bar)
-        self._bar = bar
-        self.samples = QMenu(self.tr("Sam&ple corpora"), bar)
-        self.recent = QMenu(self.tr("Open &recent"), bar)
-        self.pages = QActionGroup(self)
-        for page in help_pages():
-            self.pages.addAction(menu_text(page.title)).setData(page.path)
-        inserted: dict[str, Sequence[QAction | QMenu]] = {
-            "recent": [self.recent],
-            "samples": [self.samples],
-            "panes": pane_toggles,
-            "pages": self.pages.actions(),
-        }
-        menus = _filled(bar, actions.entries, inserted)
-        self.edit = menus[1]
-        self.set_recent_files([])
-
-    def set_samples(self, samples: Sequence[SampleCorpus]) -> None:
-        """Offer these samples."""
-        self.samples.clear()
-        for sample in samples:
-            self.samples.addAction(menu_text(sample.title)).setData(sample.name)
-
-    def set_recent_files(self, opened: Sequence[Sequence[str]]) -> None:
-        """Offer what was opened before, the latest first; each entry is the paths that were opened together."""
-        self.recent.clear()
-        for paths in opened:
-            action = self.recent.addAction(menu_text(_name_of(paths)))
-            action.setData(tuple(paths))
-            set_plain_tooltip(action, "\n".join(paths))
-        self.recent.setToolTipsVisible(True)
-        self.recent.setEnabled(bool(opened))
-
-    def refresh(self) -> None:
-        """Update what is otherwise updated only when its menu is opened."""
-        for menu in (self.edit, self.recent):
-            menu.aboutToShow.emit()
-
-    def placed(self) -> list[tuple[str, QAction]]:
-        """Return every command in menu order, with the names of the menus that it is in."""
-        return [each for action in self._bar.actions() for each in _placed(action, "")]
-
-
-def _filled(
-    menu: QMenuBar | QMenu, entries: Sequence[MenuEntry], inserted: Mapping[str, Sequence[QAction | QMenu]]
-) -> list[QMenu]:
-    """Fill a menu, and return the menus made in it."""
-    made = []
-    for entry in entries:
-        if entry is None:
-            menu.addSeparator()
-        elif isinstance(entry, QAction):
-            menu.addAction(entry)
-        elif isinstance(entry, QMenu):
-            menu.addMenu(entry)
-        elif isinstance(entry, str):
-            _filled(menu, inserted[entry], inserted)
-        else:
-            title, inner = entry
-            made.append(menu.addMenu(title))
-            _filled(made[-1], inner, inserted)
-    return made
+    def _draw_icon(self, action: QAction) -> None:
+        color = self._theme.accent_text if action is self.train else self._theme.text
+        action.setIcon(icon(self._icons[action], color, self._theme.faint))
 
 
 def _name_of(paths: Sequence[str]) -> str:

@@ -48,28 +48,21 @@ class MainWindow(Workspace):
         self._is_leaving = False
         self._first_paths: Sequence[str | Path] = ()
         self._was_shown = False
-        self.training_controller = TrainingController(self)
-        self.project_controller = ProjectController(self)
+        self.training_controller = training = TrainingController(self)
+        self.project_controller = project = ProjectController(self)
         self.recovery = RecoveryController(self)
-        self.runs_controller = RunsController(self, self.project_controller)
+        self.runs_controller = RunsController(self, project)
         self.library_controller = LibraryController(self)
-        self.corpus_controller = CorpusController(self, self.project_controller)
+        self.corpus_controller = CorpusController(self, project, training)
         self.export_controller = ExportController(self)
-        self.step_controller = StepController(self)
+        self.step_controller = StepController(self, training)
         self.view_controller = ViewController(self)
         self.help_controller = HelpController(self)
-        self._connect()
+        self.actions_.quit.triggered.connect(self.close)
+        self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
+        project.agreed.connect(self._on_project_agreed)
         self.player.set_speed(settings.values.play_speed)
         self.view_controller.restore()
-
-    def _connect(self) -> None:
-        training, steps = self.training_controller, self.step_controller
-        self.actions_.quit.triggered.connect(self.close)
-        self.corpus_controller.sample_loaded.connect(training.train_unasked)
-        self.export_controller.vocabulary.saved.connect(self._on_vocabulary_saved)
-        self.project_controller.agreed.connect(self._on_project_agreed)
-        steps.first_run_needed.connect(training.learn_first_merge)
-        steps.end_reached.connect(training.say_end_reached)
 
     # -- the start
 
@@ -85,7 +78,7 @@ class MainWindow(Workspace):
             self.corpus_controller.open_paths(self._first_paths)
         else:
             self.corpus_controller.load_sample(START_SAMPLE)
-            self.training_controller.train_unasked(_START_STEP)
+            self.training_controller.train_automatically(_START_STEP)
 
     def show_soon(self) -> None:
         """Show the window once the sample is trained, so that it does not open empty, or else after a short wait."""

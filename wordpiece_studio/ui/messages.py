@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMessageBox, QPushButton, QVB
 from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, shown, tool_button
-from wordpiece_studio.ui.widgets.screen_room import room_for
+from wordpiece_studio.ui.widgets.screen_room import arranged, room_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -213,11 +213,7 @@ class Banner(QFrame):
         self._close_button = tool_button("", self.tr("Dismiss this message"), self)
         self._close_button.clicked.connect(lambda: self._hide(can_come_back=True))
         self._timer = single_shot(self, self._leave)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 6)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self._button)
-        layout.addWidget(self._close_button)
+        arranged(QHBoxLayout(self), (self._label, 1), self._button, self._close_button, margins=(12, 6, 6, 6))
         theme.changed.connect(self._draw_icon)
         self._draw_icon()
         self.hide()
@@ -314,11 +310,8 @@ class Notices(QWidget):
         self._parent = parent
         self._free: QWidget | None = None
         self.banners = tuple(Banner(theme, self) for _ in range(number))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_BETWEEN)
+        arranged(QVBoxLayout(self), *self.banners, margins=(0, 0, 0, 0), spacing=_BETWEEN)
         for banner in self.banners:
-            layout.addWidget(banner)
             banner.changed.connect(self._place)
             banner.changed.connect(self.changed)
         self._is_quiet = False

@@ -58,7 +58,7 @@ def open_studio(argv: Sequence[str]) -> int:
     window.open_first(argv)
     window.show_soon()
     code = application.exec()
-    interrupts.let_go()
+    interrupts.window = None  # it is being taken down
     window.messages.release_faults()
     window.take_down()
     garbage.stop()
@@ -86,7 +86,7 @@ class InterruptWatch(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.exit_code = 0
-        self._window: MainWindow | None = None
+        self.window: MainWindow | None = None  # which is closed, also on a signal that has already arrived
         self._reader, self._writer = socket.socketpair()
         for end in (self._reader, self._writer):
             end.setblocking(False)
@@ -99,13 +99,8 @@ class InterruptWatch(QObject):
         self._notifier.activated.connect(self._on_notifier_activated)
 
     def watch(self, window: MainWindow) -> None:
-        """Close this window on a signal, also on one that has already arrived."""
-        self._window = window
+        self.window = window
         later(self, 0, self._leave)
-
-    def let_go(self) -> None:
-        """Stop closing the window: it is being taken down."""
-        self._window = None
 
     def stop(self) -> None:
         """Ignore the signals: everything is kept by now, and an exception would only disturb the interpreter's exit."""
@@ -124,6 +119,6 @@ class InterruptWatch(QObject):
         self._leave()
 
     def _leave(self) -> None:
-        if self.exit_code and self._window is not None:
-            self._window.leave_at_once()
+        if self.exit_code and self.window is not None:
+            self.window.leave_at_once()
             QCoreApplication.quit()  # it may have been closed before

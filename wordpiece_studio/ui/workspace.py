@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.project_state import ProjectState
 from wordpiece_studio.session.session import Session
-from wordpiece_studio.ui.actions import Actions, Menus
+from wordpiece_studio.ui.actions import Actions
 from wordpiece_studio.ui.messages import Messages, Notices
 from wordpiece_studio.ui.panes.charts.charts_pane import ChartsPane
 from wordpiece_studio.ui.panes.corpus.corpus_editor import CorpusMarks
@@ -33,11 +33,11 @@ from wordpiece_studio.ui.widgets.dock_area import DockArea
 from wordpiece_studio.ui.widgets.fields import NUMBERS
 from wordpiece_studio.ui.widgets.input_events import FileDrops
 from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, Panel
-from wordpiece_studio.ui.widgets.screen_room import RoomArea
+from wordpiece_studio.ui.widgets.screen_room import RoomArea, arranged
 from wordpiece_studio.ui.widgets.theme import PaneTheme
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from wordpiece_studio.session.run import Run
@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import Theme
 
 PANES = ("corpus", "token_details", "scoreboard", "history", "vocabulary", "charts", "tokenization", "timeline")
-_ENTRIES = ("corpus", "token", "candidate", "merge", "vocabulary", "chart", "live-text", "step")
-"""Of the glossary, that explain them."""
 _MARGIN, _BANNERS = 10, 5
 _MOST_COLORED_WORDS = 5000
 """With more distinct words, almost any two symbols stand side by side somewhere, and no choice of colors helps."""
@@ -63,8 +61,8 @@ class Workspace(QMainWindow):
         The user's preferences, the colours and fonts, and the only way in which errors reach the user.
     session, project, model, player
         What the window works on, and parts of it that are often needed.
-    actions_, menus
-        The commands, and where they are offered.
+    actions_
+        The commands and their menus.
     bar, run_strip, docks, corpus_pane, tokenization_pane, …
         The training bar, the tabs of the runs, the area of the panels, and the panes in them.
     notices, banner, project_banner, disk_banner, export_banner, library_banner
@@ -97,8 +95,8 @@ class Workspace(QMainWindow):
         self.docks = DockArea(self)
         self.drops = FileDrops(self)
         self._put_together()
-        toggles = [panel.toggle_action for panel in self.docks.panels]
-        self.menus = Menus(self.menuBar(), self.actions_, toggles)
+        self.actions_.panes_menu.addActions([panel.toggle_action for panel in self.docks.panels])
+        self.setMenuBar(self.actions_.bar)
         self.session.runs.shown.connect(self._on_runs_shown)
 
     def panes(self) -> tuple[Pane | CorpusPane, ...]:
@@ -112,15 +110,15 @@ class Workspace(QMainWindow):
 
     def remember(self, **preferences: object) -> None:
         """Keep these preferences; what cannot be kept is reported."""
-        try:
-            self.settings.change(**preferences)
-        except StudioError as error:
-            self.messages.show_error(error)
+        self._keep(lambda: self.settings.change(**preferences))
 
     def remember_files(self, *paths: Path) -> None:
         """Keep these paths, which were opened or saved together, for the menu of recent files."""
+        self._keep(lambda: self.settings.remember_files([path.absolute() for path in paths]))
+
+    def _keep(self, keep: Callable[[], object]) -> None:
         try:
-            self.settings.remember_files([path.absolute() for path in paths])
+            keep()
         except StudioError as error:
             self.messages.show_error(error)
 
@@ -133,7 +131,7 @@ class Workspace(QMainWindow):
         if counts is not None and config is not None and len(counts.counts) <= _MOST_COLORED_WORDS:
             with suppress(StudioError):  # a damaged project: what shows its words reports it
                 styles = TokenStyles(counts.words, config.continuing_subword_prefix)
-        self.theme.set_token_styles(styles)
+        self.theme.token_styles = styles
 
     def _on_runs_shown(self, _run: Run) -> None:
         """Show another run in all panes at once: one by one, some would be painted while others still show nothing."""
@@ -163,26 +161,22 @@ class Workspace(QMainWindow):
             empty.offer(self.actions_.train)
 
     def _put_together(self) -> None:
-        titles = (
-            self.tr("Corpus"), self.tr("Token details"), self.tr("Merge candidates"), self.tr("Merge history"),
-            self.tr("Vocabulary"), self.tr("Charts"), self.tr("Live tokenization"), self.tr("Timeline"),
+        panels = (  # the title of each pane, and the entry of the glossary that explains it
+            (self.tr("Corpus"), "corpus"), (self.tr("Token details"), "token"),
+            (self.tr("Merge candidates"), "candidate"), (self.tr("Merge history"), "merge"),
+            (self.tr("Vocabulary"), "vocabulary"), (self.tr("Charts"), "chart"),
+            (self.tr("Live tokenization"), "live-text"), (self.tr("Timeline"), "step"),
         )  # fmt: skip
-        for name, title, pane, entry in zip(PANES, titles, self.panes(), _ENTRIES, strict=True):
+        for name, pane, (title, entry) in zip(PANES, self.panes(), panels, strict=True):
             self.docks.add_panel(Panel(name, title, pane, self.docks, entry=entry))
         self.docks.panel("token_details").toggle_action.setStatusTip(  # Find searches it
             self.tr("How a token was built, and the best splits of a word with their probabilities")
         )
         self.notices.keep_free(self.docks.panel("timeline"))
-        layout = QVBoxLayout(self._content)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.run_strip)
-        room = QVBoxLayout()
-        room.setContentsMargins(_MARGIN, 2, _MARGIN, _MARGIN)
-        room.setSpacing(_MARGIN - 2)
-        room.addWidget(self.docks, 1)
-        layout.addLayout(room, 1)
+        around = (_MARGIN, 2, _MARGIN, _MARGIN)
+        room = arranged(QVBoxLayout(), (self.docks, 1), margins=around, spacing=_MARGIN - 2)
+        parts = self.bar, self.run_strip, (room, 1)
+        arranged(QVBoxLayout(self._content), *parts, margins=(0, 0, 0, 0), spacing=0)
 
     # -- the order in which Tab visits the controls
 

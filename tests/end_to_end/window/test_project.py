@@ -32,8 +32,8 @@ def test_a_project_is_saved_and_opened_at_the_next_start(start: Callable[[], Dri
 
     driver = start()
     assert driver.window.windowTitle().startswith("Untitled")
-    driver.window.menus.refresh()
-    recent = driver.window.menus.recent.actions()[0]
+    driver.window.actions_.refresh_menus()
+    recent = driver.window.actions_.recent_menu.actions()[0]
     assert recent.text() == "course.wpstudio"
     recent.trigger()
     driver.wait(lambda: driver.window.project.path is not None and not driver.window.project.is_reading)

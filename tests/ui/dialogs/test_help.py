@@ -43,7 +43,7 @@ class UrlHandler(QObject):
 
 def entries(studio: Studio) -> dict[str, QAction]:
     """Return the commands of the Help menu by their texts."""
-    return {action.text(): action for where, action in studio.window.menus.placed() if where == "Help"}
+    return {action.text(): action for where, action in studio.window.actions_.placed() if where == "Help"}
 
 
 def page(stem: str) -> Path:

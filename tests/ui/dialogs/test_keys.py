@@ -46,10 +46,10 @@ def test_lines_are_found_by_what_they_do_their_keys_and_their_group() -> None:
 
 def test_every_command_with_a_key_is_in_the_list(empty_studio: Studio) -> None:
     window = empty_studio.window
-    told = {key for line in command_lines(window.menus.placed()) for key in line.keys.split("   ")}
+    told = {key for line in command_lines(window.actions_.placed()) for key in line.keys.split("   ")}
     assert {key.toString() for action in window.actions_.all() for key in action.shortcuts()} <= told
     assert all(line.keys and line.title for line in pane_lines())
-    groups = [line.group for line in matching_lines(command_lines(window.menus.placed()), "") if not line.keys]
+    groups = [line.group for line in matching_lines(command_lines(window.actions_.placed()), "") if not line.keys]
     assert len(groups) == len(set(groups))
 
 

@@ -113,7 +113,7 @@ def test_the_model(qtmodeltester: ModelTester) -> None:
 
 
 def test_it_finds_every_command_of_the_menus_and_opens_with_its_button(studio: Studio, palette: Palette) -> None:
-    placed = [action for _, action in studio.window.menus.placed() if action.isVisible()]
+    placed = [action for _, action in studio.window.actions_.placed() if action.isVisible()]
     assert len(shown(palette)) == len(placed) - 1  # without itself
     palette.leave()
     buttons = studio.window.bar.findChildren(QToolButton)

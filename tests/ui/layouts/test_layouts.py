@@ -284,7 +284,7 @@ def test_in_a_narrow_window_a_whole_column_gives_way_to_a_tab(window: MainWindow
 
 
 def test_what_an_engineer_needs_is_in_that_layout_and_in_menus(window: MainWindow) -> None:
-    placed = {action for _, action in window.menus.placed()}
+    placed = {action for _, action in window.actions_.placed()}
     actions = window.actions_
     assert {actions.breakpoints, actions.bookmarks, actions.longest_word} <= placed
     parts = [window.timeline_pane.findChild(QToolButton, f"timeline_{name}") for name in ("breakpoints", "bookmarks")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 from PySide6.QtCore import QObject, QPoint, Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
@@ -49,10 +50,11 @@ class Timeline:
         self.player = Player(bench.model, self.window, watch=self.marks.watch)
         self.changes = LiveChanges(self.window)
         self.judging = Judging(self.window)
+        self.training = Mock()
         self.actions = Actions(bench.theme, self.window)
         self.pane = bench.show(self.make, 1100, 180)
         self.window.take(self, bench)
-        self.controller = StepController(self.window)
+        self.controller = StepController(self.window, self.training)
 
     def make(self, model: TrainerModel, theme: Theme) -> TimelinePane:
         return TimelinePane(

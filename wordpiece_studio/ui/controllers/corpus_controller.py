@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.corpus_files import FileRow
     from wordpiece_studio.session.document import TextFile
     from wordpiece_studio.ui.controllers.project_controller import ProjectController
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
 
 _log = logging.getLogger(__name__)
@@ -57,16 +58,14 @@ _TEXTS = "*.txt *.text *.md *.rst *.jsonl *.ndjson *.json *.csv *.tsv *.parquet 
 class CorpusController(QObject):
     """Opens and saves. What is in no file is never replaced without asking."""
 
-    sample_loaded = Signal(object)
-    """The corpus is now a sample; the step at which it should be shown, an int, or None for the last one."""
-
-    def __init__(self, window: Workspace, project: ProjectController) -> None:
+    def __init__(self, window: Workspace, project: ProjectController, training: TrainingController) -> None:
         super().__init__(window)
         self._window = window
         self._session = window.session
         self._document = window.session.document
         self._messages = window.messages
         self._project = project
+        self._training = training
         self._extends_text = False  # what is being listed begins with the file of the text shown
         self._added: list[FileRow] | None = None  # the files found to be added; None if none are being added
         self._is_taking = False
@@ -80,18 +79,18 @@ class CorpusController(QObject):
         self._connect_session()
 
     def _connect_commands(self) -> None:
-        window, actions, menus, pane = self._window, self._window.actions_, self._window.menus, self._window.corpus_pane
+        window, actions, pane = self._window, self._window.actions_, self._window.corpus_pane
         actions.new_corpus.triggered.connect(lambda: self._project.when_safe(self._begin_empty, Loss.ALL))
         actions.open_file.triggered.connect(self._ask_for_files)
         actions.open_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Open folder"), self.open_paths))
         actions.add_files.triggered.connect(self._ask_for_more_files)
         actions.add_folder.triggered.connect(lambda: self._ask_for_places(self.tr("Add folder"), self.add_paths))
         actions.save_corpus.triggered.connect(self._ask_where_to_save)
-        menus.set_samples(samples())
-        pane.set_samples_menu(menus.samples)
-        menus.samples.triggered.connect(lambda action: self.open_sample(action.data()))
-        menus.recent.triggered.connect(lambda action: self.open_paths(action.data()))
-        menus.recent.aboutToShow.connect(self._show_recent_files)
+        actions.set_samples(samples())
+        pane.set_samples_menu(actions.samples_menu)
+        actions.samples_menu.triggered.connect(lambda action: self.open_sample(action.data()))
+        actions.recent_menu.triggered.connect(lambda action: self.open_paths(action.data()))
+        actions.recent_menu.aboutToShow.connect(self._show_recent_files)
         pane.editor.drops.files_dropped.connect(self.open_paths)
         window.drops.files_dropped.connect(self.open_paths)
         pane.files_view.list.drops.files_dropped.connect(self.add_paths)
@@ -199,7 +198,7 @@ class CorpusController(QObject):
         settings.suggestion.withdraw()
         self._window.tokenization_pane.ask_nothing()
         self._suggest_text(chosen.sentence)
-        self.sample_loaded.emit(chosen.step)
+        self._training.train_automatically(chosen.step)
 
     def _begin_empty(self) -> None:
         self._session.opening.stop()
@@ -208,7 +207,7 @@ class CorpusController(QObject):
         self._window.project.clear()
 
     def _show_recent_files(self) -> None:
-        self._window.menus.set_recent_files(self._window.settings.values.recent_files)
+        self._window.actions_.set_recent_files(self._window.settings.values.recent_files)
 
     # -- what was opened
 

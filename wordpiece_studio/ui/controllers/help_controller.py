@@ -58,14 +58,14 @@ class HelpController(QObject):
         actions.about.triggered.connect(lambda: about_box(window).open())
         actions.copy_diagnostics.triggered.connect(self._copy_and_say)
         actions.open_log_folder.triggered.connect(self._open_log_folder)
-        window.menus.pages.triggered.connect(lambda action: self._show_page(action.data()))
+        actions.pages.triggered.connect(lambda action: self._show_page(action.data()))
         window.messages.diagnostics_requested.connect(self._copy_diagnostics)
 
     # -- shortcuts, pages, version, diagnostics
 
     def _show_keys(self) -> None:
         if self.keys is None:
-            lines = [*command_lines(self._window.menus.placed()), *pane_lines()]
+            lines = [*command_lines(self._window.actions_.placed()), *pane_lines()]
             self.keys = KeysWindow(lines, self._window.theme, self._window)
         self.keys.begin()
 
@@ -141,9 +141,9 @@ class HelpController(QObject):
         if palette.isVisible():
             palette.leave()
             return
-        menus, own = self._window.menus, self._window.actions_.command_palette
-        menus.refresh()
-        self._commands = command_entries([each for each in menus.placed() if each[1] is not own])
+        actions = self._window.actions_
+        actions.refresh_menus()
+        self._commands = command_entries([each for each in actions.placed() if each[1] is not actions.command_palette])
         self._vocabulary = self._model.vocabulary_at(self._model.step)
         self._tokens = self._vocabulary.tokens if self._vocabulary is not None else []
         palette.begin()

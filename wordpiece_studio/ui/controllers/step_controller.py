@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import id_of_token
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from wordpiece_studio.errors import StudioError
     from wordpiece_studio.session.breakpoints import Hit
+    from wordpiece_studio.ui.controllers.training_controller import TrainingController
     from wordpiece_studio.ui.workspace import Workspace
 
 _MANY = 10
@@ -29,14 +30,10 @@ _MANY = 10
 class StepController(QObject):
     """Connects the commands to the model, the player and the marks, and says when there is nothing to move to."""
 
-    first_run_needed = Signal()
-    """The next merge was asked for, and nothing has been trained yet."""
-    end_reached = Signal()
-    """The next merge was asked for at the last one, and a stop rule forbids another."""
-
-    def __init__(self, window: Workspace) -> None:
+    def __init__(self, window: Workspace, training: TrainingController) -> None:
         super().__init__(window)
         self._window = window
+        self._training = training
         self._model = window.session.model
         self._player = window.session.player
         self._marks = window.session.marks
@@ -102,9 +99,9 @@ class StepController(QObject):
         model = self._model
         if model.history is None:
             if model.state is not TrainerState.TRAINING:
-                self.first_run_needed.emit()
+                self._training.learn_first_merge()
         elif model.is_at_head and model.state is TrainerState.FINISHED and model.stop_reason != "user":
-            self.end_reached.emit()
+            self._training.say_end_reached()
         else:
             model.next_merge()
 

@@ -28,13 +28,10 @@ from wordpiece_studio.ui.panes.training_bar.training_words import (
     why_not_further,
     why_nothing_was_learned,
 )
-from wordpiece_studio.ui.widgets.painting import icon
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from PySide6.QtGui import QColor
 
     from wordpiece_studio.corpus.counts import WordCounts
     from wordpiece_studio.training.config import TrainingConfig
@@ -67,7 +64,6 @@ class TrainingController(QObject):
         self._step_wanted: int | None = None  # where to go when the run has ended
         self._size_offered = 0
         self._refusal = ""  # the last message about a training that could not begin
-        self._pause_icon: tuple[str, QColor, QColor] | None = None
         self.engine = EngineNotice(self)
         self._needs = TrainingNeeds(window)
         self._connect_commands()
@@ -85,7 +81,6 @@ class TrainingController(QObject):
         actions.objectives.triggered.connect(lambda action: self._settings.choose(objective=action.data()))
         actions.special_tokens.triggered.connect(self._bar.settings.edit_special_tokens)
         actions.train_as_you_type.toggled.connect(self._train_as_you_type)
-        self._window.theme.changed.connect(self._show_state)  # its icons have other colours
 
     def _connect_session(self) -> None:
         session, model, counting = self._session, self._model, self._counting
@@ -112,7 +107,7 @@ class TrainingController(QObject):
                 self._step_wanted = None
         self._show_state()
 
-    def train_unasked(self, step: int | None = None) -> None:
+    def train_automatically(self, step: int | None = None) -> None:
         """Train the corpus without having been asked, then show `step`; None is the last one."""
         self._next_is_automatic = True
         self._step_wanted = step
@@ -350,17 +345,10 @@ class TrainingController(QObject):
         set_plain_tooltip(actions.train_further, reason or actions.usual_tip(actions.train_further))
         actions.pause.setEnabled(training or paused)
         actions.pause.setText(self.tr("&Resume") if paused else self.tr("&Pause"))
-        self._show_pause_icon("play" if paused else "pause")
+        actions.set_icon(actions.pause, "play" if paused else "pause")
         actions.stop.setEnabled(training or paused or is_waiting)
         self._bar.buttons.show_training(training or paused or is_waiting, had_keyboard=had_keyboard)
         self._show_words(training, paused)
-
-    def _show_pause_icon(self, name: str) -> None:
-        theme = self._window.theme
-        wanted = (name, theme.text, theme.faint)
-        if wanted != self._pause_icon:  # redrawing it would take longer than all the rest
-            self._pause_icon = wanted
-            self._actions.pause.setIcon(icon(*wanted))
 
     def _show_words(self, training: bool, paused: bool) -> None:
         bar = self._bar

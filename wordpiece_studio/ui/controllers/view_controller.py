@@ -39,13 +39,11 @@ if TYPE_CHECKING:
     from wordpiece_studio.ui.widgets.theme import ThemeChoice
     from wordpiece_studio.ui.workspace import Workspace
 
-_TEXT_STEP, _USUAL_TEXT = 10, 100
-_TEXT_RANGE = (60, 300)
+_STEP, _USUAL, _LEAST, _MOST = 10, 100, 60, 300
+"""Of text sizes, in percent: of the system's, and of a pane's in those of the window."""
 _USUAL_SIZE = QSize(1440, 900)
 _FRAME_KNOWN_MS = (0, 60, 400)
 """When to check, after the window is shown, that it lies on its screen with its frame."""
-_ZOOM_STEP, _USUAL_ZOOM, _ZOOM_RANGE = 10, 100, (60, 300)
-"""Of the text of a pane, in percent of the window's."""
 _WHEEL_STEP = 120
 """What a wheel reports for one notch, in eighths of a degree."""
 _FULL = Qt.WindowState.WindowFullScreen
@@ -78,8 +76,8 @@ class ViewController(QObject):
         for action in actions.themes.actions():
             action.setChecked(action.data() == self._window.theme.choice)
         actions.themes.triggered.connect(self._choose_theme)
-        actions.larger_text.triggered.connect(lambda: self._set_text_size(self.text_size + _TEXT_STEP))
-        actions.smaller_text.triggered.connect(lambda: self._set_text_size(self.text_size - _TEXT_STEP))
+        actions.larger_text.triggered.connect(lambda: self._set_text_size(self.text_size + _STEP))
+        actions.smaller_text.triggered.connect(lambda: self._set_text_size(self.text_size - _STEP))
         actions.normal_text.triggered.connect(lambda: self._set_text_size(None))
         actions.layouts.triggered.connect(lambda action: self.choose_layout(action.data()))
         actions.reset_layout.triggered.connect(self._reset_layout)
@@ -101,7 +99,7 @@ class ViewController(QObject):
         actions.copy.triggered.connect(lambda: self._edit("copy"))
         actions.paste.triggered.connect(lambda: self._edit("paste"))
         actions.select_all.triggered.connect(lambda: self._edit("selectAll"))
-        self._window.menus.edit.aboutToShow.connect(self._enable_edits)
+        actions.edit_menu.aboutToShow.connect(self._enable_edits)
         application = QApplication.instance()
         if isinstance(application, QApplication):
             application.focusChanged.connect(self._on_application_focus_changed)
@@ -193,12 +191,12 @@ class ViewController(QObject):
     def _set_text_size(self, percent: int | None) -> None:
         """Set and save the text size of the layout shown; None restores the default."""
         if percent is not None:
-            percent = max(_TEXT_RANGE[0], min(_TEXT_RANGE[1], percent))
+            percent = max(_LEAST, min(_MOST, percent))
         self._hold_frame()
         if self._settings.values.layout == "demo":
             self._window.remember(demo_scale=percent)
         else:
-            self._window.remember(font_scale=percent or _USUAL_TEXT)
+            self._window.remember(font_scale=percent or _USUAL)
         self._window.theme.set_scale(self.text_size / 100)
         self.keep_on_screen()  # larger text may need a larger window
 
@@ -350,8 +348,8 @@ class PaneZoom(QObject):
             theme.panel = window.docks.panel(name)
         actions = window.actions_
         self._turned = 0
-        actions.larger_pane.triggered.connect(lambda: self._change(self.pane_meant(), _ZOOM_STEP))
-        actions.smaller_pane.triggered.connect(lambda: self._change(self.pane_meant(), -_ZOOM_STEP))
+        actions.larger_pane.triggered.connect(lambda: self._change(self.pane_meant(), _STEP))
+        actions.smaller_pane.triggered.connect(lambda: self._change(self.pane_meant(), -_STEP))
         actions.normal_pane.triggered.connect(lambda: self.set_zooms({}))
         window.installEventFilter(self)
 
@@ -359,16 +357,16 @@ class PaneZoom(QObject):
     def zooms(self) -> dict[str, int]:
         """The zoom in percent, by pane name, of the panes whose text is not as large as the window's."""
         percents = {name: round(theme.zoom * 100) for name, theme in self._themes.items()}
-        return {name: percent for name, percent in percents.items() if percent != _USUAL_ZOOM}
+        return {name: percent for name, percent in percents.items() if percent != _USUAL}
 
     def set_zooms(self, zooms: Mapping[str, int]) -> None:
         """Give these panes these text sizes in percent, and all others the window's."""
         for name in self._themes:
-            self.set_zoom(name, zooms.get(name, _USUAL_ZOOM))
+            self.set_zoom(name, zooms.get(name, _USUAL))
 
     def set_zoom(self, name: str, percent: int) -> None:
         """Give the pane called `name` this text size."""
-        percent = max(_ZOOM_RANGE[0], min(_ZOOM_RANGE[1], percent))
+        percent = max(_LEAST, min(_MOST, percent))
         theme = self._themes[name]
         if round(theme.zoom * 100) != percent:
             theme.set_zoom(percent / 100)
@@ -397,7 +395,7 @@ class PaneZoom(QObject):
         notches = int(self._turned / _WHEEL_STEP)
         self._turned -= notches * _WHEEL_STEP
         if notches:
-            self._change(name, notches * _ZOOM_STEP)
+            self._change(name, notches * _STEP)
         return True
 
     def _change(self, name: str, percent: int) -> None:

@@ -76,10 +76,10 @@ def stop_log() -> None:
         handler.close()
 
 
-def last_lines(number: int, path: Path | None = None) -> list[str]:
+def last_lines(number: int) -> list[str]:
     """Return the last `number` lines of the log, oldest first; none if there is no log."""
     try:
-        with (path or log_path()).open("rb") as file:
+        with log_path().open("rb") as file:
             file.seek(0, 2)
             file.seek(max(0, file.tell() - 200 * number))
             tail = file.read().decode("utf-8", "replace")
@@ -94,7 +94,7 @@ def _log_qt_message(kind: QtMsgType, context: QMessageLogContext, message: str) 
 
 
 def diagnostics(settings: object = None) -> str:
-    """Return the report as plain text; `settings` is anything that JSON or ``repr`` can show."""
+    """Return the report as plain text; `settings` is anything that JSON can show."""
     parts = [
         f"WordPiece Studio {_version('wordpiece-studio')}",
         f"Python {sys.version.split()[0]} ({platform.python_implementation()}), Qt {qVersion()}"
@@ -105,7 +105,7 @@ def diagnostics(settings: object = None) -> str:
         f"locale: {locale.setlocale(locale.LC_CTYPE)}, file names: {sys.getfilesystemencoding()}",
         f"platform plugin: {QGuiApplication.platformName()}",
         *_screens(),
-        f"settings: {_as_text(settings)}",
+        f"settings: {json.dumps(settings, ensure_ascii=False, default=repr)}",
         f"log file: {log_path()}",
         *last_lines(_LOG_LINES),
     ]
@@ -138,13 +138,6 @@ def _screens() -> list[str]:
         f" {screen.logicalDotsPerInch():.0f} dpi"
         for screen in QGuiApplication.screens()
     ]
-
-
-def _as_text(settings: object) -> str:
-    try:
-        return json.dumps(settings, ensure_ascii=False, default=repr)
-    except (TypeError, ValueError):
-        return repr(settings)
 
 
 def about_box(parent: QWidget) -> QMessageBox:

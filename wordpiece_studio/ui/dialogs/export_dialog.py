@@ -46,7 +46,7 @@ from wordpiece_studio.ui.widgets.plain import (
     set_role,
     shown,
 )
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -179,10 +179,6 @@ class KindChoice(QWidget):
         if self.kind in reasons and possible:
             self.choose(possible[0])
 
-    def reason_shown(self, kind: ExportKind) -> str:
-        """Return the text that is now shown below a kind."""
-        return self._hints[kind].text()
-
     def _on_group_id_toggled(self, _number: int, is_checked: bool) -> None:
         if is_checked:
             self.kind_changed.emit(self.kind)
@@ -260,28 +256,21 @@ class ManifestView(QWidget):
         self._edit = _code_view("export_manifest", self.tr("Manifest"), fixed_font, self)
         summary = QWidget(self)
         summary.setObjectName("scroll_contents")
-        column = QVBoxLayout(summary)
-        column.setContentsMargins(0, 2, 0, 0)
         self._pairs = _Pairs(3)
-        column.addLayout(self._pairs)
-        column.addStretch(1)
+        arranged(QVBoxLayout(summary), self._pairs, None, margins=(0, 2, 0, 0))
         scroll = QScrollArea(self)
         scroll.setWidget(summary)
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(self.tr("Manifest summary"))
         scroll.viewport().setAutoFillBackground(False)  # the dialog's own colour
-        heading = QHBoxLayout()
-        heading.addWidget(plain_label(self.tr("Manifest: how the export was made"), self, role="heading"), 1)
-        heading.addWidget(self._button)
+        title = plain_label(self.tr("Manifest: how the export was made"), self, role="heading")
+        heading = arranged(QHBoxLayout(), (title, 1), self._button)
         stack = QStackedLayout()
         stack.addWidget(scroll)
         stack.addWidget(self._edit)
         self._button.toggled.connect(lambda is_json: stack.setCurrentIndex(int(is_json)))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(heading)
-        layout.addLayout(stack, 1)
+        arranged(QVBoxLayout(self), heading, (stack, 1), margins=(0, 0, 0, 0))
 
     def show_manifest(self, rows: Sequence[tuple[str, str]], json: str) -> None:
         """Show a manifest: in words, and the beginning of its file if that is long."""
@@ -314,14 +303,9 @@ class UsageBox(QWidget):
         self._copy.setAutoDefault(False)
         self._copy.setAccessibleName(self.tr("Copy the Python lines"))
         self._copy.clicked.connect(self._copy_lines)
-        heading = QHBoxLayout()
-        heading.addWidget(plain_label(self.tr("Load it in Python"), self, role="heading"), 1)
-        heading.addWidget(self._copy)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addLayout(heading)
-        layout.addWidget(view)
+        title = plain_label(self.tr("Load it in Python"), self, role="heading")
+        heading = arranged(QHBoxLayout(), (title, 1), self._copy)
+        arranged(QVBoxLayout(self), heading, view, margins=(0, 0, 0, 0), spacing=2)
 
     def show_lines(self, text: str) -> None:
         """Show these lines; if there are none, disable copying."""
@@ -349,16 +333,11 @@ class FilePreview(QWidget):
         self._pairs = _Pairs(4)
         self.usage = UsageBox(fixed_font, self)
         self.manifest = ManifestView(fixed_font, self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(plain_label(self.tr("These files will be written"), self, role="heading"))
-        layout.addLayout(self._pairs)
-        layout.addSpacing(6)
-        layout.addWidget(self.usage)
-        layout.addSpacing(6)
-        layout.addWidget(self.manifest, 1)
+        title = plain_label(self.tr("These files will be written"), self, role="heading")
         hint = self.tr("With the manifest, the command “wordpiece-studio verify” trains again and compares every byte.")
-        layout.addWidget(plain_label(hint, self, role="hint", wrap=True))
+        note = plain_label(hint, self, role="hint", wrap=True)
+        parts = (title, self._pairs, 6, self.usage, 6, (self.manifest, 1), note)
+        arranged(QVBoxLayout(self), *parts, margins=(0, 0, 0, 0))
 
     def show_files(self, names: list[str]) -> None:
         """List these files."""
@@ -500,11 +479,7 @@ class ExportDialog(ScreenDialog):
 
     def _put_together(self, steps: Sequence[tuple[int, int]]) -> None:
         left = QWidget(self)
-        column = QVBoxLayout(left)
-        column.setContentsMargins(0, 0, 10, 0)
-        column.addWidget(plain_label(self.tr("Format"), left, role="heading"))
-        column.addWidget(self.kinds)
-        column.addWidget(plain_label(self.tr("Step"), left, role="heading"))
+        buttons: list[QRadioButton] = []
         for number, (step, size) in enumerate(steps):
             if number:
                 words = plural(
@@ -516,12 +491,12 @@ class ExportDialog(ScreenDialog):
             else:
                 words = plural(size, "&Last step: merge {step}, 1 token", "&Last step: merge {step}, {size} tokens")
             button = QRadioButton(words.format(step=number_text(step), size=number_text(size)), left)
-            button.setChecked(not self._steps.buttons())
+            button.setChecked(not buttons)
             self._steps.addButton(button, step)
-            column.addWidget(button)
-        column.addSpacing(8)
-        column.addWidget(self._counts_box)
-        column.addStretch(1)
+            buttons.append(button)
+        titles = [plain_label(text, left, role="heading") for text in (self.tr("Format"), self.tr("Step"))]
+        column = (titles[0], self.kinds, titles[1], *buttons, 8, self._counts_box, None)
+        arranged(QVBoxLayout(left), *column, margins=(0, 0, 10, 0))
         scrolled = QScrollArea(self)
         scrolled.setWidget(left)
         scrolled.setWidgetResizable(True)
@@ -530,21 +505,11 @@ class ExportDialog(ScreenDialog):
         scrolled.setFixedWidth(_LEFT_WIDTH)
         for ground in (left, scrolled.viewport()):
             ground.setAutoFillBackground(False)  # the dialog's own colour
-        upper = QHBoxLayout()
-        upper.setSpacing(16)
-        upper.addWidget(scrolled)
-        upper.addWidget(self.preview, 1)
-        place = QHBoxLayout()
-        place.addWidget(BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading"))
-        place.addWidget(self.place_edit, 1)
-        place.addWidget(self._browse)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 14, 16, 12)
-        layout.addLayout(upper, 1)
-        layout.addLayout(place)
-        for note in (self._place_note, self._left_out_note, self._trouble_note):
-            layout.addWidget(note)
-        layout.addWidget(self._buttons)
+        upper = arranged(QHBoxLayout(), scrolled, (self.preview, 1), spacing=16)
+        caption = BuddyLabel(self.tr("L&ocation"), self.place_edit, self, role="heading")
+        place = arranged(QHBoxLayout(), caption, (self.place_edit, 1), self._browse)
+        notes = self._place_note, self._left_out_note, self._trouble_note
+        arranged(QVBoxLayout(self), (upper, 1), place, *notes, self._buttons, margins=(16, 14, 16, 12))
 
     def _connect(self) -> None:
         self.kinds.kind_changed.connect(self._forget_trouble)

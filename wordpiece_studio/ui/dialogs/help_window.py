@@ -26,7 +26,7 @@ from wordpiece_studio.training.trainer import train
 from wordpiece_studio.ui.dialogs.palette import folded, keys_of
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, tooltip_text
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
 from wordpiece_studio.ui.widgets.token_text import value_text
 
 if TYPE_CHECKING:
@@ -128,9 +128,7 @@ class HelpWindow(ScreenDialog):
         self.browser.document().setDocumentMargin(_MARGIN)
         self.browser.sourceChanged.connect(self._show_title)
         theme.changed.connect(self._reload)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.browser)
+        arranged(QVBoxLayout(self), self.browser, margins=(0, 0, 0, 0))
         self.resize(self.fontMetrics().averageCharWidth() * _CHARACTERS, self.fontMetrics().height() * _LINES)
 
     def begin(self, page: Path, entry: str = "") -> None:
@@ -289,10 +287,7 @@ class KeysWindow(ScreenDialog):
         self._table.setAccessibleName(self.tr("Keys"))
         self._put_table_together()
         self._empty = plain_label(self.tr("No shortcut found. Ctrl+K finds every command."), self, role="hint")
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.field)
-        layout.addWidget(self._table, 1)
-        layout.addWidget(self._empty)
+        arranged(QVBoxLayout(self), self.field, (self._table, 1), self._empty)
         self.field.textChanged.connect(self._show)
         self._show("")
         self.resize(self.fontMetrics().averageCharWidth() * _KEYS_CHARACTERS, self.fontMetrics().height() * _KEYS_LINES)

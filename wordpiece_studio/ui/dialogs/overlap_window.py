@@ -18,7 +18,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.run_names import where_text
-from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
+from wordpiece_studio.ui.widgets.screen_room import ScreenDialog, arranged
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
@@ -103,10 +103,7 @@ class OverlapWindow(ScreenDialog):
         self._table.setModel(self.model)
         self._table.restyle()
         self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.said)
-        layout.addWidget(self._table, 1)
-        layout.addWidget(self._note)
+        arranged(QVBoxLayout(self), self.said, (self._table, 1), self._note)
         self._timer = single_shot(self, self._show)
         for changed in (self._search.changed, session.comparison.changed, session.model.step_changed):
             changed.connect(lambda: self._timer.start())

@@ -33,6 +33,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.painting import saved
 from wordpiece_studio.ui.widgets.plain import plain_label, plain_title, set_plain_text, tooltip_text
+from wordpiece_studio.ui.widgets.screen_room import arranged
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
@@ -300,12 +301,8 @@ class Palette(QFrame):
         self._list.setAccessibleName(self.tr("Matches"))
         self._list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._note = plain_label("", self, role="hint", wrap=True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 10, 10, 10)
-        layout.setSpacing(8)
-        layout.addWidget(self.field)
-        layout.addWidget(self._list, 1)
-        layout.addWidget(self._note)
+        parts = self.field, (self._list, 1), self._note
+        arranged(QVBoxLayout(self), *parts, margins=(10, 10, 10, 10), spacing=8)
         self.field.textChanged.connect(self.text_changed)
         self.field.installEventFilter(self)
         self._list.clicked.connect(self._choose)

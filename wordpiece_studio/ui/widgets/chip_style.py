@@ -147,7 +147,7 @@ class ChipStyle:
             self._paint_corner(painter, rect)
         if look.selected or look.current:
             self._paint_ring(painter, rect, look)
-        ink = self._theme.text if look.unknown else self._theme.token_text_color(token)
+        ink = self._theme.text if look.unknown else self._theme.token_ink
         painter.setPen(self._theme.faint if is_hollow else ink)
         painter.setFont(self.font)
         painter.drawText(rect, _CENTRE, token_text(token))
@@ -207,7 +207,7 @@ class ChipStyle:
         """Fold the upper right corner: the token is new at this step."""
         tip = rect.topRight() + QPointF(-0.5, 0.5)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.token_text_color(""))
+        painter.setBrush(self._theme.token_ink)
         painter.drawPolygon([tip, tip - QPointF(_CORNER, 0), tip + QPointF(0, _CORNER)])
 
     def _paint_ring(self, painter: QPainter, rect: QRectF, look: ChipLook) -> None:

@@ -5,10 +5,20 @@ A small screen, or text enlarged by the system, leaves less room than some of th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFrame, QLayout, QMainWindow, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
+    QFrame,
+    QLayout,
+    QMainWindow,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QShowEvent
@@ -17,6 +27,34 @@ FRAME = QSize(12, 36)
 """What the system draws around a window, which is known only once it is shown."""
 
 _LEAST = QSize(200, 80)
+
+
+_Layout = TypeVar("_Layout", bound=QBoxLayout)
+Part = QWidget | QLayout | int | None
+
+
+def arranged(
+    layout: _Layout,
+    *parts: Part | tuple[QWidget | QLayout, int],
+    margins: tuple[int, int, int, int] | None = None,
+    spacing: int | None = None,
+) -> _Layout:
+    """Fill a row or a column: a pair has a stretch; a number is a distance in pixels, None takes what is left."""
+    if margins is not None:
+        layout.setContentsMargins(*margins)
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for each in parts:
+        part, stretch = each if isinstance(each, tuple) else (each, 0)
+        if part is None:
+            layout.addStretch(1)
+        elif isinstance(part, int):
+            layout.addSpacing(part)
+        elif isinstance(part, QWidget):
+            layout.addWidget(part, stretch)
+        else:
+            layout.addLayout(part, stretch)
+    return layout
 
 
 def room_for(window: QWidget) -> QSize:
@@ -85,17 +123,13 @@ class ScreenDialog(QDialog):
             layout.removeWidget(buttons)
         content = QWidget(self)
         content.setLayout(layout)  # which takes the widgets with it
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
         area = RoomArea(content, self)
         area.setMinimumSize(_LEAST)  # the buttons need room too
-        outer.addWidget(area, 1)
+        outer = arranged(QVBoxLayout(self), (area, 1), margins=(0, 0, 0, 0))
         if buttons is not None:
             margins = layout.contentsMargins()
-            row = QVBoxLayout()
-            row.setContentsMargins(margins.left(), 0, margins.right(), margins.bottom())
-            row.addWidget(buttons)
-            outer.addLayout(row)
+            around = margins.left(), 0, margins.right(), margins.bottom()
+            outer.addLayout(arranged(QVBoxLayout(), buttons, margins=around))
         self.setMinimumSize(self.minimumSize().boundedTo(room_for(self)))
         outer.activate()
         if focused is not None:

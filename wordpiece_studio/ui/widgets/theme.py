@@ -38,7 +38,7 @@ class Theme(QObject, named.Colors):
         self.choice: ThemeChoice = choice
         self._application: QApplication | None = None
         self.scale = 1.0
-        self._token_styles = named.TokenStyles()
+        self.token_styles = named.TokenStyles()  # those of tokens, from the next time they are drawn
         self._usual_font = QGuiApplication.font()
         self._take_look(self._wanted_look())
         # Else a font set on a widget does not reach what inside it has a style sheet.
@@ -96,6 +96,9 @@ class Theme(QObject, named.Colors):
     def _take_look(self, look: named.Look) -> None:
         self.look = look
         self.colors = named.LOOKS[look]
+        self.token_ink = named.INKS[
+            look
+        ]  # on every token's background the contrast is at least 4.5, in high contrast 7
         vars(self).update(vars(self.colors))
 
     def _apply_style(self) -> None:
@@ -108,13 +111,9 @@ class Theme(QObject, named.Colors):
 
     # -- colours
 
-    def set_token_styles(self, styles: named.TokenStyles) -> None:
-        """Let tokens have these styles, from the next time they are drawn."""
-        self._token_styles = styles
-
     def token_style(self, token: str) -> named.TokenStyle:
         """Return the style of the token with this text; stable from run to run on the same words."""
-        return self._token_styles.of(token)
+        return self.token_styles.of(token)
 
     def token_color(self, token: str) -> QColor:
         """Return the background of the token with this text."""
@@ -123,10 +122,6 @@ class Theme(QObject, named.Colors):
     def run_color(self, number: int) -> QColor:
         """Return the colour of a run; `surface` is written on it."""
         return named.run_color(number, self.look)
-
-    def token_text_color(self, _token: str) -> QColor:
-        """Return the colour of the text on :meth:`token_color`; the contrast is at least 4.5, in high contrast 7."""
-        return named.INKS[self.look]
 
     # -- fonts: the system's own sizes, changed by steps of a point
 

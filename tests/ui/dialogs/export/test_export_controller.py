@@ -209,7 +209,7 @@ def test_what_is_copied_tokenizes_as_the_window_does(exporting: Exporting, tmp_p
 def test_what_is_not_possible_says_why_and_what_is(exporting: Exporting) -> None:
     dialog = exporting.ask()
     assert not dialog.kinds._buttons["bpe"].isEnabled()
-    assert "objective" in dialog.kinds.reason_shown("bpe")
+    assert "objective" in dialog.kinds._hints["bpe"].text()
     dialog.reject()
 
 
@@ -220,8 +220,8 @@ def test_a_pipeline_that_no_tokenizer_json_can_hold_is_exported_as_vocab_txt(exp
     exporting.open(replace(run, counts=counts))
     dialog = exporting.ask()
     assert dialog.kinds.kind == "vocabulary"
-    assert "unicode-punctuation" in dialog.kinds.reason_shown("folder")
-    assert "vocab.txt alone" in dialog.kinds.reason_shown("folder")
+    assert "unicode-punctuation" in dialog.kinds._hints["folder"].text()
+    assert "vocab.txt alone" in dialog.kinds._hints["folder"].text()
     assert dialog._export.isEnabled()
     dialog.reject()
 

@@ -362,8 +362,8 @@ def test_projects_are_opened_by_dialog_drop_recent_and_command_line(projects: Pr
         elif way == "drop":
             drop(window, path)
         elif way == "recent":
-            window.menus.set_recent_files([[str(path)]])
-            window.menus.recent.actions()[0].trigger()
+            window.actions_.set_recent_files([[str(path)]])
+            window.actions_.recent_menu.actions()[0].trigger()
         else:
             window.open_first([str(path)])
         projects.wait_opened()
@@ -414,7 +414,7 @@ def test_new_open_and_samples_ask_once_about_all(projects: Projects) -> None:
     projects.train()
     window.session.document.edit(0, 0, "x")
     window.session.marks.bookmarks.keep("one")
-    for act in (window.actions_.new_corpus.trigger, window.menus.samples.actions()[0].trigger,
+    for act in (window.actions_.new_corpus.trigger, window.actions_.samples_menu.actions()[0].trigger,
                 lambda: window.corpus_controller.open_paths([path]), window.close):  # fmt: skip
         act()
         words = projects.studio.box().informativeText()
