@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 from wordpiece_studio.ui.panes.charts.canvas import Canvas, linear_ticks
 from wordpiece_studio.ui.widgets.colors import LIGHT
 from wordpiece_studio.ui.widgets.input_events import is_alone
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -72,11 +73,8 @@ class Chart(QWidget):
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._readout = plain_label("", self, role="hint")
         self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        layout = self._layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDE, 4, _SIDE, 4)
-        layout.setSpacing(2)
-        for part, stretch in ((self._title, 0), (self.canvas, 1), (self._sentence, 1), (self._readout, 0)):
-            layout.addWidget(part, stretch)
+        parts = self._title, (self.canvas, 1), (self._sentence, 1), self._readout
+        self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.title())
         self._make_items(self.canvas, colors)

@@ -17,7 +17,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import EmptyState
+from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
 from wordpiece_studio.ui.widgets.run_names import run_names
@@ -347,23 +347,11 @@ class FiguresFace(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout(self.controls)
-        head.setContentsMargins(0, 0, 0, 0)
-        head.addWidget(self.texts, 3)
-        head.addWidget(self.parts, 2)
-        head.addWidget(self.parallel)
-        head.addWidget(self.stop)
-        for button in (self.add, self.remove, self.copy):
-            head.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        self.heading.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.empty, 1)
-        self.note.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.note)
+        buttons = self.parallel, self.stop, self.add, self.remove, self.copy
+        fill(QHBoxLayout(self.controls), (self.texts, 3), (self.parts, 2), *buttons, spacing=-1)
+        for label in (self.heading, self.note):
+            label.setContentsMargins(8, 0, 0, 0)
+        fill(QVBoxLayout(self), self.heading, (self.table, 1), (self.empty, 1), self.note)
 
     def _connect(self) -> None:
         self._figures.changed.connect(self.refresh)

@@ -24,6 +24,7 @@ from wordpiece_studio.session.background_job import Turn
 from wordpiece_studio.session.plural import plural
 from wordpiece_studio.storage.merge_table import KINDS, MERGE_COLUMNS, merge_parts
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import (
     plain_label,
     set_plain_text,
@@ -81,11 +82,7 @@ class ExportBar(QWidget):
         tip = self.tr("Cancel without writing; an existing file stays unchanged")
         self._stop = tool_button(self.tr("Cancel"), tip, self, name=self.tr("Cancel the export"))
         self._stop.clicked.connect(self.stop_requested)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 2, 10, 2)
-        layout.addWidget(self._label, 3)
-        layout.addWidget(self._bar, 1)
-        layout.addWidget(self._stop)
+        fill(QHBoxLayout(self), (self._label, 3), (self._bar, 1), self._stop, margins=(12, 2, 10, 2), spacing=-1)
         self.hide()
 
     @property

@@ -23,6 +23,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
 
@@ -57,11 +58,7 @@ class TabControls(QWidget):
         self.close_button = QToolButton(self)
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, _GAP, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.compare)
-        layout.addWidget(self.close_button)
+        fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
         set_plain_tooltip(
             self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
         )
@@ -315,12 +312,8 @@ class RunStrip(QFrame):
         self._button.setDefaultAction(self._action)
         self._button.setProperty("role", "button")
         self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 2, 12, 0)
-        layout.setSpacing(10)
-        layout.addWidget(plain_label(self.tr("Runs"), self, role="heading"))
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self._button)
+        title = plain_label(self.tr("Runs"), self, role="heading")
+        fill(QHBoxLayout(self), title, (self.tabs, 1), self._button, margins=(14, 2, 12, 0), spacing=10)
         self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
         session.runs.changed.connect(self._show_text)
         session.counting.counts_changed.connect(self._on_counts_changed)
