@@ -94,7 +94,6 @@ class MarksModel(RecordTableModel[MarkT]):
         raise NotImplementedError
 
     def set_marks(self, marks: Iterable[MarkT]) -> None:
-        """Replace all."""
         self._marks = list(marks)
         self.set_records(self._marks)
         self.changed.emit()
@@ -122,7 +121,6 @@ class MarksModel(RecordTableModel[MarkT]):
         return is_there and self.is_checked(index.row()) is not None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
         if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
             return Qt.CheckState.Checked if self.is_checked(index.row()) else Qt.CheckState.Unchecked
         return super().data(index, role)
@@ -135,7 +133,6 @@ class MarksModel(RecordTableModel[MarkT]):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the item flags of a cell."""
         checkable = Qt.ItemFlag.ItemIsUserCheckable if self._is_checkable(index) else Qt.ItemFlag.NoItemFlags
         return super().flags(index) | checkable
 
@@ -181,7 +178,6 @@ class Breakpoints(MarksModel["Breakpoint"]):
         self.replace(row, replace(self._marks[row], is_enabled=is_checked))
 
     def kind_text(self, kind: BreakpointKind) -> str:
-        """Return the condition of this kind of breakpoint, in words."""
         return {
             "token": self.tr("Token is created"),
             "pattern": self.tr("Token is created (regex)"),
@@ -328,8 +324,6 @@ _END = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A step, and the breakpoints hit there."""
-
     step: int
     breakpoints: tuple[Breakpoint, ...]
 
@@ -390,7 +384,6 @@ class BreakpointWatch(QObject):
         return self._hit_at(step) if step <= last and step != _END else None
 
     def previous_hit(self, before: int) -> Hit | None:
-        """Return the last hit before step `before`."""
         step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
         return self._hit_at(step) if step else None
 

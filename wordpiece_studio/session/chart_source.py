@@ -99,7 +99,6 @@ class ChartSource:
 
     @property
     def count(self) -> int:
-        """The last step."""
         return self.model.merge_count
 
     @property

@@ -75,13 +75,11 @@ class Player(QObject):
         self.playing_changed.emit(True)
 
     def stop(self) -> None:
-        """Stop at the current step."""
         if self.is_playing:
             self._timer.stop()
             self.playing_changed.emit(False)
 
     def toggle(self) -> None:
-        """Start or stop playing."""
         if self.is_playing:
             self.stop()
         else:
@@ -164,7 +162,6 @@ class BreakpointRun(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a run is under way."""
         return self._after is not None
 
     def run(self) -> None:
@@ -176,7 +173,6 @@ class BreakpointRun(QObject):
         self._look()
 
     def run_back(self) -> None:
-        """Go to the previous breakpoint."""
         self.cancel()
         hit = self._watch.previous_hit(self._model.step)
         if hit is not None:

@@ -102,7 +102,6 @@ class Chart(QWidget):
         return self.tr("Nothing has been trained yet. Train to see the charts here.")
 
     def draw(self) -> None:
-        """Draw the curves and axes."""
         raise NotImplementedError
 
     def draw_marks(self) -> None:
@@ -128,7 +127,6 @@ class Chart(QWidget):
 
     @property
     def history(self) -> MergeHistory:
-        """The merges, where there is something to draw."""
         history = self.source.history
         assert history is not None
         return history
@@ -179,7 +177,6 @@ class Chart(QWidget):
         self.update()
 
     def set_title_visible(self, visible: bool) -> None:
-        """Show or hide the name above the chart."""
         self._title.setVisible(visible)
 
     @property
@@ -271,7 +268,6 @@ class StepChart(Chart):
         """Add what a subclass draws besides one curve."""
 
     def place_of(self, step: int) -> float:
-        """Return where a step lies on the horizontal axis."""
         return float(step)
 
     def step_at(self, x: float) -> int:
@@ -283,7 +279,6 @@ class StepChart(Chart):
         raise NotImplementedError
 
     def figures_at(self, step: int) -> str:
-        """Return the figures of a step, in one line."""
         raise NotImplementedError
 
     def is_label_low(self, across: float) -> bool:
@@ -294,7 +289,6 @@ class StepChart(Chart):
 
     @property
     def has_dots(self) -> bool:
-        """Whether each merge has a dot of its own."""
         return self.source.count <= _FEW
 
     def draw_curve(self, item: Any, curve: Curve, color: QColor, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
@@ -323,7 +317,6 @@ class StepChart(Chart):
     # -- marks
 
     def draw_marks(self) -> None:
-        """Place the lines and dots."""
         step, selected = self.source.step, self.source.selected
         self._step_line.setPos(self.place_of(step))
         dots = self.points_at(step)
@@ -350,7 +343,6 @@ class StepChart(Chart):
     # -- figures and description
 
     def figures(self) -> str:
-        """Return the figures of the step under the pointer, or of the current step."""
         return self.figures_at(self.source.step if self.hovered is None else self.step_at(self.hovered))
 
     def summary(self) -> str:

@@ -108,7 +108,6 @@ class ChartChoice(QWidget):
         self._combo.setCurrentIndex(index)
 
     def set_available(self, index: int, available: bool) -> None:
-        """Set whether an index can be chosen."""
         self._group.button(index).setVisible(available)
         items = self._combo.model()
         assert isinstance(items, QStandardItemModel)
@@ -255,7 +254,6 @@ class ChartsPane(Pane):
             chart.hovered = None
 
     def refresh(self) -> None:
-        """Show the current state."""
         if self._shown_index() != _FIGURES:
             self._make_charts()
         if not self._is_dressed:
@@ -335,7 +333,6 @@ class ChartsPane(Pane):
             self._charts.append(chart)
 
     def _arrange(self) -> None:
-        """Put the visible charts in their places."""
         self.choice.set_available(_ALL, self._has_room_for_all)
         index = self._shown_index()
         self.choice.set_index(index)

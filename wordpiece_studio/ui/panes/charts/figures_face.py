@@ -88,7 +88,6 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         )  # fmt: skip
 
     def set_rows(self, rows: Sequence[FiguresRow], names: Sequence[str]) -> None:
-        """Show these rows, with these names of their tokenizers."""
         figures = [row.figures for row in rows if row.figures is not None]
         best, lossy = _best(figures), losing(figures)
         self._unsorted = []
@@ -246,7 +245,6 @@ class FiguresTable(QuietTable):
         self.restyle()
 
     def set_parity_shown(self, is_shown: bool) -> None:
-        """Show the column of parity or not."""
         if is_shown is not self._has_parity:
             self._has_parity = is_shown
             self.fit()
@@ -369,13 +367,11 @@ class FiguresFace(QWidget):
 
     @property
     def lines(self) -> Sequence[FiguresLine]:
-        """The rows shown."""
         return self._model.records
 
     # -- contents
 
     def refresh(self, _value: object = None) -> None:
-        """Show the present state."""
         figures = self._figures
         offered = figures.where, figures.can_hold_out
         if offered != self._offered:

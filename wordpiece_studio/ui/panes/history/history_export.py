@@ -87,7 +87,6 @@ class ExportBar(QWidget):
 
     @property
     def text(self) -> str:
-        """The text of the bar; empty while it is hidden."""
         return self._label.text() if not self.isHidden() else ""
 
     def begin(self, name: str) -> None:
@@ -98,7 +97,6 @@ class ExportBar(QWidget):
         self.show()
 
     def show_progress(self, written: int, rows: int) -> None:
-        """Show how many merges have been written."""
         sentence = plural(rows, "{name}: {written} of 1 merge", "{name}: {written} of {rows} merges")
         text = sentence.format(name=self._name, written=number_text(written), rows=number_text(rows))
         set_plain_text(self._label, text)
@@ -151,7 +149,6 @@ class HistoryExportDialog(ScreenDialog):
         self._end()
 
     def choice(self) -> HistoryExportChoice:
-        """Return which merges to export, and the kind of file."""
         return HistoryExportChoice(self._rows is None or self._rows.checkedId() == 1, KINDS[self._kinds.checkedId()])
 
     def _ask(self, question: str, answers: Sequence[tuple[str, int]]) -> QButtonGroup:
@@ -178,6 +175,5 @@ class HistoryExportDialog(ScreenDialog):
         go_on.setFocus()
 
     def accept(self) -> None:
-        """Emit the choice and close."""
         self.chosen.emit(self.choice())
         super().accept()

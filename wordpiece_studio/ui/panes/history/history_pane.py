@@ -98,12 +98,10 @@ class HistoryControls(QWidget):
             self.filter.setChecked(is_open)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Set whether there is room for a caption on the filter button."""
         self._is_wide = is_wide
         self.show_filter(self._shown_filter)
 
     def show_columns(self, shown: int) -> None:
-        """Show how many columns are visible, and of how many."""
         number = {"shown": shown, "all": len(HistoryColumn)}
         self.columns.setText(f"{shown}/{len(HistoryColumn)}")
         sentence = plural(
@@ -182,27 +180,22 @@ class HistoryFilterRow(QWidget):
 
     @property
     def error(self) -> str:
-        """The error in the expression; empty if there is none."""
         return self._error.text()
 
     def ask_for_text(self) -> None:
-        """Move the keyboard focus to the text field."""
         self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._text.selectAll()
 
     def ask_for_step(self) -> None:
-        """Move the keyboard focus to the step field."""
         self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._step.selectAll()
 
     def clear(self) -> None:
-        """Show all merges."""
         self._text.clear()
         self._only_ties.setChecked(False)
         self._only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
-        """Show the error in the expression below the field; None clears it."""
         text = str(error) if error is not None else ""
         set_plain_text(self._error, text)
         self._error.setVisible(bool(text))
@@ -233,8 +226,6 @@ class HistoryFilterRow(QWidget):
 
 
 class HistoryPane(Pane):
-    """The table of merges with its controls."""
-
     export_requested = Signal()
     """The user wants to save the table."""
     columns_chosen = Signal(object)
@@ -380,7 +371,6 @@ class HistoryPane(Pane):
         self._show_filter()
 
     def ask_for_step(self) -> None:
-        """Move the keyboard focus to the step field."""
         was_hidden = self._filter_row.isHidden()
         self._filter_row.show()
         self._show_filter()
@@ -388,7 +378,6 @@ class HistoryPane(Pane):
         self._is_open_for_step = was_hidden
 
     def take_columns(self, names: Sequence[str]) -> None:
-        """Show the columns that were chosen earlier."""
         self.view.columns.take_names(names)
 
     def set_export_enabled(self, is_enabled: bool) -> None:

@@ -152,11 +152,9 @@ class HistoryColumns(QObject):
 
     @property
     def first(self) -> int:
-        """The leftmost visible column."""
         return next((column for column in self._in_order() if not self._table.isColumnHidden(column)), 0)
 
     def shown(self) -> frozenset[HistoryColumn]:
-        """Return the visible columns."""
         return frozenset(column for column in HistoryColumn if not self._table.isColumnHidden(column))
 
     def choose(self, columns: frozenset[HistoryColumn] | None) -> None:
@@ -187,7 +185,6 @@ class HistoryColumns(QObject):
     # -- widths
 
     def restyle(self) -> None:
-        """Set the widths for the current font."""
         self._wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
         self.fit_numbers()
         self.spread()
@@ -288,8 +285,6 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
 
 
 class HistoryView(SortedTable):
-    """The merges, in rows of equal height."""
-
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self._rows = model
@@ -317,7 +312,6 @@ class HistoryView(SortedTable):
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last row is in view."""
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum() - self.verticalHeader().defaultSectionSize()
 

@@ -80,8 +80,6 @@ class MarksTable(QuietTable):
 
 
 class KeepDialog(LineDialog):
-    """Asks for the note of a bookmark, one line of text."""
-
     def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
         label = self.tr("Note for step {step}").format(step=number_text(step))
         super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
@@ -150,8 +148,6 @@ class BookmarksTable(MarksTable):
 
 
 class BookmarksDialog(ScreenDialog):
-    """The bookmarks in a modeless dialog."""
-
     note_chosen = Signal(object)
     """The user wants to go to this `Bookmark`."""
 

@@ -52,28 +52,17 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 
 
 class PlotMarks(NamedTuple):
-    """The marked steps, from 0; arrays are int64 and ascending.
-
-    Attributes
-    ----------
-    changes
-        Steps that change the tokenization of the live text.
-    breakpoints
-        Steps at which a breakpoint is hit.
-    notes
-        Bookmarked steps.
-    birth
-        The step that made the selection; None if there is none.
-    """
+    """The marked steps, from 0; arrays are int64 and ascending."""
 
     changes: NDArray[np.int64] = _NO_STEPS
+    """Steps that change the tokenization of the live text."""
     breakpoints: NDArray[np.int64] = _NO_STEPS
     notes: NDArray[np.int64] = _NO_STEPS
     birth: int | None = None
+    """The step that made the selection."""
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
-    """Return the color in which marks of a kind are drawn."""
     return {
         "tie": theme.tie,
         "change": theme.muted,
@@ -246,31 +235,20 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """A compared run in the plot.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    values
-        Those of its merges, shape (n_merges,).
-    sizes
-        The size of its vocabulary at each step, int64, shape (n_merges + 1,).
-    widest
-        The widest of the texts about its steps, for which there is room.
-    tokens
-        The tokens that its merges made, if these are few.
-    parting
-        The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
-    """
+    """A compared run in the plot."""
 
     run: Run
     name: str
     values: Values
+    """Those of its merges, shape (n_merges,)."""
     sizes: NDArray[np.int64]
+    """The size of its vocabulary at each step, shape (n_merges + 1,)."""
     widest: str
+    """The widest of the texts about its steps, for which there is room."""
     tokens: tuple[str, ...] = ()
+    """Those that its merges made, if these are few."""
     parting: int | None = None
+    """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
     @property
     def look(self) -> tuple[object, ...]:

@@ -62,8 +62,6 @@ _BETWEEN = 14  # pixels between the parts of the title bar
 
 
 class CommandButton(QToolButton):
-    """A small button for a command, with its icon, its tooltip and its state."""
-
     def __init__(self, name: str, action: QAction, parent: QWidget, *, repeats: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName(f"timeline_{name}")
@@ -76,7 +74,6 @@ class CommandButton(QToolButton):
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Grow with the font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()
@@ -364,7 +361,6 @@ class TimelinePane(Pane):
         return self._partings.answer if self._partings.answer is not None and self._partings.is_answered else ()
 
     def _show_lanes(self) -> None:
-        """Draw a lane for each compared run or step."""
         lanes, runs = self._comparison.lanes(), self._comparison.runs.all
         shown, drawn = [lane.run for lane in lanes], list[Lane]()
         if lanes:
@@ -396,7 +392,6 @@ class TimelinePane(Pane):
         return plural(last, "final, 1 token", "final, {last} tokens").format(last=number_text(last))
 
     def _lane_words(self, lane: ComparedStep) -> str:
-        """Return how large the vocabulary of a run is at its step."""
         history, is_shown = lane.run.history, lane.run is self._model.run
         last = history.vocabulary_size(self._model.merge_count if is_shown else len(history))
         return self._end_words(last) if lane.is_at_end else self._size_words(history.vocabulary_size(lane.step), last)

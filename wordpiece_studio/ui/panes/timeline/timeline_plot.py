@@ -143,7 +143,6 @@ class TimelinePlot(QAbstractSlider):
         self.update()
 
     def set_marks(self, marks: PlotMarks) -> None:
-        """Mark these steps."""
         old, self.marks = self.marks, marks
         pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
         if not all(before is now or np.array_equal(before, now) for before, now in pairs):
@@ -379,7 +378,6 @@ class TimelinePlot(QAbstractSlider):
         painter.drawRoundedRect(QRectF(left, y - 1.5, right - left, 3), 1.5, 1.5)
 
     def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
-        """Draw the letter, the name and the curve of a run."""
         color = self._theme.run_color(lane.run.color)
         ground = QColor(color)
         ground.setAlphaF(_GROUND)
@@ -418,7 +416,6 @@ class TimelinePlot(QAbstractSlider):
             painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, step: int, room: QRectF) -> None:
-        """Write the tokens of a run below their steps, as many as there is room for."""
         if not self._names_tokens(lane):
             return
         painter.setFont(self._theme.font(-2))

@@ -67,7 +67,6 @@ class TabControls(QWidget):
         self.close_button.clicked.connect(self._on_close_button_clicked)
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
-        """Belong to this run."""
         self._run = run
         self.compare.setVisible(can_compare)
         self.compare.setChecked(run.is_compared)
@@ -342,8 +341,6 @@ class RunStrip(QFrame):
 
 
 class RenameDialog(LineDialog):
-    """Asks for the name of a run, one line of text."""
-
     def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
         title = self.tr("Rename run {letter}").format(letter=letter)
         label = self.tr("Leave empty to name the run after what sets it apart.")
