@@ -47,13 +47,10 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 class HistoryFilter:
     """Which merges to show: those that meet all conditions."""
 
-    text: str = ""
-    """A part of one of the three tokens; case matters only if it has capitals."""
-    is_pattern: bool = False
-    """Whether `text` is a regular expression, in which case always matters."""
+    text: str = ""  # a part of one of the three tokens; case matters only if it has capitals
+    is_pattern: bool = False  # whether `text` is a regular expression, in which case always matters
     only_ties: bool = False
-    only_live: bool = False
-    """Only merges that changed how the live text is tokenized."""
+    only_live: bool = False  # only merges that changed how the live text is tokenized
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.only_ties or self.only_live

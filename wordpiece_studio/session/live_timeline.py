@@ -66,8 +66,7 @@ class TextTimeline:
         self._history = history
         self._tokenizer = tokenizer
         self._births = [0] * history.vocabulary_size(0)
-        self.merges = 0
-        """How many are taken into account."""
+        self.merges = 0  # how many are taken into account
         self._searched = 0  # tokens, by id, that were searched for in the words
         self._lines: Counter[str] = Counter()
         self._new_lines: deque[tuple[str, int]] = deque()  # each with the change of its count
@@ -236,10 +235,8 @@ class TextChange:
 
     step: int
     token: str
-    tokens: int
-    """Of the text after it."""
-    change: int = 0
-    """How many more tokens that is than before; may be 0 if the text is only split differently."""
+    tokens: int  # of the text after it
+    change: int = 0  # how many more tokens that is than before; may be 0 if the text is only split differently
     left: str = ""
     right: str = ""
 
@@ -297,8 +294,7 @@ class WordTimeline:
     tokens_at_start: int
     steps: tuple[int, ...]
     changes: tuple[int, ...]
-    is_unknown: bool = False
-    """At all steps or at none: merges add no new characters."""
+    is_unknown: bool = False  # at all steps or at none: merges add no new characters
 
 
 def word_timeline(word: str, vocabulary: Vocabulary, births: Sequence[int], longest_word: int) -> WordTimeline:

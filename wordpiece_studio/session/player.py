@@ -44,8 +44,7 @@ class Player(QObject):
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self.speed = 4.0
-        """Merges per second."""
+        self.speed = 4.0  # merges per second
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)

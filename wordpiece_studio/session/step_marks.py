@@ -37,8 +37,7 @@ class Bookmark:
     step: int
     text: str
     token: str = ""
-    run: int | None = None
-    """The number of the run whose step is compared."""
+    run: int | None = None  # the number of the run whose step is compared
 
 
 class Bookmarks(MarksModel["Bookmark"]):

@@ -95,8 +95,7 @@ class RunTabs(QTabBar):
     it, and the space bar has it compared.
     """
 
-    rename_wanted = Signal(object)
-    """The run."""
+    rename_wanted = Signal(object)  # the run
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -47,8 +47,7 @@ class Label(graph.TextItem):  # type: ignore[misc]
         super().__init__()
         self._canvas = canvas
         self._wanted: tuple[float, float, float, float] | None = None
-        self.rect = QRectF()
-        """Where the letters are, in canvas pixels; empty while hidden."""
+        self.rect = QRectF()  # where the letters are, in canvas pixels; empty while hidden
         self.hide()
 
     def write(self, text: str, x: float, y: float, across: float, down: float) -> None:

@@ -55,8 +55,7 @@ class Chart(QWidget):
     step_chosen = Signal(object)
     token_chosen = Signal(object)
 
-    follows_step = False
-    """Whether the curves themselves, not only their marks, depend on the current step."""
+    follows_step = False  # whether the curves themselves, not only their marks, depend on the current step
 
     def __init__(
         self, source: ChartSource, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0
@@ -65,8 +64,7 @@ class Chart(QWidget):
         self.source = source
         self.hovered: float | None = None
         self._drawn: object = None
-        self.readout = ""
-        """The full line of figures below the chart, which may be elided on screen."""
+        self.readout = ""  # the full line of figures below the chart, which may be elided on screen
         self.canvas = Canvas(colors, self, line_scale=line_scale)
         self._title = plain_label(self.title(), self, role="heading")
         self._sentence = plain_label("", self, role="hint", wrap=True)

@@ -71,8 +71,7 @@ class _Segment(QToolButton):
 class ChartChoice(QWidget):
     """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
-    chosen = Signal(object)
-    """The index chosen by the user, an int."""
+    chosen = Signal(object)  # the index chosen by the user, an int
 
     def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)

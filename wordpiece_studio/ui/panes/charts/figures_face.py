@@ -225,8 +225,7 @@ class FiguresTable(QuietTable):
 
     copy_requested = Signal()
     removal_requested = Signal()
-    columns_left_out = Signal(object)
-    """How many columns (int) there is no room for."""
+    columns_left_out = Signal(object)  # how many columns (int) there is no room for
 
     def __init__(self, model: FiguresTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -316,8 +315,7 @@ class FiguresFace(QWidget):
         super().__init__(parent)
         explain("metrics", self)
         self._figures = figures
-        self.controls = QWidget(parent)
-        """What stands above the table; the parent places it."""
+        self.controls = QWidget(parent)  # what stands above the table; the parent places it
         self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
         self._rows: list[FiguresRow] = []
         self._names: list[str] = []
@@ -336,8 +334,7 @@ class FiguresFace(QWidget):
         self.remove = tool_button(self.tr("Remove"), self.tr("Remove the selected tokenizer file from the table"), self)
         self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table with full precision, for a spreadsheet"), self)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
-        self.heading = WholeLabel(self, role="hint")
-        """Which words tokens are counted per."""
+        self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()

@@ -68,8 +68,7 @@ def history_tsv(
 class ExportBar(QWidget):
     """Visible while merges are being written; work can continue meanwhile."""
 
-    stop_requested = Signal()
-    """The user canceled the export."""
+    stop_requested = Signal()  # the user canceled the export
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,8 +123,7 @@ class HistoryExportDialog(ScreenDialog):
         The number of rows shown; None if they are all the merges in step order, so that there is nothing to choose.
     """
 
-    chosen = Signal(object)
-    """The :class:`HistoryExportChoice`, when the dialog was accepted."""
+    chosen = Signal(object)  # the :class:`HistoryExportChoice`, when the dialog was accepted
 
     def __init__(self, merges: int, rows: int | None, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -129,12 +129,9 @@ class HistoryControls(QWidget):
 class HistoryFilterRow(QWidget):
     """Text or regular expression, ties only, live-text changes only; below them, errors in the expression."""
 
-    filter_changed = Signal()
-    """:attr:`filter` has changed."""
-    step_entered = Signal(object)
-    """The user wants to go to this step (int), which may not exist."""
-    closed = Signal()
-    """The user pressed Escape to close the row."""
+    filter_changed = Signal()  # :attr:`filter` has changed
+    step_entered = Signal(object)  # the user wants to go to this step (int), which may not exist
+    closed = Signal()  # the user pressed Escape to close the row
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -226,10 +223,8 @@ class HistoryFilterRow(QWidget):
 
 
 class HistoryPane(Pane):
-    export_requested = Signal()
-    """The user wants to save the table."""
-    columns_chosen = Signal(object)
-    """The user has chosen other columns: their names, as in `HistoryColumns.names`."""
+    export_requested = Signal()  # the user wants to save the table
+    columns_chosen = Signal(object)  # the user has chosen other columns: their names, as in `HistoryColumns.names`
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None

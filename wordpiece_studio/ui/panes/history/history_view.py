@@ -77,10 +77,8 @@ class HistoryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self.step = 0
-        """The step shown."""
-        self.first_column = int(HistoryColumn.STEP)
-        """The leftmost visible column, which carries the mark of the step."""
+        self.step = 0  # the step shown
+        self.first_column = int(HistoryColumn.STEP)  # the leftmost visible column, which carries the mark of the step
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         step = self._model.step_of_row(index.row())

@@ -148,8 +148,7 @@ class BookmarksTable(MarksTable):
 
 
 class BookmarksDialog(ScreenDialog):
-    note_chosen = Signal(object)
-    """The user wants to go to this `Bookmark`."""
+    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
 
     def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)

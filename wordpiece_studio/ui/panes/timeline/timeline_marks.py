@@ -54,12 +54,10 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 class PlotMarks(NamedTuple):
     """The marked steps, from 0; arrays are int64 and ascending."""
 
-    changes: NDArray[np.int64] = _NO_STEPS
-    """Steps that change the tokenization of the live text."""
+    changes: NDArray[np.int64] = _NO_STEPS  # steps that change the tokenization of the live text
     breakpoints: NDArray[np.int64] = _NO_STEPS
     notes: NDArray[np.int64] = _NO_STEPS
-    birth: int | None = None
-    """The step that made the selection."""
+    birth: int | None = None  # the step that made the selection
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
@@ -239,14 +237,10 @@ class Lane:
 
     run: Run
     name: str
-    values: Values
-    """Those of its merges, shape (n_merges,)."""
-    sizes: NDArray[np.int64]
-    """The size of its vocabulary at each step, shape (n_merges + 1,)."""
-    widest: str
-    """The widest of the texts about its steps, for which there is room."""
-    tokens: tuple[str, ...] = ()
-    """Those that its merges made, if these are few."""
+    values: Values  # those of its merges, shape (n_merges,)
+    sizes: NDArray[np.int64]  # the size of its vocabulary at each step, shape (n_merges + 1,)
+    widest: str  # the widest of the texts about its steps, for which there is room
+    tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
     parting: int | None = None
     """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 

@@ -59,30 +59,25 @@ class TimelinePlot(QAbstractSlider):
         Returns the line of text shown while the pointer is over a step, given the step's number.
     """
 
-    step_chosen = Signal(object)
-    """The user chose this step (int) by mouse, wheel or key."""
+    step_chosen = Signal(object)  # the user chose this step (int) by mouse, wheel or key
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._describe = describe
-        self.values: Values = np.empty(0, dtype=np.float64)
-        """Those of the merges shown, shape (n_merges,)."""
+        self.values: Values = np.empty(0, dtype=np.float64)  # those of the merges shown, shape (n_merges,)
         self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.lanes: tuple[Lane, ...] = ()
-        """The compared runs, from top to bottom; empty if nothing is compared."""
+        self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self._own = 0  # the lane of the run whose step is the value
         self._lane_steps: tuple[tuple[int, str], ...] = ()
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
         self._token_line: float | None = None  # how high the names of tokens below a lane are
         self.marks = PlotMarks()
-        self.callout = ""
-        """The text beside the handle, or in its place."""
+        self.callout = ""  # the text beside the handle, or in its place
         self._background: QPixmap | None = None
         self._layer: QPixmap | None = None  # the numerous marks
-        self.hovered: int | None = None
-        """The step under the pointer."""
+        self.hovered: int | None = None  # the step under the pointer
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
