@@ -21,7 +21,7 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -217,15 +217,6 @@ class BreakpointSearch:
         self.fault: StudioError | None = None
         self._breakpoint = breakpoint_
         self._history = history
-        finders: dict[str, Callable[[int, int], Steps]] = {
-            "token": self._births,
-            "pattern": self._matches,
-            "word": self._wholes,
-            "value": self._falls,
-            "tie": self._ties,
-            "size": self._sizes,
-        }
-        self._find = finders[breakpoint_.kind]
         self._deadline, self._end = float("inf"), 0
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
         self._pattern = SearchPattern(breakpoint_.text) if breakpoint_.kind == "pattern" else None
@@ -255,20 +246,33 @@ class BreakpointSearch:
         if any(map(len, found)):
             self.steps = np.concatenate((self.steps, *found))
 
-    # Each returns the hits among the steps `first` + 1 to `end`.
-
-    def _births(self, first: int, end: int) -> Steps:
+    def _find(self, first: int, end: int) -> Steps:
+        """Return the hits among the steps `first` + 1 to `end`."""
+        history, number = self._history, self._breakpoint.number
+        if self._pattern is not None:
+            return self._matches(self._pattern, first, end)
+        match self._breakpoint.kind:
+            case "word":
+                return self._wholes(first, end)
+            case "value":
+                values = history.column("value")
+                before = values[first - 1] if first else np.inf
+                was_above = np.concatenate(([before], values[first : end - 1])) >= number
+                return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
+            case "tie":
+                return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
+            case "size":
+                reached = first + 1 + int(np.searchsorted(history.vocabulary_sizes()[first:end], number))
+                return _within(reached, first, end) if history.vocabulary_size(first) < number else _NONE
         return self._birth_of(self._breakpoint.text, first, end)
 
     def _birth_of(self, token: str, first: int, end: int) -> Steps:
         token_id = self._history.vocabulary(end).id_of(token)
         return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
 
-    def _matches(self, first: int, end: int) -> Steps:
+    def _matches(self, pattern: SearchPattern, first: int, end: int) -> Steps:
         """Stop at the deadline: a regular expression may take long even for a single token."""
-        history, pattern = self._history, self._pattern
-        assert pattern is not None  # set for this kind of breakpoint
-        found = []
+        history, found = self._history, []
         for index in (np.flatnonzero(history.column("is_new")[first:end]) + first).tolist():
             try:
                 if pattern.is_in(history.token(int(history.column("new_id")[index]))):
@@ -295,20 +299,6 @@ class BreakpointSearch:
         start = int(history.input.word_starts[self._word])
         inside = history.segmentations.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
         return _within(int(inside.max()), first, end) if len(inside) else _NONE
-
-    def _falls(self, first: int, end: int) -> Steps:
-        values = self._history.column("value")
-        before = values[first - 1] if first else np.inf
-        was_above = np.concatenate(([before], values[first : end - 1])) >= self._breakpoint.number
-        return np.flatnonzero(was_above & (values[first:end] < self._breakpoint.number)) + first + 1
-
-    def _ties(self, first: int, end: int) -> Steps:
-        return np.flatnonzero(self._history.column("ties")[first:end] >= self._breakpoint.number) + first + 1
-
-    def _sizes(self, first: int, end: int) -> Steps:
-        before, wanted = self._history.vocabulary_size(first), self._breakpoint.number
-        reached = first + 1 + int(np.searchsorted(self._history.vocabulary_sizes()[first:end], wanted))
-        return _within(reached, first, end) if before < wanted else _NONE
 
 
 def _within(step: int, first: int, end: int) -> Steps:
