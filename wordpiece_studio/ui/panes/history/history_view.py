@@ -403,10 +403,10 @@ class HistoryMenu(QMenu):
         super().__init__(parent)
         self._view = view
         self._sorting = QMenu(self.tr("&Sort by"), self)
-        self._orders = [self._checkable(place) for place in (_NO_ORDER, *HistoryColumn)]
         self._descending = self._checkable(text=self.tr("&Largest first"))
-        self._automatic = self._checkable(text=self.tr("As many as &fit"))
         self._columns = [self._checkable(column) for column in HistoryColumn]
+        self._automatic = self._checkable(text=self.tr("As many as &fit"))
+        self._orders = [self._checkable(place) for place in (_NO_ORDER, *HistoryColumn)]
         group = QActionGroup(self)
         for action in self._orders:
             group.addAction(action)
