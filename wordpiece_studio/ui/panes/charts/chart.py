@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFont, QImage, QImageWriter, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QImage, QImageWriter, QPainter, QPaintEvent, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.charts.canvas import Canvas, linear_ticks
 from wordpiece_studio.ui.widgets.colors import LIGHT
 from wordpiece_studio.ui.widgets.input_events import is_alone
+from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.run_names import merges_text
@@ -433,11 +434,9 @@ def _copy(chart: Chart, cell: QSize, line_scale: int) -> tuple[Chart, int]:
 
 def _paint_head(painter: QPainter, chart: Chart, place: QPointF, width: int) -> None:
     line = chart.fontMetrics().height()
-    bold = QFont(chart.font())
-    bold.setBold(True)
     flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
     for height, text, font, color in (
-        (0, chart.title(), bold, LIGHT.text),
+        (0, chart.title(), bold(chart.font()), LIGHT.text),
         (line * 1.3, chart.figures(), chart.font(), LIGHT.muted),
     ):
         painter.setFont(font)

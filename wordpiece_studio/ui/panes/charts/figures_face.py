@@ -17,6 +17,7 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
+from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
@@ -134,13 +135,8 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         is_figure = index.isValid() and index.column() > _STEP
         if role == Qt.ItemDataRole.FontRole and is_figure:
-            return _bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
+            return bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
         return super().data(index, role)
-
-
-def _bold(font: QFont) -> QFont:
-    font.setBold(True)
-    return font
 
 
 def _titles() -> tuple[tuple[str, str, str], ...]:
@@ -272,7 +268,7 @@ class FiguresTable(QuietTable):
 
     def _width(self, column: int) -> int:
         """Return the width of the title and the widest cell that is no error."""
-        metrics = QFontMetrics(_bold(QFont(self.font())))
+        metrics = QFontMetrics(bold(self.font()))
         texts = self._figures.columns[column].title.split("\n")
         for row, line in enumerate(self._figures.records):
             if line.row.error is None or column == _NAME:

@@ -13,7 +13,6 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
-    QFont,
     QFontMetrics,
     QHelpEvent,
     QPainter,
@@ -32,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
+from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.plain import menu_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
@@ -88,11 +88,7 @@ class HistoryDelegate(QStyledItemDelegate):
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
             paint_mark(painter, cell, self._theme)
-        font = option.font
-        if step == self.step:
-            font = QFont(font)
-            font.setBold(True)
-        painter.setFont(font)
+        painter.setFont(bold(option.font) if step == self.step else option.font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)
 
@@ -189,9 +185,7 @@ class HistoryColumns(QObject):
 
     def fit_numbers(self) -> None:
         """Widen columns whose numbers have become too long for them."""
-        font = QFont(self._table.font())
-        font.setBold(True)  # as at the step
-        metrics, has_grown = QFontMetrics(font), False
+        metrics, has_grown = QFontMetrics(bold(self._table.font())), False  # as at the step
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
             needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2

@@ -32,7 +32,7 @@ from wordpiece_studio.ui.widgets.run_names import objective_name, run_names, ste
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from PySide6.QtGui import QAction, QHideEvent, QResizeEvent
 
@@ -574,10 +574,8 @@ class TimelinePane(Pane):
     def _on_model_step_changed(self, _step: object) -> None:
         if self._model.state is TrainerState.TRAINING and self._model.is_at_head:
             self.refresh_later(_FRAME_MS)  # together with the other panes
-        elif self.is_current:
-            self._show_step()
         else:
-            self.refresh_later()
+            self._show_now(self._show_step)
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
         self.refresh_later(_FRAME_MS)
@@ -586,14 +584,15 @@ class TimelinePane(Pane):
         self.refresh_later()
 
     def _on_model_selection_changed(self, _selection: object) -> None:
-        if self.is_current:
-            self._show_marks()
-        else:
-            self.refresh_later()
+        self._show_now(self._show_marks)
 
     def _on_judging_changed(self) -> None:
+        self._show_now(self._show_step)
+
+    def _show_now(self, show: Callable[[], None]) -> None:
+        """Show a part of the present state at once, or all of it later."""
         if self.is_current:
-            self._show_step()
+            show()
         else:
             self.refresh_later()
 
