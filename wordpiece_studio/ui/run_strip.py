@@ -84,10 +84,6 @@ class TabControls(QWidget):
             self._runs.close(self._run)
 
 
-def _seen(run: Run) -> tuple[object, ...]:
-    return run.letter, run.is_kept, run.is_compared, run.origin.corpus_name
-
-
 class RunTabs(QTabBar):
     """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line.
 
@@ -104,8 +100,7 @@ class RunTabs(QTabBar):
         self._runs = session.runs
         self._model = session.model
         self._theme = theme
-        self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
-        self._described: list[tuple[object, ...]] = []  # what each tab says and shows
+        self._shown: list[tuple[Run, str, str, tuple[object, ...]]] = []  # with name, number of merges, and the rest
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(True)
@@ -119,18 +114,19 @@ class RunTabs(QTabBar):
         self.refresh()
 
     def refresh(self) -> None:
-        runs = self._runs.all
-        texts = list(zip(runs, run_names(runs), (badges_text(run, self._merges(run)) for run in runs), strict=True))
+        runs, before = self._runs.all, self._shown
         self.blockSignals(True)
         while self.count() > len(runs):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
-        self._shown = texts
-        before, self._described = self._described, [(*each, *_seen(each[0]), len(runs) > 1) for each in texts]
-        for index, (run, name, merges) in enumerate(texts):
-            if index >= len(before) or before[index] != self._described[index]:
-                self._describe(index, run, name, merges)
+        self._shown = []
+        for run, name in zip(runs, run_names(runs), strict=True):
+            rest = run.letter, run.is_kept, run.is_compared, run.origin.corpus_name, len(runs) > 1
+            self._shown.append((run, name, badges_text(run, self._merges(run)), rest))
+        for index, tab in enumerate(self._shown):
+            if index >= len(before) or before[index] != tab:
+                self._describe(index, *tab[:3])
         if self._runs.current in runs:
             self.setCurrentIndex(runs.index(self._runs.current))
         self.blockSignals(False)
@@ -163,7 +159,7 @@ class RunTabs(QTabBar):
     # -- what Qt asks for
 
     def tabSizeHint(self, index: int) -> QSize:
-        _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
+        name, merges = self._shown[index][1:3] if index < len(self._shown) else ("", "")
         bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
         controls = self.tabButton(index, _RIGHT)
@@ -215,7 +211,7 @@ class RunTabs(QTabBar):
     # -- drawing
 
     def _paint_tab(self, painter: QPainter, index: int) -> None:
-        run, name, merges = self._shown[index]
+        run, name, merges, _ = self._shown[index]
         theme, is_current = self._theme, index == self.currentIndex()
         box = QRectF(self.tabRect(index)).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
         color = theme.run_color(run.color)
@@ -292,7 +288,7 @@ class RunTabs(QTabBar):
             self._runs.keep(run)
 
     def _on_theme_changed(self) -> None:
-        self._described.clear()
+        self._shown = []
         self.refresh()
 
 
