@@ -17,7 +17,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from wordpiece_studio.session.chart_source import height_curve
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
@@ -217,8 +217,7 @@ def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
         return counted(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
     if each.kind == "size":
         size = history.vocabulary_size(merge.step)
-        said = plural(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {size} tokens")
-        return said.format(size=number_text(size))
+        return counted(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {count} tokens")
     return _tr("breakpoint: token {token} is created").format(token=token_text(merge.token, 30))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from wordpiece_studio.session.plural import plural
+from wordpiece_studio.session.plural import counted, plural
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.run_differences import DifferenceSearch, partings
 from wordpiece_studio.session.selection import SelectionStep
@@ -389,7 +389,7 @@ class TimelinePane(Pane):
         return said.format(size=number_text(size), last=number_text(last))
 
     def _end_words(self, last: int) -> str:
-        return plural(last, "final, 1 token", "final, {last} tokens").format(last=number_text(last))
+        return counted(last, "final, 1 token", "final, {count} tokens")
 
     def _lane_words(self, lane: ComparedStep) -> str:
         history, is_shown = lane.run.history, lane.run is self._model.run
@@ -405,14 +405,14 @@ class TimelinePane(Pane):
         self.plot.set_lane_steps([(step.step, said) for step, said in zip(steps, words, strict=True)])
         aligned = [step.step for step in steps if step.bookmark is None]
         size = self._comparison.size
-        text = plural(size, "compared at 1 token", "compared at {size} tokens")
+        text = counted(size, "compared at 1 token", "compared at {count} tokens")
         if len(aligned) > 1 and len(set(aligned)) == 1:
-            text = plural(size, "compared at the same step, 1 token", "compared at the same step, {size} tokens")
+            text = counted(size, "compared at the same step, 1 token", "compared at the same step, {count} tokens")
         named = (
             self.tr("{letter} {name}: {progress}").format(letter=lane.run.letter, name=lane.name, progress=said)
             for lane, said in zip(lanes, words, strict=True)
         )
-        return text.format(size=number_text(size)), *named
+        return text, *named
 
     def _show_marks(self) -> None:
         model, marks = self._model, self._marks
