@@ -25,6 +25,7 @@ from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
 from wordpiece_studio.session.step_marks import COMPARE
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_state, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -161,13 +162,9 @@ class BookmarksDialog(ScreenDialog):
         self._edit = QPushButton(self.tr("&Edit"), self)
         self._remove = QPushButton(self.tr("&Delete"), self)
         close = QPushButton(self.tr("Close"), self)
-        buttons = QHBoxLayout()
-        for button in (self._keep, self._edit, self._remove):
+        for button in (self._keep, self._edit, self._remove, close):
             button.setAutoDefault(False)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        close.setAutoDefault(False)
-        buttons.addWidget(close)
+        buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
         layout = QVBoxLayout(self)
         layout.addWidget(self._empty)
         layout.addWidget(self._table, 1)
@@ -251,14 +248,8 @@ class BreakpointEditor(ScreenDialog):
 
     def _lay_out(self) -> None:
         intro = self.tr("Playing and running stop at the first step that meets one of these conditions.")
-        form = QHBoxLayout()
-        for widget, stretch in ((self._kind, 0), (self._field, 1), (self._add, 0)):
-            form.addWidget(widget, stretch)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._change)
-        bottom.addWidget(self._remove)
-        bottom.addStretch(1)
-        bottom.addWidget(self._close)
+        form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
+        bottom = fill(QHBoxLayout(), self._change, self._remove, 1, self._close, spacing=-1)
         layout = QVBoxLayout(self)
         layout.addWidget(plain_label(intro, self, role="caption", wrap=True))
         layout.addWidget(self._table, 1)
