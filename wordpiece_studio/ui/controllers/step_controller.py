@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 
 from wordpiece_studio.session.run import TrainerState
 from wordpiece_studio.session.selection import id_of_token
-from wordpiece_studio.session.step_marks import one_line
 from wordpiece_studio.ui.actions import ActionReasons
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.timeline.timeline_marks import hit_words, merge_words
@@ -198,7 +197,7 @@ class StepController(QObject):
 
     def _on_keep_text_chosen(self, text: str) -> None:
         step = min(self._kept_step, self._model.merge_count)
-        row = self._marks.bookmarks.keep(one_line(text) or merge_words(step, self._model.history), step)
+        row = self._marks.bookmarks.keep(text or merge_words(step, self._model.history), step)
         if self._bookmarks is not None:
             self._bookmarks.select_row(row)
 

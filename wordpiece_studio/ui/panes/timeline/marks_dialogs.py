@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
-from wordpiece_studio.session.step_marks import COMPARE
+from wordpiece_studio.session.step_marks import COMPARE, one_line
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
@@ -86,6 +86,10 @@ class KeepDialog(LineDialog):
         super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
         self.field.setAccessibleName(self.tr("Note for this step"))
         self.accept_button.setText(self.tr("&Add bookmark"))
+
+    def accept(self) -> None:
+        self.field.setText(one_line(self.field.text()))  # of nothing but spaces, nothing is left
+        super().accept()
 
 
 class NoteDelegate(QStyledItemDelegate):
