@@ -18,10 +18,10 @@ from wordpiece_studio.ui.dialogs.help_window import HelpWindow, KeyLine, KeysWin
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.reading import EncodingDialog
 from wordpiece_studio.ui.panes.history.history_export import HistoryExportDialog
-from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
 from wordpiece_studio.ui.panes.timeline.marks_dialogs import BookmarksDialog, BreakpointEditor, KeepDialog
 from wordpiece_studio.ui.panes.training_bar.training_bar import SpecialTokensDialog
 from wordpiece_studio.ui.panes.training_bar.training_words import FurtherDialog
+from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets import screen_room
 from wordpiece_studio.ui.widgets.screen_room import RoomArea, ScreenDialog
 

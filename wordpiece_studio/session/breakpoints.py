@@ -21,7 +21,7 @@ from wordpiece_studio.session.timers import single_shot
 from wordpiece_studio.text.patterns import SearchPattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,7 +94,6 @@ class MarksModel(RecordTableModel[MarkT]):
         raise NotImplementedError
 
     def set_marks(self, marks: Iterable[MarkT]) -> None:
-        """Replace all."""
         self._marks = list(marks)
         self.set_records(self._marks)
         self.changed.emit()
@@ -122,7 +121,6 @@ class MarksModel(RecordTableModel[MarkT]):
         return is_there and self.is_checked(index.row()) is not None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the data of a cell for `role`."""
         if role == Qt.ItemDataRole.CheckStateRole and self._is_checkable(index):
             return Qt.CheckState.Checked if self.is_checked(index.row()) else Qt.CheckState.Unchecked
         return super().data(index, role)
@@ -135,7 +133,6 @@ class MarksModel(RecordTableModel[MarkT]):
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the item flags of a cell."""
         checkable = Qt.ItemFlag.ItemIsUserCheckable if self._is_checkable(index) else Qt.ItemFlag.NoItemFlags
         return super().flags(index) | checkable
 
@@ -181,7 +178,6 @@ class Breakpoints(MarksModel["Breakpoint"]):
         self.replace(row, replace(self._marks[row], is_enabled=is_checked))
 
     def kind_text(self, kind: BreakpointKind) -> str:
-        """Return the condition of this kind of breakpoint, in words."""
         return {
             "token": self.tr("Token is created"),
             "pattern": self.tr("Token is created (regex)"),
@@ -221,15 +217,6 @@ class BreakpointSearch:
         self.fault: StudioError | None = None
         self._breakpoint = breakpoint_
         self._history = history
-        finders: dict[str, Callable[[int, int], Steps]] = {
-            "token": self._births,
-            "pattern": self._matches,
-            "word": self._wholes,
-            "value": self._falls,
-            "tie": self._ties,
-            "size": self._sizes,
-        }
-        self._find = finders[breakpoint_.kind]
         self._deadline, self._end = float("inf"), 0
         self._word: int | None = None  # its index in the corpus, -1 if it is not there, None if not looked up yet
         self._pattern = SearchPattern(breakpoint_.text) if breakpoint_.kind == "pattern" else None
@@ -259,20 +246,33 @@ class BreakpointSearch:
         if any(map(len, found)):
             self.steps = np.concatenate((self.steps, *found))
 
-    # Each returns the hits among the steps `first` + 1 to `end`.
-
-    def _births(self, first: int, end: int) -> Steps:
+    def _find(self, first: int, end: int) -> Steps:
+        """Return the hits among the steps `first` + 1 to `end`."""
+        history, number = self._history, self._breakpoint.number
+        if self._pattern is not None:
+            return self._matches(self._pattern, first, end)
+        match self._breakpoint.kind:
+            case "word":
+                return self._wholes(first, end)
+            case "value":
+                values = history.column("value")
+                before = values[first - 1] if first else np.inf
+                was_above = np.concatenate(([before], values[first : end - 1])) >= number
+                return np.flatnonzero(was_above & (values[first:end] < number)) + first + 1
+            case "tie":
+                return np.flatnonzero(history.column("ties")[first:end] >= number) + first + 1
+            case "size":
+                reached = first + 1 + int(np.searchsorted(history.vocabulary_sizes()[first:end], number))
+                return _within(reached, first, end) if history.vocabulary_size(first) < number else _NONE
         return self._birth_of(self._breakpoint.text, first, end)
 
     def _birth_of(self, token: str, first: int, end: int) -> Steps:
         token_id = self._history.vocabulary(end).id_of(token)
         return _NONE if token_id is None else _within(self._history.birth_step(token_id), first, end)
 
-    def _matches(self, first: int, end: int) -> Steps:
+    def _matches(self, pattern: SearchPattern, first: int, end: int) -> Steps:
         """Stop at the deadline: a regular expression may take long even for a single token."""
-        history, pattern = self._history, self._pattern
-        assert pattern is not None  # set for this kind of breakpoint
-        found = []
+        history, found = self._history, []
         for index in (np.flatnonzero(history.column("is_new")[first:end]) + first).tolist():
             try:
                 if pattern.is_in(history.token(int(history.column("new_id")[index]))):
@@ -300,20 +300,6 @@ class BreakpointSearch:
         inside = history.segmentations.boundary_steps[start + 1 : start + int(history.input.word_lengths[self._word])]
         return _within(int(inside.max()), first, end) if len(inside) else _NONE
 
-    def _falls(self, first: int, end: int) -> Steps:
-        values = self._history.column("value")
-        before = values[first - 1] if first else np.inf
-        was_above = np.concatenate(([before], values[first : end - 1])) >= self._breakpoint.number
-        return np.flatnonzero(was_above & (values[first:end] < self._breakpoint.number)) + first + 1
-
-    def _ties(self, first: int, end: int) -> Steps:
-        return np.flatnonzero(self._history.column("ties")[first:end] >= self._breakpoint.number) + first + 1
-
-    def _sizes(self, first: int, end: int) -> Steps:
-        before, wanted = self._history.vocabulary_size(first), self._breakpoint.number
-        reached = first + 1 + int(np.searchsorted(self._history.vocabulary_sizes()[first:end], wanted))
-        return _within(reached, first, end) if before < wanted else _NONE
-
 
 def _within(step: int, first: int, end: int) -> Steps:
     return np.array([step], dtype=np.int64) if first < step <= end else _NONE
@@ -328,8 +314,6 @@ _END = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A step, and the breakpoints hit there."""
-
     step: int
     breakpoints: tuple[Breakpoint, ...]
 
@@ -390,7 +374,6 @@ class BreakpointWatch(QObject):
         return self._hit_at(step) if step <= last and step != _END else None
 
     def previous_hit(self, before: int) -> Hit | None:
-        """Return the last hit before step `before`."""
         step = max((_last_before(search.steps, before) for search in self._searches.values()), default=0)
         return self._hit_at(step) if step else None
 

@@ -37,8 +37,7 @@ class TokenLengths:
     def __init__(self) -> None:
         self._history: MergeHistory | None = None
         self._lengths = array("i")
-        self.merges = 0
-        """How many merges have been processed."""
+        self.merges = 0  # how many merges have been processed
 
     def catch_up(self, history: MergeHistory, merges: int) -> bool:
         """Process merges up to `merges`, a limited number per call; return whether that was all of them."""
@@ -99,7 +98,6 @@ class ChartSource:
 
     @property
     def count(self) -> int:
-        """The last step."""
         return self.model.merge_count
 
     @property

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class HistoryColumn(IntEnum):
-    """The columns of the table, left to right."""
-
     STEP = 0
     LEFT = 1
     RIGHT = 2
@@ -47,24 +45,12 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which merges to show: those that meet all conditions.
+    """Which merges to show: those that meet all conditions."""
 
-    Attributes
-    ----------
-    text
-        A part of one of the three tokens; case matters only if it has capitals.
-    is_pattern
-        Whether `text` is a regular expression, in which case always matters.
-    only_ties
-        Only merges at which several pairs tied.
-    only_live
-        Only merges that changed how the live text is tokenized.
-    """
-
-    text: str = ""
-    is_pattern: bool = False
+    text: str = ""  # a part of one of the three tokens; case matters only if it has capitals
+    is_pattern: bool = False  # whether `text` is a regular expression, in which case always matters
     only_ties: bool = False
-    only_live: bool = False
+    only_live: bool = False  # only merges that changed how the live text is tokenized
 
     def __bool__(self) -> bool:
         return bool(self.text) or self.only_ties or self.only_live
@@ -112,7 +98,6 @@ class HistoryItems(SortedItems):
     # Keys to sort by, for the first `count` merges.
 
     def column(self, name: str, count: int) -> NDArray[Any]:
-        """Return the beginning of a column of the history."""
         column: NDArray[Any] = self.history.column(name)[:count]
         return column
 
@@ -135,7 +120,6 @@ class HistoryItems(SortedItems):
     # Values of a merge.
 
     def token(self, name: str, index: int) -> str:
-        """Return a merge's token in a column of ids."""
         return self.history.token(int(self.history.column(name)[index]))
 
     def words_touched(self, index: int) -> int | None:
@@ -200,7 +184,6 @@ class HistoryTableModel(SortedTableModel[HistoryItems]):
         model.merges_appended.connect(self._on_model_merges_appended)
 
     def step_of_row(self, row: int) -> int:
-        """Return the step, from 1, shown in `row`."""
         return self.item_of_row(row) + 1
 
     def row_of_step(self, step: int) -> int:

@@ -44,8 +44,7 @@ class Player(QObject):
         super().__init__(parent)
         self._model = model
         self._watch = watch
-        self.speed = 4.0
-        """Merges per second."""
+        self.speed = 4.0  # merges per second
         self._owed = 0.0  # the fraction of a step that is due but not taken yet
         self._timer = QTimer(self)
         self._timer.timeout.connect(self._on_timer_timeout)
@@ -75,13 +74,11 @@ class Player(QObject):
         self.playing_changed.emit(True)
 
     def stop(self) -> None:
-        """Stop at the current step."""
         if self.is_playing:
             self._timer.stop()
             self.playing_changed.emit(False)
 
     def toggle(self) -> None:
-        """Start or stop playing."""
         if self.is_playing:
             self.stop()
         else:
@@ -164,7 +161,6 @@ class BreakpointRun(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a run is under way."""
         return self._after is not None
 
     def run(self) -> None:
@@ -176,7 +172,6 @@ class BreakpointRun(QObject):
         self._look()
 
     def run_back(self) -> None:
-        """Go to the previous breakpoint."""
         self.cancel()
         hit = self._watch.previous_hit(self._model.step)
         if hit is not None:

@@ -32,24 +32,12 @@ COMPARE = 2
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A bookmarked step.
-
-    Attributes
-    ----------
-    step
-        The number of merges made.
-    text
-        One line.
-    token
-        The token that the step's merge made; empty before the first merge.
-    run
-        The number of the run whose step is compared; None if none is.
-    """
+    """A bookmarked step, with a line of text and the token that the step's merge made; empty before the first merge."""
 
     step: int
     text: str
     token: str = ""
-    run: int | None = None
+    run: int | None = None  # the number of the run whose step is compared
 
 
 class Bookmarks(MarksModel["Bookmark"]):
@@ -80,7 +68,6 @@ class Bookmarks(MarksModel["Bookmark"]):
         return tuple(self._marks)
 
     def set_notes(self, notes: Iterable[Bookmark]) -> None:
-        """Replace all notes."""
         self.set_marks(sorted(notes, key=lambda note: note.step))
 
     def keep(self, text: str, step: int | None = None) -> int:
@@ -93,7 +80,6 @@ class Bookmarks(MarksModel["Bookmark"]):
         return row
 
     def set_text(self, row: int, text: str) -> None:
-        """Change the text of the note in `row`."""
         self.replace(row, replace(self._marks[row], text=one_line(text)))
 
     def set_compared(self, row: int, is_compared: bool) -> None:
@@ -124,14 +110,12 @@ class Bookmarks(MarksModel["Bookmark"]):
         return [note.step for note in self._marks if self.is_of_run(note)]
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:  # Qt's name
-        """Change the text of a note, or compare its step."""
         if role != Qt.ItemDataRole.EditRole or not index.isValid() or index.column() != 1:
             return super().setData(index, value, role)
         self.set_text(index.row(), str(value))
         return True
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the item flags of a cell."""
         flags = super().flags(index)
         return flags | Qt.ItemFlag.ItemIsEditable if index.isValid() and index.column() == 1 else flags
 
@@ -153,15 +137,7 @@ def one_line(text: str) -> str:
 
 
 class StepMarks(QObject):
-    """The marks as attributes.
-
-    Attributes
-    ----------
-    breakpoints, watch, run
-        The breakpoints, the steps at which they are hit, and running to them.
-    bookmarks
-        Bookmarked steps.
-    """
+    """The breakpoints, the steps at which they are hit, running to them, and the bookmarked steps."""
 
     def __init__(self, model: TrainerModel, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -181,5 +157,4 @@ class StepMarks(QObject):
 
 
 def breakpoints_of(view: ProjectView) -> list[Breakpoint]:
-    """Return the breakpoints that a project holds."""
     return [Breakpoint(each.kind, each.text, each.number, each.is_enabled) for each in view.breakpoints]

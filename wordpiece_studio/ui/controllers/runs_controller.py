@@ -14,7 +14,7 @@ from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.ui.dialogs.file_questions import place_dialog
 from wordpiece_studio.ui.dialogs.overlap_window import OverlapWindow
 from wordpiece_studio.ui.panes.corpus.corpus_pane import Face
-from wordpiece_studio.ui.panes.runs.run_strip import RenameDialog
+from wordpiece_studio.ui.run_strip import RenameDialog
 from wordpiece_studio.ui.widgets.plain import menu_text
 from wordpiece_studio.ui.widgets.run_names import run_names
 

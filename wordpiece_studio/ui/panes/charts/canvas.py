@@ -47,8 +47,7 @@ class Label(graph.TextItem):  # type: ignore[misc]
         super().__init__()
         self._canvas = canvas
         self._wanted: tuple[float, float, float, float] | None = None
-        self.rect = QRectF()
-        """Where the letters are, in canvas pixels; empty while hidden."""
+        self.rect = QRectF()  # where the letters are, in canvas pixels; empty while hidden
         self.hide()
 
     def write(self, text: str, x: float, y: float, across: float, down: float) -> None:
@@ -171,7 +170,6 @@ class Canvas(QWidget):
         return self.add(graph.PlotCurveItem(), height)
 
     def add_line(self, pen: Any, height: int) -> Any:
-        """Return a new vertical line."""
         return self.add(graph.InfiniteLine(angle=90, movable=False, pen=pen), height)
 
     def add_dots(self, color: QColor, pen: Any = None, height: int = 0) -> Any:
@@ -185,7 +183,6 @@ class Canvas(QWidget):
         return self.add(bars)
 
     def add_label(self, color: QColor, font: QFont, *, has_ground: bool = False) -> Label:
-        """Return a new, empty label."""
         label = Label(self)
         label.setColor(color)
         label.setFont(font)
@@ -203,7 +200,6 @@ class Canvas(QWidget):
         return [item for item in self._items if isinstance(item, Label)]
 
     def clear(self) -> None:
-        """Remove all items."""
         for item in self._items:
             self._box.removeItem(item)
         self._items.clear()

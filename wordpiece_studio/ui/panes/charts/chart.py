@@ -10,13 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFont, QImage, QImageWriter, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QImage, QImageWriter, QPainter, QPaintEvent, QPen
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from wordpiece_studio.ui.panes.charts.canvas import Canvas, linear_ticks
 from wordpiece_studio.ui.widgets.colors import LIGHT
 from wordpiece_studio.ui.widgets.input_events import is_alone
+from wordpiece_studio.ui.widgets.painting import bold
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_plain_tooltip, shown
 from wordpiece_studio.ui.widgets.run_names import merges_text
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
@@ -54,8 +56,7 @@ class Chart(QWidget):
     step_chosen = Signal(object)
     token_chosen = Signal(object)
 
-    follows_step = False
-    """Whether the curves themselves, not only their marks, depend on the current step."""
+    follows_step = False  # whether the curves themselves, not only their marks, depend on the current step
 
     def __init__(
         self, source: ChartSource, colors: Colors, parent: QWidget | None = None, *, line_scale: float = 1.0
@@ -64,19 +65,15 @@ class Chart(QWidget):
         self.source = source
         self.hovered: float | None = None
         self._drawn: object = None
-        self.readout = ""
-        """The full line of figures below the chart, which may be elided on screen."""
+        self.readout = ""  # the full line of figures below the chart, which may be elided on screen
         self.canvas = Canvas(colors, self, line_scale=line_scale)
         self._title = plain_label(self.title(), self, role="heading")
         self._sentence = plain_label("", self, role="hint", wrap=True)
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._readout = plain_label("", self, role="hint")
         self._readout.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        layout = self._layout = QVBoxLayout(self)
-        layout.setContentsMargins(_SIDE, 4, _SIDE, 4)
-        layout.setSpacing(2)
-        for part, stretch in ((self._title, 0), (self.canvas, 1), (self._sentence, 1), (self._readout, 0)):
-            layout.addWidget(part, stretch)
+        parts = self._title, (self.canvas, 1), (self._sentence, 1), self._readout
+        self._layout = fill(QVBoxLayout(self), *parts, margins=(_SIDE, 4, _SIDE, 4), spacing=2)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.title())
         self._make_items(self.canvas, colors)
@@ -104,7 +101,6 @@ class Chart(QWidget):
         return self.tr("Nothing has been trained yet. Train to see the charts here.")
 
     def draw(self) -> None:
-        """Draw the curves and axes."""
         raise NotImplementedError
 
     def draw_marks(self) -> None:
@@ -130,7 +126,6 @@ class Chart(QWidget):
 
     @property
     def history(self) -> MergeHistory:
-        """The merges, where there is something to draw."""
         history = self.source.history
         assert history is not None
         return history
@@ -181,7 +176,6 @@ class Chart(QWidget):
         self.update()
 
     def set_title_visible(self, visible: bool) -> None:
-        """Show or hide the name above the chart."""
         self._title.setVisible(visible)
 
     @property
@@ -235,14 +229,6 @@ class Chart(QWidget):
             self.hovered = x
             self.mark()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
-
     def paintEvent(self, _event: QPaintEvent) -> None:
         if self.hasFocus():
             with QPainter(self) as painter:
@@ -273,7 +259,6 @@ class StepChart(Chart):
         """Add what a subclass draws besides one curve."""
 
     def place_of(self, step: int) -> float:
-        """Return where a step lies on the horizontal axis."""
         return float(step)
 
     def step_at(self, x: float) -> int:
@@ -285,7 +270,6 @@ class StepChart(Chart):
         raise NotImplementedError
 
     def figures_at(self, step: int) -> str:
-        """Return the figures of a step, in one line."""
         raise NotImplementedError
 
     def is_label_low(self, across: float) -> bool:
@@ -296,7 +280,6 @@ class StepChart(Chart):
 
     @property
     def has_dots(self) -> bool:
-        """Whether each merge has a dot of its own."""
         return self.source.count <= _FEW
 
     def draw_curve(self, item: Any, curve: Curve, color: QColor, style: Qt.PenStyle = Qt.PenStyle.SolidLine) -> None:
@@ -325,7 +308,6 @@ class StepChart(Chart):
     # -- marks
 
     def draw_marks(self) -> None:
-        """Place the lines and dots."""
         step, selected = self.source.step, self.source.selected
         self._step_line.setPos(self.place_of(step))
         dots = self.points_at(step)
@@ -352,7 +334,6 @@ class StepChart(Chart):
     # -- figures and description
 
     def figures(self) -> str:
-        """Return the figures of the step under the pointer, or of the current step."""
         return self.figures_at(self.source.step if self.hovered is None else self.step_at(self.hovered))
 
     def summary(self) -> str:
@@ -445,11 +426,9 @@ def _copy(chart: Chart, cell: QSize, line_scale: int) -> tuple[Chart, int]:
 
 def _paint_head(painter: QPainter, chart: Chart, place: QPointF, width: int) -> None:
     line = chart.fontMetrics().height()
-    bold = QFont(chart.font())
-    bold.setBold(True)
     flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
     for height, text, font, color in (
-        (0, chart.title(), bold, LIGHT.text),
+        (0, chart.title(), bold(chart.font()), LIGHT.text),
         (line * 1.3, chart.figures(), chart.font(), LIGHT.muted),
     ):
         painter.setFont(font)

@@ -64,7 +64,6 @@ class ValueChart(StepChart):
         return values
 
     def draw(self) -> None:
-        """Draw the curve and the ties."""
         values, columns, colors = self._values, self.canvas.columns, self.canvas.colors
         curve = value_curve(values, columns)
         positive = curve.y[np.isfinite(curve.y) & (curve.y > 0)]
@@ -109,7 +108,6 @@ class ValueChart(StepChart):
         return [(float(step), float(self._logs(self._values[step - 1 : step])[0]))] if step else []
 
     def figures_at(self, step: int) -> str:
-        """Return the merge, its value, and whether it was a tie."""
         config = self.source.model.config
         if config is None or not step:
             return self.tr("Before the first merge")
@@ -142,7 +140,6 @@ class SymbolsChart(StepChart):
         self.draw_axes(self.tr("Symbols in the corpus"), self.tr("Tokens in the vocabulary"), ticks)
 
     def place_of(self, step: int) -> float:
-        """Return the size of the vocabulary after a step."""
         return float(self.history.vocabulary_size(step))
 
     def step_at(self, x: float) -> int:
@@ -184,7 +181,6 @@ class FertilityChart(StepChart):
         return changes.summary_at(0).words if changes.is_known else 0
 
     def draw(self) -> None:
-        """Draw both curves, with a label beside each."""
         colors, line = self.canvas.colors, self.fontMetrics().height()
         steps = sampled_steps(self.source.count, self.canvas.columns)
         corpus = Curve(steps.astype(np.float64), fertility_at(self.history, steps))
@@ -303,7 +299,6 @@ class InUseChart(StepChart):
         return [(float(step), float(numbers[step]))] if step < len(numbers) else []
 
     def figures_at(self, step: int) -> str:
-        """Return the number after a step, and how the merge changed it."""
         numbers = self.source.usage.in_use
         if step >= len(numbers):
             return self.tr("Counting…")
@@ -321,7 +316,6 @@ class InUseChart(StepChart):
 
 
 def _padded(low: float, high: float) -> Range:
-    """Return a range with a margin below and above."""
     margin = (high - low) * 0.08 or max(abs(high) * 0.05, 0.5)
     return low - margin, high + margin
 
@@ -390,7 +384,6 @@ class LengthsChart(Chart):
             alphabet.write(self.tr("Alphabet"), most + _BAR / 2, height, 0, 0)
 
     def draw_marks(self) -> None:
-        """Mark the bar that holds the selected token."""
         selected, length = self.source.selected, self._selected_length()
         self._mark.setVisible(length is not None)
         if selected is None or length is None:
@@ -412,7 +405,6 @@ class LengthsChart(Chart):
     # -- figures and description
 
     def figures(self) -> str:
-        """Return the numbers of the bar under the pointer, or of all bars."""
         if self.hovered is None or not 0 <= round(self.hovered) < len(self._learned):
             return self._figures_of_all()
         length = round(self.hovered)
@@ -502,7 +494,6 @@ class ZipfChart(Chart):
             self._law_label.write(text, end * 0.7, most - end * 0.7, 1.05, 0.1)
 
     def draw_marks(self) -> None:
-        """Mark the token under the pointer, or else the selected one."""
         rank = self._marked_rank()
         self._mark.setVisible(rank is not None)
         if rank is None:
@@ -526,7 +517,6 @@ class ZipfChart(Chart):
         return places[0] + 1 if places else None
 
     def rank_at(self, x: float) -> int:
-        """Return the rank nearest to a place on the horizontal axis."""
         nearest = round(math.pow(10.0, min(x, 12.0)))
         return min(max(nearest, 1), max(len(self._ids), 1))
 

@@ -28,7 +28,7 @@ from wordpiece_studio.ui.panes.charts.figures_face import FiguresFace
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.pane import Pane
+from wordpiece_studio.ui.widgets.pane import Pane, fill
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text
 
@@ -71,8 +71,7 @@ class _Segment(QToolButton):
 class ChartChoice(QWidget):
     """Buttons, or a combo box where they do not fit, that choose what is shown."""
 
-    chosen = Signal(object)
-    """The index chosen by the user, an int."""
+    chosen = Signal(object)  # the index chosen by the user, an int
 
     def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,9 +79,7 @@ class ChartChoice(QWidget):
         self._row = QWidget(self)
         self._combo = QComboBox(self)
         self._combo.setAccessibleName(self.tr("Chart"))
-        row = QHBoxLayout(self._row)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        row = fill(QHBoxLayout(self._row), spacing=2)
         for index, choice in enumerate(choices):
             self._combo.addItem(choice.name)
             button = _Segment(self._row)
@@ -93,11 +90,7 @@ class ChartChoice(QWidget):
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self._group.addButton(button, index)
             row.addWidget(button)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._row)
-        layout.addWidget(self._combo)
-        layout.addStretch(1)
+        fill(QHBoxLayout(self), self._row, self._combo, 1, spacing=-1)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._group.idClicked.connect(self._choose)
         self._combo.activated.connect(self._choose)
@@ -114,7 +107,6 @@ class ChartChoice(QWidget):
         self._combo.setCurrentIndex(index)
 
     def set_available(self, index: int, available: bool) -> None:
-        """Set whether an index can be chosen."""
         self._group.button(index).setVisible(available)
         items = self._combo.model()
         assert isinstance(items, QStandardItemModel)
@@ -189,19 +181,12 @@ class ChartsPane(Pane):
         set_plain_tooltip(self._save, self.tr("Save the current charts as an image (PNG or SVG)"))
         self._waiting: list[Chart] = []  # to be drawn in the next turns of the event loop
         self._turn_timer = single_shot(self, self._on_turn_timer_timeout)
-        self._head = QHBoxLayout()
-        self._head.setContentsMargins(6, 0, 6, 0)
-        self._head.addWidget(self.choice, 1)
-        self._head.addWidget(self._save)
+        self._head = fill(QHBoxLayout(), (self.choice, 1), self._save, margins=(6, 0, 6, 0), spacing=-1)
         self._grid = QGridLayout()
         self._grid.setSpacing(6)
         for column in range(_IN_ROW):
             self._grid.setColumnStretch(column, 1)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(4, 6, 4, 4)
-        self._layout.setSpacing(4)
-        self._layout.addLayout(self._head)
-        self._layout.addLayout(self._grid, 1)
+        self._layout = fill(QVBoxLayout(self), self._head, (self._grid, 1), margins=(4, 6, 4, 4), spacing=4)
         self.choice.chosen.connect(self.choose)
         self._save.clicked.connect(self.save_requested)
         model.step_changed.connect(self._on_model_step_changed)
@@ -268,7 +253,6 @@ class ChartsPane(Pane):
             chart.hovered = None
 
     def refresh(self) -> None:
-        """Show the current state."""
         if self._shown_index() != _FIGURES:
             self._make_charts()
         if not self._is_dressed:
@@ -348,7 +332,6 @@ class ChartsPane(Pane):
             self._charts.append(chart)
 
     def _arrange(self) -> None:
-        """Put the visible charts in their places."""
         self.choice.set_available(_ALL, self._has_room_for_all)
         index = self._shown_index()
         self.choice.set_index(index)

@@ -17,7 +17,8 @@ from wordpiece_studio.session.table_model import LEFT, RecordTableModel, TableCo
 from wordpiece_studio.session.tokenizer_figures import FiguresText
 from wordpiece_studio.system.printable import display_name
 from wordpiece_studio.ui.widgets.explained import explain
-from wordpiece_studio.ui.widgets.pane import EmptyState
+from wordpiece_studio.ui.widgets.painting import bold
+from wordpiece_studio.ui.widgets.pane import EmptyState, fill
 from wordpiece_studio.ui.widgets.plain import WholeLabel, copy_text, set_plain_tooltip, shown, tool_button, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import ARROWS_ABOVE, CELL_PADDING, QuietTable, left_out
 from wordpiece_studio.ui.widgets.run_names import run_names
@@ -88,7 +89,6 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
         )  # fmt: skip
 
     def set_rows(self, rows: Sequence[FiguresRow], names: Sequence[str]) -> None:
-        """Show these rows, with these names of their tokenizers."""
         figures = [row.figures for row in rows if row.figures is not None]
         best, lossy = _best(figures), losing(figures)
         self._unsorted = []
@@ -135,13 +135,8 @@ class FiguresTableModel(RecordTableModel[FiguresLine]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         is_figure = index.isValid() and index.column() > _STEP
         if role == Qt.ItemDataRole.FontRole and is_figure:
-            return _bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
+            return bold(QFont()) if _FIGURES[index.column() - 2] in self.records[index.row()].best else None
         return super().data(index, role)
-
-
-def _bold(font: QFont) -> QFont:
-    font.setBold(True)
-    return font
 
 
 def _titles() -> tuple[tuple[str, str, str], ...]:
@@ -226,8 +221,7 @@ class FiguresTable(QuietTable):
 
     copy_requested = Signal()
     removal_requested = Signal()
-    columns_left_out = Signal(object)
-    """How many columns (int) there is no room for."""
+    columns_left_out = Signal(object)  # how many columns (int) there is no room for
 
     def __init__(self, model: FiguresTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -246,7 +240,6 @@ class FiguresTable(QuietTable):
         self.restyle()
 
     def set_parity_shown(self, is_shown: bool) -> None:
-        """Show the column of parity or not."""
         if is_shown is not self._has_parity:
             self._has_parity = is_shown
             self.fit()
@@ -275,7 +268,7 @@ class FiguresTable(QuietTable):
 
     def _width(self, column: int) -> int:
         """Return the width of the title and the widest cell that is no error."""
-        metrics = QFontMetrics(_bold(QFont(self.font())))
+        metrics = QFontMetrics(bold(self.font()))
         texts = self._figures.columns[column].title.split("\n")
         for row, line in enumerate(self._figures.records):
             if line.row.error is None or column == _NAME:
@@ -318,8 +311,7 @@ class FiguresFace(QWidget):
         super().__init__(parent)
         explain("metrics", self)
         self._figures = figures
-        self.controls = QWidget(parent)
-        """What stands above the table; the parent places it."""
+        self.controls = QWidget(parent)  # what stands above the table; the parent places it
         self._offered: tuple[FiguresText, bool] | None = None  # what the combo box offers
         self._rows: list[FiguresRow] = []
         self._names: list[str] = []
@@ -338,8 +330,7 @@ class FiguresFace(QWidget):
         self.remove = tool_button(self.tr("Remove"), self.tr("Remove the selected tokenizer file from the table"), self)
         self.copy = tool_button(self.tr("Copy"), self.tr("Copy the table with full precision, for a spreadsheet"), self)
         self.stop = tool_button(self.tr("Stop"), self.tr("Stop measuring"), self.controls)
-        self.heading = WholeLabel(self, role="hint")
-        """Which words tokens are counted per."""
+        self.heading = WholeLabel(self, role="hint")  # which words tokens are counted per
         self.note = WholeLabel(self, role="hint")
         self.empty = EmptyState(self)
         self._lay_out()
@@ -347,23 +338,11 @@ class FiguresFace(QWidget):
         self.refresh()
 
     def _lay_out(self) -> None:
-        head = QHBoxLayout(self.controls)
-        head.setContentsMargins(0, 0, 0, 0)
-        head.addWidget(self.texts, 3)
-        head.addWidget(self.parts, 2)
-        head.addWidget(self.parallel)
-        head.addWidget(self.stop)
-        for button in (self.add, self.remove, self.copy):
-            head.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        self.heading.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.heading)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.empty, 1)
-        self.note.setContentsMargins(8, 0, 0, 0)
-        layout.addWidget(self.note)
+        buttons = self.parallel, self.stop, self.add, self.remove, self.copy
+        fill(QHBoxLayout(self.controls), (self.texts, 3), (self.parts, 2), *buttons, spacing=-1)
+        for label in (self.heading, self.note):
+            label.setContentsMargins(8, 0, 0, 0)
+        fill(QVBoxLayout(self), self.heading, (self.table, 1), (self.empty, 1), self.note)
 
     def _connect(self) -> None:
         self._figures.changed.connect(self.refresh)
@@ -381,13 +360,11 @@ class FiguresFace(QWidget):
 
     @property
     def lines(self) -> Sequence[FiguresLine]:
-        """The rows shown."""
         return self._model.records
 
     # -- contents
 
     def refresh(self, _value: object = None) -> None:
-        """Show the present state."""
         figures = self._figures
         offered = figures.where, figures.can_hold_out
         if offered != self._offered:

@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import line_field
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
-from wordpiece_studio.ui.widgets.pane import EmptyState, Pane
+from wordpiece_studio.ui.widgets.pane import EmptyState, Pane, fill
 from wordpiece_studio.ui.widgets.plain import (
     copy_text,
     plain_label,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from wordpiece_studio.session.trainer_model import TrainerModel
     from wordpiece_studio.ui.widgets.theme import Theme
 
-_BUSY_DELAY_MS = 50
+_FRAME_MS = 100
 _AT_ONCE, _MOST_COPIED = 256, 100_000
 """Rows that are copied without a thread, which takes a few milliseconds; and rows that are copied at all."""
 _STEP = r"[\d\s.,'’_]{0,24}"
@@ -73,11 +73,8 @@ class HistoryControls(QWidget):
         self.export = self._button(
             self.tr("Export the merge history"), self.tr("Save the merges as CSV, JSONL or Parquet (Ctrl+E)")
         )
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        for button in (self.filter, self.step, self.show_step, self.columns, self.export):
-            layout.addWidget(button)
+        buttons = self.filter, self.step, self.show_step, self.columns, self.export
+        fill(QHBoxLayout(self), *buttons, spacing=2)
         theme.changed.connect(self._draw_icons)
         self.show_filter(self._shown_filter)
         self.show_columns(0)
@@ -101,12 +98,10 @@ class HistoryControls(QWidget):
             self.filter.setChecked(is_open)
 
     def set_wide(self, is_wide: bool) -> None:
-        """Set whether there is room for a caption on the filter button."""
         self._is_wide = is_wide
         self.show_filter(self._shown_filter)
 
     def show_columns(self, shown: int) -> None:
-        """Show how many columns are visible, and of how many."""
         number = {"shown": shown, "all": len(HistoryColumn)}
         self.columns.setText(f"{shown}/{len(HistoryColumn)}")
         sentence = plural(
@@ -134,12 +129,9 @@ class HistoryControls(QWidget):
 class HistoryFilterRow(QWidget):
     """Text or regular expression, ties only, live-text changes only; below them, errors in the expression."""
 
-    filter_changed = Signal()
-    """:attr:`filter` has changed."""
-    step_entered = Signal(object)
-    """The user wants to go to this step (int), which may not exist."""
-    closed = Signal()
-    """The user pressed Escape to close the row."""
+    filter_changed = Signal()  # :attr:`filter` has changed
+    step_entered = Signal(object)  # the user wants to go to this step (int), which may not exist
+    closed = Signal()  # the user pressed Escape to close the row
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -168,16 +160,9 @@ class HistoryFilterRow(QWidget):
         self._error = plain_label("", self, role="error", wrap=True)
         self._error.hide()
         self._step.setFixedWidth(self._step.fontMetrics().horizontalAdvance("0,000,000") + 18)
-        line = QHBoxLayout()
-        line.setSpacing(4)
-        line.addWidget(self._text, 1)
-        for control in (self._is_pattern, self._only_ties, self._only_live, self._step):
-            line.addWidget(control)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 2, 10, 2)
-        layout.setSpacing(2)
-        layout.addLayout(line)
-        layout.addWidget(self._error)
+        controls = self._is_pattern, self._only_ties, self._only_live, self._step
+        line = fill(QHBoxLayout(), (self._text, 1), *controls, spacing=4)
+        fill(QVBoxLayout(self), line, self._error, margins=(10, 2, 10, 2), spacing=2)
         self._text.textChanged.connect(self.filter_changed)
         for toggle in (self._is_pattern, self._only_ties, self._only_live):
             toggle.toggled.connect(self.filter_changed)
@@ -192,27 +177,22 @@ class HistoryFilterRow(QWidget):
 
     @property
     def error(self) -> str:
-        """The error in the expression; empty if there is none."""
         return self._error.text()
 
     def ask_for_text(self) -> None:
-        """Move the keyboard focus to the text field."""
         self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._text.selectAll()
 
     def ask_for_step(self) -> None:
-        """Move the keyboard focus to the step field."""
         self._step.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self._step.selectAll()
 
     def clear(self) -> None:
-        """Show all merges."""
         self._text.clear()
         self._only_ties.setChecked(False)
         self._only_live.setChecked(False)
 
     def show_error(self, error: StudioError | None) -> None:
-        """Show the error in the expression below the field; None clears it."""
         text = str(error) if error is not None else ""
         set_plain_text(self._error, text)
         self._error.setVisible(bool(text))
@@ -243,12 +223,8 @@ class HistoryFilterRow(QWidget):
 
 
 class HistoryPane(Pane):
-    """The table of merges with its controls."""
-
-    export_requested = Signal()
-    """The user wants to save the table."""
-    columns_chosen = Signal(object)
-    """The user has chosen other columns: their names, as in `HistoryColumns.names`."""
+    export_requested = Signal()  # the user wants to save the table
+    columns_chosen = Signal(object)  # the user has chosen other columns: their names, as in `HistoryColumns.names`
 
     def __init__(
         self, model: TrainerModel, theme: Theme, parent: QWidget | None = None, *, changes: LiveChanges | None = None
@@ -267,14 +243,8 @@ class HistoryPane(Pane):
         self._is_my_selection = False  # the selection was made here, so it is in view
         self._is_selection_marked = False
         self._is_open_for_step = False  # the filter row, which closes once the step is typed
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 4, 1, 2)
-        layout.setSpacing(4)
-        layout.addWidget(self._controls)
-        layout.addWidget(self._filter_row)
-        layout.addWidget(self.export_bar)
-        layout.addWidget(self._empty, 1)
-        layout.addWidget(self.view, 100)
+        parts = self._controls, self._filter_row, self.export_bar, (self._empty, 1), (self.view, 100)
+        fill(QVBoxLayout(self), *parts, margins=(1, 4, 1, 2), spacing=4)
         self._connect()
         self.rows.set_live_steps(self._changes.steps)
         self._show_columns()
@@ -396,7 +366,6 @@ class HistoryPane(Pane):
         self._show_filter()
 
     def ask_for_step(self) -> None:
-        """Move the keyboard focus to the step field."""
         was_hidden = self._filter_row.isHidden()
         self._filter_row.show()
         self._show_filter()
@@ -404,7 +373,6 @@ class HistoryPane(Pane):
         self._is_open_for_step = was_hidden
 
     def take_columns(self, names: Sequence[str]) -> None:
-        """Show the columns that were chosen earlier."""
         self.view.columns.take_names(names)
 
     def set_export_enabled(self, is_enabled: bool) -> None:
@@ -529,7 +497,7 @@ class HistoryPane(Pane):
         self.view.show_step(step, select=self.view.is_one_row_selected())
 
     def _on_model_merges_appended(self, _first: object, _last: object) -> None:
-        self.refresh_later(_BUSY_DELAY_MS)
+        self.refresh_later(_FRAME_MS)
 
     def _on_model_state_changed(self, _state: object) -> None:
         self.view.show_step(self._model.step, select=self.view.is_one_row_selected())

@@ -13,7 +13,6 @@ from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
-    QFont,
     QFontMetrics,
     QHelpEvent,
     QPainter,
@@ -32,6 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from wordpiece_studio.session.history_table import TOKEN_COLUMNS, HistoryColumn, HistoryTableModel
+from wordpiece_studio.ui.widgets.painting import bold
 from wordpiece_studio.ui.widgets.plain import menu_text, tooltip_text
 from wordpiece_studio.ui.widgets.quiet_table import CELL_PADDING, SortedTable, left_out, paint_mark, paint_text
 from wordpiece_studio.ui.widgets.token_text import token_text, value_text
@@ -77,10 +77,8 @@ class HistoryDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._model = model
         self._theme = theme
-        self.step = 0
-        """The step shown."""
-        self.first_column = int(HistoryColumn.STEP)
-        """The leftmost visible column, which carries the mark of the step."""
+        self.step = 0  # the step shown
+        self.first_column = int(HistoryColumn.STEP)  # the leftmost visible column, which carries the mark of the step
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         step = self._model.step_of_row(index.row())
@@ -90,11 +88,7 @@ class HistoryDelegate(QStyledItemDelegate):
             painter.fillRect(cell, self._theme.accent_soft)
         if step == self.step and index.column() == self.first_column:
             paint_mark(painter, cell, self._theme)
-        font = option.font
-        if step == self.step:
-            font = QFont(font)
-            font.setBold(True)
-        painter.setFont(font)
+        painter.setFont(bold(option.font) if step == self.step else option.font)
         painter.setPen(self._theme.faint if step > self.step else self._theme.text)
         paint_text(painter, cell, self._text(index), is_number=index.column() not in TOKEN_COLUMNS)
 
@@ -152,11 +146,9 @@ class HistoryColumns(QObject):
 
     @property
     def first(self) -> int:
-        """The leftmost visible column."""
         return next((column for column in self._in_order() if not self._table.isColumnHidden(column)), 0)
 
     def shown(self) -> frozenset[HistoryColumn]:
-        """Return the visible columns."""
         return frozenset(column for column in HistoryColumn if not self._table.isColumnHidden(column))
 
     def choose(self, columns: frozenset[HistoryColumn] | None) -> None:
@@ -187,16 +179,13 @@ class HistoryColumns(QObject):
     # -- widths
 
     def restyle(self) -> None:
-        """Set the widths for the current font."""
         self._wanted_widths = {column: self._least_width(column) for column in HistoryColumn}
         self.fit_numbers()
         self.spread()
 
     def fit_numbers(self) -> None:
         """Widen columns whose numbers have become too long for them."""
-        font = QFont(self._table.font())
-        font.setBold(True)  # as at the step
-        metrics, has_grown = QFontMetrics(font), False
+        metrics, has_grown = QFontMetrics(bold(self._table.font())), False  # as at the step
         for column, (least, most) in self._model.extremes().items():
             texts = _longest_texts(column, least, most)
             needed = max(map(metrics.horizontalAdvance, texts)) + 2 * CELL_PADDING + 2
@@ -288,8 +277,6 @@ def _longest_texts(column: HistoryColumn, least: float, most: float) -> list[str
 
 
 class HistoryView(SortedTable):
-    """The merges, in rows of equal height."""
-
     def __init__(self, model: HistoryTableModel, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(model, parent)
         self._rows = model
@@ -317,7 +304,6 @@ class HistoryView(SortedTable):
 
     @property
     def is_at_end(self) -> bool:
-        """Whether the last row is in view."""
         bar = self.verticalScrollBar()
         return bar.value() >= bar.maximum() - self.verticalHeader().defaultSectionSize()
 
@@ -411,10 +397,10 @@ class HistoryMenu(QMenu):
         super().__init__(parent)
         self._view = view
         self._sorting = QMenu(self.tr("&Sort by"), self)
-        self._orders = [self._checkable(place) for place in (_NO_ORDER, *HistoryColumn)]
         self._descending = self._checkable(text=self.tr("&Largest first"))
-        self._automatic = self._checkable(text=self.tr("As many as &fit"))
         self._columns = [self._checkable(column) for column in HistoryColumn]
+        self._automatic = self._checkable(text=self.tr("As many as &fit"))
+        self._orders = [self._checkable(place) for place in (_NO_ORDER, *HistoryColumn)]
         group = QActionGroup(self)
         for action in self._orders:
             group.addAction(action)

@@ -22,9 +22,10 @@ from PySide6.QtWidgets import (
 
 from wordpiece_studio.errors import StudioError
 from wordpiece_studio.session.breakpoints import KINDS, TEXT_KINDS, Breakpoint
-from wordpiece_studio.session.step_marks import COMPARE
+from wordpiece_studio.session.step_marks import COMPARE, one_line
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import NUMBERS, LineDialog, limit, line_field
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_state, whole
 from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
@@ -80,13 +81,15 @@ class MarksTable(QuietTable):
 
 
 class KeepDialog(LineDialog):
-    """Asks for the note of a bookmark, one line of text."""
-
     def __init__(self, step: int, text: str, parent: QWidget | None = None) -> None:
         label = self.tr("Note for step {step}").format(step=number_text(step))
         super().__init__(self.tr("Bookmark this step"), label, text, parent, entry="bookmark", width=420)
         self.field.setAccessibleName(self.tr("Note for this step"))
         self.accept_button.setText(self.tr("&Add bookmark"))
+
+    def accept(self) -> None:
+        self.field.setText(one_line(self.field.text()))  # of nothing but spaces, nothing is left
+        super().accept()
 
 
 class NoteDelegate(QStyledItemDelegate):
@@ -150,10 +153,7 @@ class BookmarksTable(MarksTable):
 
 
 class BookmarksDialog(ScreenDialog):
-    """The bookmarks in a modeless dialog."""
-
-    note_chosen = Signal(object)
-    """The user wants to go to this `Bookmark`."""
+    note_chosen = Signal(object)  # the user wants to go to this `Bookmark`
 
     def __init__(self, bookmarks: Bookmarks, actions: Actions, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -166,13 +166,9 @@ class BookmarksDialog(ScreenDialog):
         self._edit = QPushButton(self.tr("&Edit"), self)
         self._remove = QPushButton(self.tr("&Delete"), self)
         close = QPushButton(self.tr("Close"), self)
-        buttons = QHBoxLayout()
-        for button in (self._keep, self._edit, self._remove):
+        for button in (self._keep, self._edit, self._remove, close):
             button.setAutoDefault(False)
-            buttons.addWidget(button)
-        buttons.addStretch(1)
-        close.setAutoDefault(False)
-        buttons.addWidget(close)
+        buttons = fill(QHBoxLayout(), self._keep, self._edit, self._remove, 1, close, spacing=-1)
         layout = QVBoxLayout(self)
         layout.addWidget(self._empty)
         layout.addWidget(self._table, 1)
@@ -256,14 +252,8 @@ class BreakpointEditor(ScreenDialog):
 
     def _lay_out(self) -> None:
         intro = self.tr("Playing and running stop at the first step that meets one of these conditions.")
-        form = QHBoxLayout()
-        for widget, stretch in ((self._kind, 0), (self._field, 1), (self._add, 0)):
-            form.addWidget(widget, stretch)
-        bottom = QHBoxLayout()
-        bottom.addWidget(self._change)
-        bottom.addWidget(self._remove)
-        bottom.addStretch(1)
-        bottom.addWidget(self._close)
+        form = fill(QHBoxLayout(), self._kind, (self._field, 1), self._add, spacing=-1)
+        bottom = fill(QHBoxLayout(), self._change, self._remove, 1, self._close, spacing=-1)
         layout = QVBoxLayout(self)
         layout.addWidget(plain_label(intro, self, role="caption", wrap=True))
         layout.addWidget(self._table, 1)

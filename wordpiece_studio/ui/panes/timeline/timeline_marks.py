@@ -17,7 +17,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from wordpiece_studio.session.chart_source import height_curve
-from wordpiece_studio.session.plural import counted, plural
+from wordpiece_studio.session.plural import counted
 from wordpiece_studio.ui.widgets.plain import set_plain_tooltip
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text, value_text
 
@@ -52,28 +52,15 @@ _NO_STEPS = np.empty(0, dtype=np.int64)
 
 
 class PlotMarks(NamedTuple):
-    """The marked steps, from 0; arrays are int64 and ascending.
+    """The marked steps, from 0; arrays are int64 and ascending."""
 
-    Attributes
-    ----------
-    changes
-        Steps that change the tokenization of the live text.
-    breakpoints
-        Steps at which a breakpoint is hit.
-    notes
-        Bookmarked steps.
-    birth
-        The step that made the selection; None if there is none.
-    """
-
-    changes: NDArray[np.int64] = _NO_STEPS
+    changes: NDArray[np.int64] = _NO_STEPS  # steps that change the tokenization of the live text
     breakpoints: NDArray[np.int64] = _NO_STEPS
     notes: NDArray[np.int64] = _NO_STEPS
-    birth: int | None = None
+    birth: int | None = None  # the step that made the selection
 
 
 def _mark_color(kind: MarkKind, theme: Theme) -> QColor:
-    """Return the color in which marks of a kind are drawn."""
     return {
         "tie": theme.tie,
         "change": theme.muted,
@@ -230,8 +217,7 @@ def _hit_text(each: Breakpoint, merge: Merge, history: MergeHistory) -> str:
         return counted(merge.ties, "breakpoint: tie of 1 pair", "breakpoint: tie of {count} pairs")
     if each.kind == "size":
         size = history.vocabulary_size(merge.step)
-        said = plural(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {size} tokens")
-        return said.format(size=number_text(size))
+        return counted(size, "breakpoint: vocabulary reaches 1 token", "breakpoint: vocabulary reaches {count} tokens")
     return _tr("breakpoint: token {token} is created").format(token=token_text(merge.token, 30))
 
 
@@ -246,31 +232,16 @@ def merge_words(step: int, history: MergeHistory | None) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lane:
-    """A compared run in the plot.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    values
-        Those of its merges, shape (n_merges,).
-    sizes
-        The size of its vocabulary at each step, int64, shape (n_merges + 1,).
-    widest
-        The widest of the texts about its steps, for which there is room.
-    tokens
-        The tokens that its merges made, if these are few.
-    parting
-        The step at which it first differs from the run that is shown; None if there is none, or if it is not known.
-    """
+    """A compared run in the plot."""
 
     run: Run
     name: str
-    values: Values
-    sizes: NDArray[np.int64]
-    widest: str
-    tokens: tuple[str, ...] = ()
+    values: Values  # those of its merges, shape (n_merges,)
+    sizes: NDArray[np.int64]  # the size of its vocabulary at each step, shape (n_merges + 1,)
+    widest: str  # the widest of the texts about its steps, for which there is room
+    tokens: tuple[str, ...] = ()  # those that its merges made, if these are few
     parting: int | None = None
+    """The step at which it first differs from the run that is shown; None if there is none, or if it is not known."""
 
     @property
     def look(self) -> tuple[object, ...]:

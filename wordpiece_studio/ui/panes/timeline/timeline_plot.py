@@ -59,30 +59,25 @@ class TimelinePlot(QAbstractSlider):
         Returns the line of text shown while the pointer is over a step, given the step's number.
     """
 
-    step_chosen = Signal(object)
-    """The user chose this step (int) by mouse, wheel or key."""
+    step_chosen = Signal(object)  # the user chose this step (int) by mouse, wheel or key
 
     def __init__(self, theme: Theme, describe: Callable[[int], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._describe = describe
-        self.values: Values = np.empty(0, dtype=np.float64)
-        """Those of the merges shown, shape (n_merges,)."""
+        self.values: Values = np.empty(0, dtype=np.float64)  # those of the merges shown, shape (n_merges,)
         self._ties: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.lanes: tuple[Lane, ...] = ()
-        """The compared runs, from top to bottom; empty if nothing is compared."""
+        self.lanes: tuple[Lane, ...] = ()  # the compared runs, from top to bottom; empty if nothing is compared
         self._own = 0  # the lane of the run whose step is the value
         self._lane_steps: tuple[tuple[int, str], ...] = ()
         self._is_stretched = False
         self._beside: tuple[float, float] | None = None  # the room for names and texts beside the lanes
         self._token_line: float | None = None  # how high the names of tokens below a lane are
         self.marks = PlotMarks()
-        self.callout = ""
-        """The text beside the handle, or in its place."""
+        self.callout = ""  # the text beside the handle, or in its place
         self._background: QPixmap | None = None
         self._layer: QPixmap | None = None  # the numerous marks
-        self.hovered: int | None = None
-        """The step under the pointer."""
+        self.hovered: int | None = None  # the step under the pointer
         self._wheel = 0
         self.setOrientation(Qt.Orientation.Horizontal)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -143,7 +138,6 @@ class TimelinePlot(QAbstractSlider):
         self.update()
 
     def set_marks(self, marks: PlotMarks) -> None:
-        """Mark these steps."""
         old, self.marks = self.marks, marks
         pairs = ((old.changes, marks.changes), (old.breakpoints, marks.breakpoints), (old.notes, marks.notes))
         if not all(before is now or np.array_equal(before, now) for before, now in pairs):
@@ -379,7 +373,6 @@ class TimelinePlot(QAbstractSlider):
         painter.drawRoundedRect(QRectF(left, y - 1.5, right - left, 3), 1.5, 1.5)
 
     def _paint_lane(self, painter: QPainter, lane: Lane, room: QRectF) -> None:
-        """Draw the letter, the name and the curve of a run."""
         color = self._theme.run_color(lane.run.color)
         ground = QColor(color)
         ground.setAlphaF(_GROUND)
@@ -418,7 +411,6 @@ class TimelinePlot(QAbstractSlider):
             painter.drawText(said, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), words)
 
     def _paint_tokens(self, painter: QPainter, lane: Lane, step: int, room: QRectF) -> None:
-        """Write the tokens of a run below their steps, as many as there is room for."""
         if not self._names_tokens(lane):
             return
         painter.setFont(self._theme.font(-2))

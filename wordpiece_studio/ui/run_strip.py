@@ -23,6 +23,7 @@ from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LineDialog
 from wordpiece_studio.ui.widgets.input_events import keep
 from wordpiece_studio.ui.widgets.painting import icon
+from wordpiece_studio.ui.widgets.pane import fill
 from wordpiece_studio.ui.widgets.plain import menu_text, plain_label, set_plain_tooltip, shown, tooltip_text
 from wordpiece_studio.ui.widgets.run_names import badges_text, paint_run_disc, repetition_text, run_names
 
@@ -57,11 +58,7 @@ class TabControls(QWidget):
         self.close_button = QToolButton(self)
         for control in (self.compare, self.close_button):
             control.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the tabs have keys for both
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, _GAP, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.compare)
-        layout.addWidget(self.close_button)
+        fill(QHBoxLayout(self), self.compare, self.close_button, margins=(0, 0, _GAP, 0), spacing=2)
         set_plain_tooltip(
             self.compare, self.tr("Show how this run tokenizes the live text, next to the other compared runs")
         )
@@ -70,7 +67,6 @@ class TabControls(QWidget):
         self.close_button.clicked.connect(self._on_close_button_clicked)
 
     def show_run(self, run: Run, *, can_compare: bool) -> None:
-        """Belong to this run."""
         self._run = run
         self.compare.setVisible(can_compare)
         self.compare.setChecked(run.is_compared)
@@ -88,10 +84,6 @@ class TabControls(QWidget):
             self._runs.close(self._run)
 
 
-def _seen(run: Run) -> tuple[object, ...]:
-    return run.letter, run.is_kept, run.is_compared, run.origin.corpus_name
-
-
 class RunTabs(QTabBar):
     """A tab for each run, drawn here: Qt's would neither be slanted nor have the run's color and line.
 
@@ -99,8 +91,7 @@ class RunTabs(QTabBar):
     it, and the space bar has it compared.
     """
 
-    rename_wanted = Signal(object)
-    """The run."""
+    rename_wanted = Signal(object)  # the run
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,8 +100,7 @@ class RunTabs(QTabBar):
         self._runs = session.runs
         self._model = session.model
         self._theme = theme
-        self._shown: list[tuple[Run, str, str]] = []  # with name and number of merges
-        self._described: list[tuple[object, ...]] = []  # what each tab says and shows
+        self._shown: list[tuple[Run, str, str, tuple[object, ...]]] = []  # with name, number of merges, and the rest
         self.setDrawBase(False)
         self.setExpanding(False)
         self.setUsesScrollButtons(True)
@@ -124,18 +114,19 @@ class RunTabs(QTabBar):
         self.refresh()
 
     def refresh(self) -> None:
-        runs = self._runs.all
-        texts = list(zip(runs, run_names(runs), (badges_text(run, self._merges(run)) for run in runs), strict=True))
+        runs, before = self._runs.all, self._shown
         self.blockSignals(True)
         while self.count() > len(runs):
             self.removeTab(self.count() - 1)
         while self.count() < len(runs):
             self.setTabButton(self.addTab(""), _RIGHT, TabControls(self._runs, self._theme, self))
-        self._shown = texts
-        before, self._described = self._described, [(*each, *_seen(each[0]), len(runs) > 1) for each in texts]
-        for index, (run, name, merges) in enumerate(texts):
-            if index >= len(before) or before[index] != self._described[index]:
-                self._describe(index, run, name, merges)
+        self._shown = []
+        for run, name in zip(runs, run_names(runs), strict=True):
+            rest = run.letter, run.is_kept, run.is_compared, run.origin.corpus_name, len(runs) > 1
+            self._shown.append((run, name, badges_text(run, self._merges(run)), rest))
+        for index, tab in enumerate(self._shown):
+            if index >= len(before) or before[index] != tab:
+                self._describe(index, *tab[:3])
         if self._runs.current in runs:
             self.setCurrentIndex(runs.index(self._runs.current))
         self.blockSignals(False)
@@ -168,7 +159,7 @@ class RunTabs(QTabBar):
     # -- what Qt asks for
 
     def tabSizeHint(self, index: int) -> QSize:
-        _, name, merges = self._shown[index] if index < len(self._shown) else (None, "", "")
+        name, merges = self._shown[index][1:3] if index < len(self._shown) else ("", "")
         bold = QFontMetrics(self._name_font(is_current=True, is_kept=True))
         width = bold.horizontalAdvance(shown(name, _LONGEST_NAME)) + self.fontMetrics().horizontalAdvance(merges)
         controls = self.tabButton(index, _RIGHT)
@@ -220,7 +211,7 @@ class RunTabs(QTabBar):
     # -- drawing
 
     def _paint_tab(self, painter: QPainter, index: int) -> None:
-        run, name, merges = self._shown[index]
+        run, name, merges, _ = self._shown[index]
         theme, is_current = self._theme, index == self.currentIndex()
         box = QRectF(self.tabRect(index)).adjusted(1, _MARGIN, -_GAP, -_MARGIN)
         color = theme.run_color(run.color)
@@ -297,7 +288,7 @@ class RunTabs(QTabBar):
             self._runs.keep(run)
 
     def _on_theme_changed(self) -> None:
-        self._described.clear()
+        self._shown = []
         self.refresh()
 
 
@@ -315,12 +306,8 @@ class RunStrip(QFrame):
         self._button.setDefaultAction(self._action)
         self._button.setProperty("role", "button")
         self._button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 2, 12, 0)
-        layout.setSpacing(10)
-        layout.addWidget(plain_label(self.tr("Runs"), self, role="heading"))
-        layout.addWidget(self.tabs, 1)
-        layout.addWidget(self._button)
+        title = plain_label(self.tr("Runs"), self, role="heading")
+        fill(QHBoxLayout(self), title, (self.tabs, 1), self._button, margins=(14, 2, 12, 0), spacing=10)
         self._timer = single_shot(self, self._show_text, _PATIENCE_MS)
         session.runs.changed.connect(self._show_text)
         session.counting.counts_changed.connect(self._on_counts_changed)
@@ -349,8 +336,6 @@ class RunStrip(QFrame):
 
 
 class RenameDialog(LineDialog):
-    """Asks for the name of a run, one line of text."""
-
     def __init__(self, letter: str, name: str, parent: QWidget | None = None) -> None:
         title = self.tr("Rename run {letter}").format(letter=letter)
         label = self.tr("Leave empty to name the run after what sets it apart.")
