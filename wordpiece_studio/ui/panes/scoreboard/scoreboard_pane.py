@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
@@ -203,9 +203,6 @@ def _formula_items(name: str, pair: Merge | Candidate, formula: Formula) -> dict
 class CandidatesPart(QStackedWidget):
     """Shows candidates or a message."""
 
-    pause_wanted = Signal()
-    """The button below the message was pressed."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = CandidatesView(theme, self)
@@ -226,16 +223,9 @@ class CandidatesPart(QStackedWidget):
             self.addWidget(page)
         self._on_theme_changed()
         theme.changed.connect(self._on_theme_changed)
-        self.pause_button.clicked.connect(self.pause_wanted)
 
     def show_candidates(
-        self,
-        candidates: Sequence[Candidate],
-        config: TrainingConfig,
-        symbols: int,
-        limit: int,
-        *,
-        ties: int | None,
+        self, candidates: Sequence[Candidate], config: TrainingConfig, symbols: int, limit: int, *, ties: int | None
     ) -> None:
         """Show these candidates; if they only continue those already shown, nothing scrolls.
 
@@ -350,7 +340,7 @@ class ScoreboardPane(Pane):
         theme.changed.connect(self._share_room)
         self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
         self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
-        self._middle.pause_wanted.connect(self._model.pause)
+        self._middle.pause_button.clicked.connect(self._model.pause)
         self._words.word_chosen.connect(self._on_words_word_chosen)
 
     def close_jobs(self) -> None:
@@ -385,7 +375,7 @@ class ScoreboardPane(Pane):
             is_read = history is None or history.is_whole or history.is_damaged
             if is_read:  # otherwise they are requested once the project has been read
                 self._model.request_candidates(self._limit, self.shown_step - 1)
-            if not self._are_candidates_current():
+            if self._current_pairs is None:
                 self._wait_patiently()
         self._show_formula()
         self._show_words()
@@ -417,28 +407,24 @@ class ScoreboardPane(Pane):
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
-        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
-
-    def _ties_of(self, pair: Merge | Candidate) -> int:
-        """Return how many pairs share the best value, if this is one of them; otherwise 1."""
-        if isinstance(pair, Candidate) and not pair.is_tied:
-            return 1
-        return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        ties = self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        is_tied = not isinstance(pair, Candidate) or pair.is_tied
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
-        candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
-        chosen = self._chosen
+        candidates, chosen = self._current_pairs or (), self._chosen
         if chosen is not None and chosen.kind == "pair":
             for candidate in candidates:
-                if (candidate.left, candidate.right) == (chosen.left, chosen.right):
+                if _is_of(chosen, candidate):
                     return candidate
-        if self.merge is not None:
-            return self.merge
-        return candidates[0] if candidates else None
+        return self.merge or next(iter(candidates), None)
 
-    def _are_candidates_current(self) -> bool:
-        return self._candidates is not None and self._candidates.step == self.shown_step - 1
+    @property
+    def _current_pairs(self) -> Sequence[Candidate] | None:
+        """The candidates, unless they are of another step."""
+        found = self._candidates
+        return found.pairs if found is not None and found.step == self.shown_step - 1 else None
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge

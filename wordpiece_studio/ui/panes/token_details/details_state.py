@@ -360,6 +360,10 @@ class DetailsState:
 
     # -- a word
 
+    def growth_said(self, history: MergeHistory, subject: Subject) -> str:
+        growth = self.growth_of(subject)
+        return "" if growth is None else growth_text(growth, self.model.step if history.has_steps else -1)
+
     def growth_of(self, subject: Subject) -> WordGrowth | None:
         request = self.growth.answered
         return self.growth.answer if request is not None and request[1] == subject.text else None

@@ -25,7 +25,6 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
     children_items,
     children_of,
     chip,
-    growth_text,
     more_item,
     other_origin,
     shortened,
@@ -208,9 +207,8 @@ class DetailsBody(QScrollArea):
 
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
         state, now = self._state, self._state.model.step
-        growth = state.growth_of(subject)
-        summary = growth_text(growth, now if history.has_steps else -1) if growth is not None else ""
-        self.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
+        growth, name = state.growth_of(subject), token_text(subject.text, _MOST_NAME)
+        self.show_head(FlowItem(subject.text, "word"), name, state.growth_said(history, subject))
         self.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
         self.show_facts(state.cut_otherwise(history, subject), state.best_text(subject.text))
         self.show_no_lists()
@@ -266,9 +264,7 @@ class DetailsLine(QWidget):
     def _note(self, history: MergeHistory, subject: Subject) -> str:
         state, step = self._state, self._state.model.step
         if subject.kind == "word":
-            growth = state.growth_of(subject)
-            said = growth_text(growth, step if history.has_steps else -1) if growth is not None else ""
-            return f"{said}\n{state.best_text(subject.text)}".strip()
+            return f"{state.growth_said(history, subject)}\n{state.best_text(subject.text)}".strip()
         if subject.kind != "token":
             return state.unlearned(history, subject)
         summary = birth_text(subject, state.number_of_special, step, history)

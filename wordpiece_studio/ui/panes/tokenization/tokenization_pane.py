@@ -370,7 +370,7 @@ class TokenizationPane(Pane):
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         is_asked = not self._why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
-        says = self._unknown_box.is_wanted
+        says = bool(self._unknown_box.text)
         room = self._room - least_below
         for has_summary, has_box, rows in (
             (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),

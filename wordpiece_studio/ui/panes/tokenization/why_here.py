@@ -350,7 +350,7 @@ class UnknownBox(QFrame):
         self.setObjectName("banner")
         explain("unknown-token", self)
         self.setProperty("kind", "error")
-        self._text = ""
+        self.text = ""
         self._is_low = False
         self._gives_way = False
         self.label = plain_label("", self, wrap=True)
@@ -358,13 +358,9 @@ class UnknownBox(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        self._text = text
+        self.text = text
         set_plain_tooltip(self, text)
         self._fit()
-
-    @property
-    def is_wanted(self) -> bool:
-        return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
         """Hide to make room for other parts, or show again if there is anything to show."""
@@ -386,8 +382,8 @@ class UnknownBox(QFrame):
     def _shown(self, width: int) -> str:
         """Return the text shown at this width; in a low pane, the first sentence in two lines."""
         if not self._is_low:
-            return self._text
-        metrics, first = self.label.fontMetrics(), self._text.split("\n")[0]
+            return self.text
+        metrics, first = self.label.fontMetrics(), self.text.split("\n")[0]
         # A little less than two lines, because lines break between words.
         room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
         return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
@@ -397,6 +393,6 @@ class UnknownBox(QFrame):
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
-        self.setVisible(bool(self._text) and not self._gives_way)
+        self.setVisible(bool(self.text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
         self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout
