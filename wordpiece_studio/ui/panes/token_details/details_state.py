@@ -308,11 +308,6 @@ class DetailsState:
         return len(config.reserved_tokens) if config is not None else 0
 
     @property
-    def _unknown_token(self) -> str:
-        vocabulary = self.model.vocabulary_at(self.model.step)
-        return vocabulary.unk_token if vocabulary is not None else ""
-
-    @property
     def _objective(self) -> Objective:
         return self.model.config.objective if self.model.config is not None else "score"
 
@@ -335,7 +330,8 @@ class DetailsState:
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
-        if token_id < self.number_of_special and subject.text == self._unknown_token:
+        vocabulary = self.model.vocabulary_at(self.model.step)
+        if token_id < self.number_of_special and vocabulary is not None and subject.text == vocabulary.unk_token:
             return unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
