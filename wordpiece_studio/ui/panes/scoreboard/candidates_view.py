@@ -181,8 +181,6 @@ class _CandidatesDelegate(ChipDelegate):
 class CandidatesView(ChoosingTable):
     """The candidates in rows. A box around ties shows how many there are."""
 
-    candidate_chosen = Signal(object)
-    """The :class:`Candidate` that was clicked, reached by key, or on which Enter was pressed."""
     more_wanted = Signal()
     """The last row is in view, or the button was pressed, and there may be more candidates."""
 
@@ -203,7 +201,6 @@ class CandidatesView(ChoosingTable):
         self.more_button = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
         self.more_button.hide()
         self.set_up(self.candidates, theme, self._delegate, stretched=BAR)
-        self.row_chosen.connect(self._on_self_row_chosen)
         self.more_button.clicked.connect(self.more_wanted)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
@@ -356,9 +353,6 @@ class CandidatesView(ChoosingTable):
         top = self.rowViewportPosition(0)
         height = tied * self.verticalHeader().defaultSectionSize()
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
-
-    def _on_self_row_chosen(self, row: int) -> None:
-        self.candidate_chosen.emit(self.candidates.records[row])
 
     def _on_scroll_bar_value_changed(self, value: int) -> None:
         if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:

@@ -338,10 +338,10 @@ class ScoreboardPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         theme.changed.connect(self._share_room)
-        self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
+        self._candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
         self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
         self._middle.pause_button.clicked.connect(self._model.pause)
-        self._words.word_chosen.connect(self._on_words_word_chosen)
+        self._words.view.row_chosen.connect(self._on_words_view_row_chosen)
 
     def close_jobs(self) -> None:
         self._words.close_job()
@@ -529,7 +529,8 @@ class ScoreboardPane(Pane):
         else:
             self._middle.show_message(self.tr("Computing the candidates of this merge…"))
 
-    def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
+    def _on_candidates_view_row_chosen(self, row: int) -> None:
+        candidate = self._candidates_view.candidates.records[row]
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
@@ -538,8 +539,8 @@ class ScoreboardPane(Pane):
             self._limit = min(2 * self._limit, _MOST_CANDIDATES)
             self._model.request_candidates(self._limit, self.shown_step - 1)
 
-    def _on_words_word_chosen(self, word: str) -> None:
-        self._choose(Selection("word", text=word))
+    def _on_words_view_row_chosen(self, row: int) -> None:
+        self._choose(Selection("word", text=self._words.view.words.records[row].word))
 
     def _choose(self, selection: Selection) -> None:
         if selection == self._model.selection:  # chosen at another step, and now again at this one

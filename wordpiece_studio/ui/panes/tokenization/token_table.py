@@ -9,7 +9,7 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtCore import QModelIndex, QObject
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import plural
@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from PySide6.QtWidgets import QWidget
 
@@ -139,36 +139,29 @@ def birth_step(history: MergeHistory | None, merges: int, token: str) -> int | N
 
 
 class TokenCopy(QObject):
-    """Copies tokens or ids to the clipboard in the background; the latest request wins."""
+    """Copies tokens or ids to the clipboard in slices of time; the latest request wins."""
 
-    finished = Signal(object)
-    """This many tokens (int) are now on the clipboard."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._lines: Sequence[LiveLine] = ()
-        self._what: Literal["tokens", "ids"] = "tokens"
-        self._next = 0
+        self._waiting: Iterator[str] = iter(())
         self._gathered: list[str] = []
         self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
-        self._lines, self._what, self._next, self._gathered = lines, what, 0, []
+        pieces = (piece for line in lines for word in line.words for piece in word.pieces)
+        self._waiting = (piece.token if what == "tokens" else str(piece.id) for piece in pieces)
+        self._gathered = []
         self._gather()
 
     def _gather(self) -> None:
         end = time.perf_counter() + _SLICE_SECONDS
-        while self._next < len(self._lines):
-            for word in self._lines[self._next].words:
-                self._gathered += [piece.token if self._what == "tokens" else str(piece.id) for piece in word.pieces]
-            self._next += 1
+        for text in self._waiting:
+            self._gathered.append(text)
             if time.perf_counter() > end:
                 self._timer.start()
                 return
-        count = len(self._gathered)
         copy_text(" ".join(self._gathered))
-        self._lines, self._gathered = (), []
-        self.finished.emit(count)
+        self._gathered = []
 
 
 class TokenModel(TableModel["PieceTexts"]):
