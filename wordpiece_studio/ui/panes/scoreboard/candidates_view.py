@@ -221,9 +221,6 @@ class CandidatesView(ChoosingTable):
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
         self._spread_columns()
 
-    def show_rows(self, least: int) -> None:
-        self.setMinimumHeight(self.needed_height(least))
-
     def needed_height(self, rows: int) -> int:
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
 

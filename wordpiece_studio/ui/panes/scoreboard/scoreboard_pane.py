@@ -74,20 +74,6 @@ def tie_rule_sentence(tie: str, count: int) -> str:
     return text.format(count=number_text(count))
 
 
-def tie_text(count: int, *, or_more: bool) -> str:
-    """Return the text of a tie box."""
-    text = _tr("Tie of {count} or more") if or_more else _tr("Tie of {count}")
-    return text.format(count=number_text(count))
-
-
-def ratio_line(pair: Merge | Candidate, symbols: int) -> str:
-    """Return the ratio of a pair in one plain sentence, with what it is normalized by."""
-    text = _tr(
-        "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
-    )
-    return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
-
-
 def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
     """Return the ratio worked out, and the other way to normalize it.
 
@@ -156,7 +142,11 @@ class FormulaPart(QWidget):
         sentences = ratio_sentences(pair, symbols, words)
         rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
         self._rule = tie_rule_sentence(config.tie, max(ties, 2))
-        set_plain_text(self.ratio, ratio_line(pair, symbols))
+        line = _tr(
+            "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
+        )
+        ratio = value_text(float(ratio_of(pair, symbols)))
+        set_plain_text(self.ratio, line.format(ratio=ratio, symbols=number_text(symbols)))
         set_plain_text(self.tie, rule)
         set_plain_tooltip(self.ratio, sentences)
         set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
@@ -240,7 +230,8 @@ class CandidatesPart(QStackedWidget):
         """
         self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
         tied = self.view.candidates.tied_rows
-        text = tie_text(ties or tied, or_more=ties is None and tied == limit)
+        text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
+        text = text.format(count=number_text(ties or tied))
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
 
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
@@ -323,7 +314,8 @@ class ScoreboardPane(Pane):
         self._top.set_detail(chosen.detail)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
         self._words.setVisible(self._words.request is not None and chosen.words > 0)
-        self._candidates_view.show_rows(chosen.candidates)
+        view = self._candidates_view
+        view.setMinimumHeight(view.needed_height(chosen.candidates))
 
     def _needed_height(self, each: _Arrangement) -> int:
         width, between = self.width(), self._splitter.handleWidth() + 2

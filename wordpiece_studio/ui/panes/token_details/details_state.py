@@ -199,10 +199,6 @@ def step_item(step: int, now: int) -> FlowItem:
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
-def more_item(count: int) -> FlowItem:
-    return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
-
-
 def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
     """Return the merges that made a token, one list per merge: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
 

@@ -25,7 +25,6 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
     children_items,
     children_of,
     chip,
-    more_item,
     other_origin,
     shortened,
     step_item,
@@ -168,7 +167,8 @@ class DetailsBody(QScrollArea):
         steps = children_of(history, subject.token_id, model.merge_count)
         items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
-            items.append(more_item(len(steps) - most))
+            more = _tr("{count} more").format(count=number_text(len(steps) - most))
+            items.append(FlowItem(more, "link", MORE, _tr("Show more")))
         heading = plural(len(steps), "Part of one later merge", "Part of {count} later merges")
         self.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 

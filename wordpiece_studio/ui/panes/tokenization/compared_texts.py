@@ -79,10 +79,6 @@ class RunHeading(QWidget):
         step = self._step, 1, Qt.AlignmentFlag.AlignVCenter
         fill(QHBoxLayout(self), self._disc, self._name, step, self._figures, spacing=7)
 
-    @property
-    def text(self) -> str:
-        return self.accessibleName()
-
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
         self._disc.show_run(run)
         self._name.show_text(name)
@@ -175,7 +171,8 @@ class ComparedTexts(QWidget):
     @property
     def texts(self) -> list[str]:
         """What the headings say, that of the run shown first."""
-        return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
+        headings = [self.heading, *(line.heading for line in self._lines)]
+        return [] if self.isHidden() else [heading.accessibleName() for heading in headings]
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""

@@ -141,11 +141,8 @@ def why_no_words(counts: WordCounts) -> str:
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
-    return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
-
-
-def _translated(template: str) -> str:
-    return QCoreApplication.translate("notices", template)
+    translate = QCoreApplication.translate
+    return " ".join(translate("notices", notice.template).format(**notice.values) for notice in notices)
 
 
 def _changed_words(changes: Changes, corpus_name: str) -> str:
