@@ -160,19 +160,16 @@ class _CandidatesDelegate(ChipDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
-        if index.column() == BAR:
-            with saved(painter):
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                self._paint_bar(painter, QRectF(option.rect), index)
-
-    def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
+        cell = QRectF(option.rect)
         room = min(cell.width() - self.tie_width - 30, float(_LONGEST_BAR))
-        if room < _SHORTEST_BAR:
+        if index.column() != BAR or room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * self._model.share(index.row()), 2.0), 10)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
-        painter.drawRoundedRect(bar, 1.5, 1.5)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
+            painter.drawRoundedRect(bar, 1.5, 1.5)
 
     def _is_best(self, index: Index) -> bool:
         return index.row() < max(self._model.tied_rows, 1)

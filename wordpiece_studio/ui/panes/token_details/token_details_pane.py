@@ -92,21 +92,18 @@ class DetailsBody(QScrollArea):
         self.parts = ListPart(theme)
         self.children_ = ListPart(theme)
         self.words = ListPart(theme)
-        self.setWidget(self._content())
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-
-    def _content(self) -> QWidget:
         content = QWidget()
         content.setObjectName("scroll_contents")
         beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
         top = fill(QHBoxLayout(), (beside, 1), (self.birth, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         parts = self.formula, self.facts, self.tree, self.parts, self.children_, self.words
         fill(QVBoxLayout(content), top, *parts, 1, margins=(14, 8, 10, 8), spacing=8)
-        return content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
 
     def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
         return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
@@ -300,16 +297,13 @@ class TokenDetailsPane(Pane):
         self._empty = QWidget(self)
         self._empty_text = WholeLabel(role="hint")
         self._show_merge = QPushButton(self.tr("Show this merge’s token"))
-        self._lay_out()
-        self._connect(usage)
-        self.set_heading(self.tr("Token details"))
-
-    def _lay_out(self) -> None:
         parts = self._empty_text, (self._show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
         fill(QVBoxLayout(self._empty), *parts, margins=(14, 5, 14, 3), spacing=4)
         self._stack = QStackedLayout(self)
         for page in (self._empty, self.line, self.body):
             self._stack.addWidget(page)
+        self._connect(usage)
+        self.set_heading(self.tr("Token details"))
 
     def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):

@@ -377,9 +377,6 @@ class TrainingBar(QFrame):
         keep.setRetainSizeWhenHidden(True)
         self._progress_bar.setSizePolicy(keep)
         self._progress_bar.hide()
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         controls = self._controls = QHBoxLayout()
         controls.setContentsMargins(12, 7, 12, 5)
         controls.setSpacing(6)
