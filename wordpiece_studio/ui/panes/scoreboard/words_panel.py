@@ -295,11 +295,9 @@ def words_title(request: WordsRequest, found: PairWords) -> str:
     selection = request.selection
     if selection.kind == "word":
         return _word_title(selection.text, request, found)
-    name = (
-        token_text(selection.text)
-        if selection.kind == "token"
-        else f"{token_text(selection.left)} + {token_text(selection.right)}"
-    )
+    name = token_text(selection.text)
+    if selection.kind == "pair":
+        name = f"{token_text(selection.left)} + {token_text(selection.right)}"
     count, shown = number_text(found.total), number_text(len(found.words))
     if found.total == len(found.words) > 0:
         text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")

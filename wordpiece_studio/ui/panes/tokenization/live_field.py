@@ -31,7 +31,7 @@ from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_role, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -312,8 +312,7 @@ class DecodeBox(QWidget):
         self.result.setVisible(bool(text))
         role = "error" if is_wrong else "value"
         if self.result.property("role") != role:
-            self.result.setProperty("role", role)
-            self.result.style().polish(self.result)
+            set_role(self.result, role)
 
     def _answer(self) -> tuple[str, bool]:
         parts = [part for part in _IDS.split(self.field.text()) if part]

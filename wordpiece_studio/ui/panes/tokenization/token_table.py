@@ -51,16 +51,13 @@ class PieceTexts(QObject):
         self.merges = 0
         self._live = live
         self.options = options
-        self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
-        options.changed.connect(self._forget)
+        self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
+        options.changed.connect(self._captions.clear)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
         if history is not self.history:
-            self._forget()
+            self._captions.clear()
         self.history, self.merges = history, merges
-
-    def _forget(self) -> None:
-        self._captions = None if self.options.offsets else {}
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -74,18 +71,21 @@ class PieceTexts(QObject):
             plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
         ]
         if self.options.offsets:
-            units: dict[TextUnit, str] = {
-                "characters": self.tr("offsets in characters, from 0"),
-                "utf8": self.tr("offsets in UTF-8 bytes, from 0"),
-                "utf16": self.tr("offsets in UTF-16 units, from 0"),
-            }
-            said.append(units[self.options.unit])
+            said.append(self._unit_words[0])
         return " · ".join(said)
 
+    @property
+    def _unit_words(self) -> tuple[str, str]:
+        words: dict[TextUnit, tuple[str, str]] = {
+            "characters": (self.tr("offsets in characters, from 0"), self.tr("characters {offsets}")),
+            "utf8": (self.tr("offsets in UTF-8 bytes, from 0"), self.tr("UTF-8 bytes {offsets}")),
+            "utf16": (self.tr("offsets in UTF-16 units, from 0"), self.tr("UTF-16 units {offsets}")),
+        }
+        return words[self.options.unit]
+
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        known = self._captions.get(piece.id) if self._captions is not None else None
-        if known is not None:
-            return known
+        if piece.id in self._captions:
+            return self._captions[piece.id]
         captions = []
         if self.options.ids:
             captions.append(_id_text(piece))
@@ -93,7 +93,7 @@ class PieceTexts(QObject):
             captions.append(self._offsets_text(line, piece))
         if self.options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
-        if self._captions is not None:
+        if not self.options.offsets:
             self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
@@ -106,15 +106,10 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         token, number, offsets, born, text = self.row(line, word, chip)
         created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
-        units: dict[TextUnit, str] = {
-            "characters": self.tr("characters {offsets}"),
-            "utf8": self.tr("UTF-8 bytes {offsets}"),
-            "utf16": self.tr("UTF-16 units {offsets}"),
-        }
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),
-            units[self.options.unit].format(offsets=offsets),
+            self._unit_words[1].format(offsets=offsets),
             *(() if born == _NOTHING else (created,)),
             self.tr("in the word {word}").format(word=text),
         ))  # fmt: skip

@@ -259,7 +259,7 @@ class TokenizationPane(Pane):
         self._show_tokens()
         self._compared.refresh(model.run, model.step, self.live)
         self._chips.set_framed(self._compared.differing)
-        self._save_room()
+        self._field.make_small(self._is_low and self._is_comparing)
         self._options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
@@ -332,14 +332,10 @@ class TokenizationPane(Pane):
             self._is_low = is_low
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
-            self._save_room()
+            self._field.make_small(self._is_low and self._is_comparing)
             self._show_ladder()
         self._show_heading()
         self._share_room()
-
-    def _save_room(self) -> None:
-        """In a low pane, have the lines of compared runs and the list of changes rather than captions."""
-        self._field.make_small(self._is_low and self._is_comparing)
 
     def _share_later(self) -> None:
         """Share the height once all current changes are complete."""

@@ -165,27 +165,20 @@ class WhyHere(QWidget):
         boundary
             Whether the question is about the boundary at the end of the chip, not the chip itself.
         """
-        word = token_text(trace.word, 30)
+        places, token = trace.positions, ""
         if trace.unknown is not None:
+            place = places[-1] if places else None
             title = self.tr("Why “{word}” is unknown: nothing matches from character {position}")
-            place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why “{word}” is unknown: it has too many characters, so nothing was tried")
-            position = place.start if place is not None else 0
-            title = title.format(word=word, position=number_text(position + 1))
         else:
-            place = trace.positions[chip] if chip < len(trace.positions) else None
-            if boundary:
-                end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
-                title = self.tr("Why “{word}” is split after character {position}").format(
-                    word=word, position=number_text(end)
-                )
-            else:
-                title = self.tr("Why “{token}” in “{word}” (from character {position})").format(
-                    token=token_text(trace.tokens[chip], 30),
-                    word=word,
-                    position=number_text(1 + (place.start if place is not None else 0)),
-                )
+            place, token = places[chip] if chip < len(places) else None, token_text(trace.tokens[chip], 30)
+            title = self.tr("Why “{token}” in “{word}” (from character {position})")
+        position = 1 + (place.start if place is not None else 0)
+        if boundary and trace.unknown is None:
+            title = self.tr("Why “{word}” is split after character {position}")
+            position = places[chip + 1].start if chip + 1 < len(places) else len(trace.word)
+        title = title.format(word=token_text(trace.word, 30), token=token, position=number_text(position))
         set_plain_text(self._title, title)
         tried = place.tried if place is not None else ()
         self._show_rungs([self._rung(trial, birth_step(trial.candidate)) for trial in tried])

@@ -473,9 +473,8 @@ class VocabularyPane(Pane):
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self.controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        taken = _BETWEEN
-        if self.controls.parentWidget() is not self:
-            taken += self.controls.least_width()
+        is_above = self.controls.parentWidget() is self
+        taken = _BETWEEN + (0 if is_above else self.controls.least_width())
         hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
         self.controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
         self.set_heading(title, hint)
