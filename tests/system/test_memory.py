@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from wordpiece_studio.errors import StudioError
@@ -119,56 +119,20 @@ except MemoryError:
     )
 
 
-class Kernel:
-    """Windows' kernel32, for one process of which a handle is a large number."""
-
-    HANDLE = 0xFFFF_FFFF_FFF0 if ctypes.sizeof(ctypes.c_void_p) == 8 else 0xFFF0
-
-    def __init__(self) -> None:
-        self.closed: list[int | None] = []
-        self.is_broken = False
-        self.OpenProcess = _Function(lambda access, inherit, process: self.HANDLE if process == 7 else None)
-
-    def K32GetProcessMemoryInfo(self, handle: ctypes.c_void_p, place: Any, size: int) -> int:
-        assert handle.value == self.HANDLE
-        assert size == 8 + 8 * ctypes.sizeof(ctypes.c_size_t)
-        if self.is_broken:
-            raise OSError("access violation")
-        place._obj.working_set, place._obj.committed = 5, 12345
-        return 1
-
-    def CloseHandle(self, handle: ctypes.c_void_p) -> int:
-        self.closed.append(handle.value)
-        return 1
+def test_another_process_holds_what_it_holds() -> None:
+    code = "import sys; held = bytearray(64 << 20); print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert 64 << 20 < (memory.memory_of(process.pid) or 0) < 256 << 20
+        process.kill()
+    assert memory.memory_of(process.pid) is None
 
 
-class _Function:
-    def __init__(self, function: Any) -> None:
-        self.restype: Any = None
-        self._function = function
-
-    def __call__(self, *arguments: Any) -> Any:
-        assert self.restype is ctypes.c_void_p  # a handle has 64 bits
-        return self._function(*arguments)
-
-
-def test_windows_is_asked_for_another_process_and_its_handle_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel = Kernel()
-    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
-    monkeypatch.setattr(sys, "platform", "win32")
+def test_other_systems_are_asked_by_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory.sys, "platform", "darwin")
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=GB))
+    monkeypatch.setattr(psutil, "Process", lambda _: SimpleNamespace(memory_info=lambda: windows_process))
+    windows_process = SimpleNamespace(rss=5, private=12345)
+    assert memory.available_memory() == GB
     assert memory.memory_of(7) == 12345
-    assert memory.memory_of(8) is None
-    kernel.is_broken = True
-    assert memory.memory_of(7) is None
-    assert kernel.closed == [Kernel.HANDLE] * 2
-
-
-def test_macos_is_asked_for_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def usage(process: int, version: int, place: Any) -> int:
-        place._obj[8], place._obj[9] = 5, 12345  # resident; with what is compressed
-        return 0 if (process, version) == (7, 0) else -1
-
-    monkeypatch.setattr(ctypes, "CDLL", lambda path: SimpleNamespace(proc_pid_rusage=usage))
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert memory.memory_of(7) == 12345
-    assert memory.memory_of(8) is None

@@ -15,7 +15,6 @@ import platform
 import re
 import secrets
 import stat
-import sys
 import time
 import zlib
 from contextvars import ContextVar
@@ -372,38 +371,13 @@ def _remove_leftovers(target: Path) -> None:
                     os.unlink(entry.path)
 
 
-if sys.platform == "win32":
-    import ctypes
-    from ctypes import wintypes
+def is_gone(pid: int) -> bool:
+    """Return whether there is certainly no process with this id."""
+    import psutil  # takes a while to load
 
-    def is_gone(pid: int) -> bool:
-        """Return whether there is certainly no process with this id."""
-        # os.kill(pid, 0) would send it Ctrl-C.
-        query, synchronize, no_such_process, is_over = 0x1000, 0x100000, 87, 0
-        kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-        kernel.OpenProcess.argtypes = (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)
-        kernel.OpenProcess.restype = wintypes.HANDLE
-        kernel.WaitForSingleObject.argtypes = (wintypes.HANDLE, wintypes.DWORD)
-        kernel.CloseHandle.argtypes = (wintypes.HANDLE,)
-        process = kernel.OpenProcess(query | synchronize, False, pid)
-        if not process:
-            return ctypes.get_last_error() == no_such_process
-        try:
-            # An ended process exists as long as anyone holds a handle to it.
-            return bool(kernel.WaitForSingleObject(process, 0) == is_over)
-        finally:
-            kernel.CloseHandle(process)
-
-else:
-
-    def is_gone(pid: int) -> bool:
-        """Return whether there is certainly no process with this id."""
-        try:
-            os.kill(pid, 0)  # sends nothing
-        except ProcessLookupError:
-            return True
-        except (OSError, OverflowError):
-            return False
+    try:
+        return not psutil.pid_exists(pid)
+    except OverflowError:  # no process of this system has such an id
         return False
 
 

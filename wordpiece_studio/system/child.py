@@ -8,7 +8,6 @@ nothing that comes from a file is one. Arrays travel beside the pickle, uncopied
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import inspect
 import json
@@ -38,7 +37,7 @@ SERVE = "--serve-parent"
 """The argument that makes the stand-alone program a child: there, `sys.executable` is the program itself."""
 _END_SECONDS = 5.0
 _ORPHAN_EXIT_CODE = 3
-_NICER, _BELOW_NORMAL = 5, 0x4000
+_NICER = 5
 _SIZE_BYTES = 8
 _KILLED = (
     "The background process was ended by the signal {signal}. There may be too little memory, or another program ended "
@@ -384,10 +383,10 @@ def _sendable(error: Exception) -> Exception:
 def _lower_priority() -> None:
     if hasattr(os, "nice"):
         os.nice(_NICER)
-    elif sys.platform == "win32":
-        kernel = ctypes.windll.kernel32
-        kernel.GetCurrentProcess.restype = ctypes.c_void_p
-        kernel.SetPriorityClass(ctypes.c_void_p(kernel.GetCurrentProcess()), _BELOW_NORMAL)
+    else:
+        import psutil
+
+        psutil.Process().nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
 
 
 def _own_pipes() -> tuple[int, int]:

@@ -1,13 +1,11 @@
 """How much memory this process can use, and the errors raised when it is not enough.
 
-Asks the system itself: Linux (with the limits of control groups), Windows and macOS; elsewhere only a limit on the
-address space is known. Not here: how much a training needs (`training.forecast`).
+Linux is asked here, with the limits of control groups; for other systems psutil is, which takes a while to load. Not
+here: how much a training needs (`training.forecast`).
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,12 +17,8 @@ if TYPE_CHECKING:
 
 ADVICE = "Train on a part of the text or to a smaller size, or close other programs."
 
-_HOST_VM_INFO64, _VM_COUNTERS = 4, 38  # macOS: what to request, and how many 32-bit numbers it returns
-_FREE, _INACTIVE = 0, 2  # which of them
 _DATA_PAGES = 5  # index into /proc/self/statm
 _LEAST_ROOM = 512 << 20
-_QUERY_LIMITED_INFORMATION = 0x1000  # Windows
-_FOOTPRINT = 9  # macOS: index into `rusage_info_v0` as 64-bit numbers
 
 
 def available_memory() -> int | None:
@@ -47,16 +41,18 @@ def available_memory() -> int | None:
 def memory_of(process: int) -> int | None:
     """Return the bytes that another process of this user holds; None if unknown, as for one that has ended.
 
-    On Windows and macOS also what is paged out or compressed: what grows without end soon is.
+    On Windows also what is paged out: what grows without end soon is.
 
     >>> memory_of(os.getpid()) != 0
     True
     """
-    systems = {"linux": _linux_memory_of, "win32": _windows_memory_of, "darwin": _macos_memory_of}
+    import psutil
+
     try:
-        return systems[sys.platform](process)
-    except Exception:  # whatever an unusual system raises
+        held = psutil.Process(process).memory_info()
+    except psutil.Error:
         return None
+    return int(max(held.rss, getattr(held, "private", 0)))
 
 
 def check_memory(needed: int, available: float | None) -> None:
@@ -110,9 +106,11 @@ def memory_text(size: float) -> str:
 
 
 def _system_memory() -> int | None:
-    systems = {"linux": lambda: _linux_memory(Path("/")), "win32": _windows_memory, "darwin": _macos_memory}
-    ask = systems.get(sys.platform)
-    return None if ask is None else ask()
+    if sys.platform != "linux":
+        import psutil
+
+        return int(psutil.virtual_memory().available)
+    return _linux_memory(Path("/"))
 
 
 def _linux_memory(root: Path) -> int | None:
@@ -141,69 +139,6 @@ def _group_rooms(root: Path) -> Iterator[int]:
             if most.isdigit() and now.isdigit():  # "max" is no limit
                 # Inactive file pages count as used, but are reclaimed first.
                 yield int(most) - int(now) + _fields(folder / "memory.stat").get(idle, 0)
-
-
-def _windows_memory() -> int | None:
-    class Status(ctypes.Structure):
-        _fields_ = (
-            ("length", ctypes.c_ulong),
-            ("load", ctypes.c_ulong),
-            *((name, ctypes.c_ulonglong) for name in ("total", "free", "total_commit", "free_commit")),
-            *((name, ctypes.c_ulonglong) for name in ("total_address", "free_address", "free_extended")),
-        )
-
-    status = Status(length=ctypes.sizeof(Status))
-    kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
-    if not kernel.GlobalMemoryStatusEx(ctypes.byref(status)):
-        return None
-    return int(min(status.free, status.free_commit, status.free_address))
-
-
-def _macos_memory() -> int | None:
-    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
-    library.mach_host_self.restype = ctypes.c_uint
-    counters, number = (ctypes.c_uint * _VM_COUNTERS)(), ctypes.c_uint(_VM_COUNTERS)
-    host = ctypes.c_uint(library.mach_host_self())
-    if library.host_statistics64(host, _HOST_VM_INFO64, ctypes.byref(counters), ctypes.byref(number)):
-        return None
-    return (counters[_FREE] + counters[_INACTIVE]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _linux_memory_of(process: int) -> int | None:
-    pages = _text(Path(f"/proc/{process}/statm")).split()
-    return int(pages[1]) * os.sysconf("SC_PAGE_SIZE") if pages else None
-
-
-class _ProcessCounters(ctypes.Structure):
-    """PROCESS_MEMORY_COUNTERS of Windows."""
-
-    _fields_ = (
-        ("length", ctypes.c_uint32),
-        ("faults", ctypes.c_uint32),
-        *((name, ctypes.c_size_t) for name in ("peak_working_set", "working_set")),
-        *((name, ctypes.c_size_t) for name in ("peak_paged", "paged", "peak_not_paged", "not_paged")),
-        *((name, ctypes.c_size_t) for name in ("committed", "peak_committed")),
-    )
-
-
-def _windows_memory_of(process: int) -> int | None:
-    kernel: ctypes.CDLL = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
-    kernel.OpenProcess.restype = ctypes.c_void_p
-    opened = kernel.OpenProcess(_QUERY_LIMITED_INFORMATION, False, process)
-    if not opened:
-        return None
-    try:
-        counters = _ProcessCounters(length=ctypes.sizeof(_ProcessCounters))
-        is_known = kernel.K32GetProcessMemoryInfo(ctypes.c_void_p(opened), ctypes.byref(counters), counters.length)
-    finally:
-        kernel.CloseHandle(ctypes.c_void_p(opened))
-    return int(counters.committed) if is_known else None
-
-
-def _macos_memory_of(process: int) -> int | None:
-    usage = (ctypes.c_uint64 * 64)()  # `rusage_info_v0` has 12
-    library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
-    return None if library.proc_pid_rusage(process, 0, ctypes.byref(usage)) else int(usage[_FOOTPRINT])
 
 
 def _address_space() -> int | None:
