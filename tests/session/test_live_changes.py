@@ -245,7 +245,7 @@ def test_the_finder_takes_a_long_text_in_turns(qtbot: QtBot, model: TrainerModel
     finder.set_lines([MANY_WORDS])
     assert not changes.is_known
     qtbot.waitUntil(lambda: changes.is_known)
-    assert changes.words == 3000
+    assert changes.summary_at(0).words == 3000
     assert len(finder.unknown_words) == 3
     tokenizer = model.tokenizer_at(0)
     assert isinstance(tokenizer, Tokenizer)

@@ -467,7 +467,7 @@ def test_another_document_puts_the_question_of_the_last_one_away(studio: Studio)
     window = studio.window
     window.corpus_controller.open_sample("english-notebook")
     studio.wait(lambda: not window.project.is_reading and not window.tokenization_pane.is_stale)
-    window.tokenization_pane._choose(ChipPlace(0, 0, 0), is_boundary=False)
+    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 0, 0), False))
     assert window.tokenization_pane._why.isVisible()
     window.corpus_controller.open_sample("simplified-chinese-notebook")
     assert not window.tokenization_pane._why.isVisible()

@@ -64,7 +64,7 @@ def engineer(studio: Studio) -> Studio:
     window.resize(1920, 1080)
     window.actions_.layout_engineer.trigger()
     window.model.last()
-    window.tokenization_pane._chips.chosen.emit(ChipPlace(0, 3, 1))
+    window.tokenization_pane._chips.chosen.emit((ChipPlace(0, 3, 1), False))
     window.model.set_selection(Selection("token", text=window.model.history[24].token))
     plot = window.timeline_pane.plot
     studio.wait(lambda: plot.isVisible() and plot.maximum() == 25)

@@ -56,10 +56,6 @@ class LiveChanges(QObject):
         self.is_known = False
         self._start = _NOTHING
 
-    @property
-    def words(self) -> int:
-        return self._start.words
-
     def set_rows(
         self,
         rows: Sequence[TextChange],

@@ -216,7 +216,7 @@ class TokenUsage(QObject):
         model, step = self._model, self._model.step
         if step in self._kept:
             self._task.stop()
-            self._show(self._kept[step])
+            self._show(step, self._kept[step])
         elif self._wanting and model.history is not None and model.counts is not None:
             if self._run is None:
                 self._run = _RunUsage(model.history, model.counts)
@@ -224,12 +224,11 @@ class TokenUsage(QObject):
             find = self._task.run if len(model.counts) <= _FEW_WORDS else self._task.ask
             find(self._run, step, tokenizer is not None and tokenizer.can_explain)
 
-    def _show(self, figures: _Figures) -> None:
-        if figures.step is not None:
-            self._kept[figures.step] = figures
-            self._kept.move_to_end(figures.step)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+    def _show(self, step: int, figures: _Figures) -> None:
+        self._kept[step] = figures
+        self._kept.move_to_end(step)
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
         if figures.usage.frequencies is not self.frequencies:
             self._set_figures(figures)
             self.changed.emit()
@@ -240,12 +239,14 @@ class TokenUsage(QObject):
         self.unknown_words = figures.usage.unknown_words, figures.usage.unknown_occurrences
 
     def _on_task_finished(self, figures: _Figures) -> None:
-        if self._run is not None:
-            self.in_use = self._run.in_use
-        self._show(figures)
+        assert self._task.answered is not None
+        run, step, _can_explain = self._task.answered
+        self.in_use = run.in_use
+        self._show(step, figures)
 
     def _on_task_failed(self) -> None:
-        self._show(_NO_FIGURES)  # the log has the error; the window continues without the figures
+        self._set_figures(_NO_FIGURES)  # the log has the error; the window continues without the figures
+        self.changed.emit()
 
     def _on_model_run_reset(self) -> None:
         self._task.stop()

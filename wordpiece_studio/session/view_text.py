@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -122,16 +123,8 @@ def length_in_text(text: str, view: str, view_length: int) -> int:
     """Return how many characters of `text` the first `view_length` characters of its view correspond to."""
     if len(text) == len(view):
         return view_length
-    position, left = 0, view_length
-    while left:
-        step = text.find("\r\n", position)
-        plain = left if step < 0 else min(left, step - position)
-        position += plain
-        left -= plain
-        if left:
-            position += 2
-            left -= 1
-    return position
+    pairs = (found.start() - before for before, found in enumerate(re.finditer("\r\n", text)))  # places in the view
+    return view_length + sum(1 for _ in takewhile(lambda place: place < view_length, pairs))
 
 
 def has_long_line(text: str) -> bool:

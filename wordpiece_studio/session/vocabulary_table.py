@@ -118,8 +118,7 @@ class VocabularyItems(SortedItems):
         size, chosen = wanted.count, wanted.filter
         mask = np.zeros(size, dtype=np.bool_)
         if chosen.kind == "dead":
-            dead = self.usage.dead[:size]
-            mask[: len(dead)] = dead
+            mask = _padded(self.usage.dead, size) > 0
         elif chosen.kind == "only":
             mask = self.only_here(size)
         else:
@@ -307,7 +306,7 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
             TableColumn(
                 self.tr("Score"),
                 VocabularyItems.score,
-                text=self._score_text,
+                text=lambda items, token_id: "" if items.scores is None else score_text(items.scores[token_id]),
                 keys=lambda items, size, _stop: np.array(items.scores or np.zeros(size))[:size],
                 explanation=self.tr("Given by the library; for Unigram, the logarithm of its probability"),
             ),
@@ -379,10 +378,6 @@ class VocabularyTableModel(SortedTableModel[VocabularyItems]):
         if born == SPECIAL_BIRTH:
             return self.tr("Special")
         return self.tr("Alphabet") if items.history.has_steps else ""
-
-    def _score_text(self, items: VocabularyItems, token_id: int) -> str:
-        score = items.score(token_id)
-        return "" if score is None else score_text(score)
 
     def _runs_text(self, items: VocabularyItems, token_id: int) -> str:
         said = []

@@ -193,8 +193,7 @@ class RunWords(ListedWords):
         self._trained = history
 
     def is_of(self, history: MergeHistory | None, counted: Counted | None) -> bool:
-        same_counts = (self.counted and self.counted[0]) is (counted and counted[0])
-        return self._trained is history and same_counts
+        return self._trained is history and (self.counted and self.counted[0]) is (counted and counted[0])
 
     @cached_property
     def history(self) -> MergeHistory:

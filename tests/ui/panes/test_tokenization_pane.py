@@ -341,7 +341,7 @@ def test_no_text_is_cut_off_at_any_font_size(
     pane.resize(*size)
     bench.settle()
     if is_asked:
-        pane._choose(ChipPlace(0, 1, 0), is_boundary=False)
+        pane._chips.chosen.emit((ChipPlace(0, 1, 0), False))
     for points in (7, 9, 10, 11, 12, 14, 16, 13, 10, 8):
         pane.setStyleSheet(f"* {{ font-size: {points}pt; }}")
         bench.theme.set_scale(points / 10)

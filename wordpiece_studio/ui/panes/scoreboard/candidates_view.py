@@ -160,19 +160,16 @@ class _CandidatesDelegate(ChipDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
-        if index.column() == BAR:
-            with saved(painter):
-                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                self._paint_bar(painter, QRectF(option.rect), index)
-
-    def _paint_bar(self, painter: QPainter, cell: QRectF, index: Index) -> None:
+        cell = QRectF(option.rect)
         room = min(cell.width() - self.tie_width - 30, float(_LONGEST_BAR))
-        if room < _SHORTEST_BAR:
+        if index.column() != BAR or room < _SHORTEST_BAR:
             return
         bar = QRectF(cell.left() + 12, cell.center().y() - 5, max(room * self._model.share(index.row()), 2.0), 10)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
-        painter.drawRoundedRect(bar, 1.5, 1.5)
+        with saved(painter):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.accent if self._is_best(index) else self._theme.bar)
+            painter.drawRoundedRect(bar, 1.5, 1.5)
 
     def _is_best(self, index: Index) -> bool:
         return index.row() < max(self._model.tied_rows, 1)
@@ -181,8 +178,6 @@ class _CandidatesDelegate(ChipDelegate):
 class CandidatesView(ChoosingTable):
     """The candidates in rows. A box around ties shows how many there are."""
 
-    candidate_chosen = Signal(object)
-    """The :class:`Candidate` that was clicked, reached by key, or on which Enter was pressed."""
     more_wanted = Signal()
     """The last row is in view, or the button was pressed, and there may be more candidates."""
 
@@ -203,7 +198,6 @@ class CandidatesView(ChoosingTable):
         self.more_button = tool_button(self.tr("Show more candidates"), tip, self, name=self.tr("Show more candidates"))
         self.more_button.hide()
         self.set_up(self.candidates, theme, self._delegate, stretched=BAR)
-        self.row_chosen.connect(self._on_self_row_chosen)
         self.more_button.clicked.connect(self.more_wanted)
         self.verticalScrollBar().valueChanged.connect(self._on_scroll_bar_value_changed)
 
@@ -223,9 +217,6 @@ class CandidatesView(ChoosingTable):
         self._needs = {}
         self.verticalHeader().setDefaultSectionSize(self._delegate.chip_height + 3)
         self._spread_columns()
-
-    def show_rows(self, least: int) -> None:
-        self.setMinimumHeight(self.needed_height(least))
 
     def needed_height(self, rows: int) -> int:
         return self.horizontalHeader().sizeHint().height() + rows * self.verticalHeader().defaultSectionSize() + 3
@@ -356,9 +347,6 @@ class CandidatesView(ChoosingTable):
         top = self.rowViewportPosition(0)
         height = tied * self.verticalHeader().defaultSectionSize()
         return QRectF(1, top + 1, self.viewport().width() - 2, height - 2)
-
-    def _on_self_row_chosen(self, row: int) -> None:
-        self.candidate_chosen.emit(self.candidates.records[row])
 
     def _on_scroll_bar_value_changed(self, value: int) -> None:
         if self._may_have_more and 0 < self.verticalScrollBar().maximum() <= value:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtWidgets import QPushButton, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from wordpiece_studio.session.run import Candidates, Selection, TrainerState
@@ -72,20 +72,6 @@ def tie_rule_sentence(tie: str, count: int) -> str:
     else:
         text = _tr("Tie of {count}: the pair that occurs first is merged (earliest word, then leftmost position).")
     return text.format(count=number_text(count))
-
-
-def tie_text(count: int, *, or_more: bool) -> str:
-    """Return the text of a tie box."""
-    text = _tr("Tie of {count} or more") if or_more else _tr("Tie of {count}")
-    return text.format(count=number_text(count))
-
-
-def ratio_line(pair: Merge | Candidate, symbols: int) -> str:
-    """Return the ratio of a pair in one plain sentence, with what it is normalized by."""
-    text = _tr(
-        "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
-    )
-    return text.format(ratio=value_text(float(ratio_of(pair, symbols))), symbols=number_text(symbols))
 
 
 def ratio_sentences(pair: Merge | Candidate, symbols: int, words: int) -> str:
@@ -156,7 +142,11 @@ class FormulaPart(QWidget):
         sentences = ratio_sentences(pair, symbols, words)
         rule = tie_rule_sentence(config.tie, ties) if ties > 1 else ""
         self._rule = tie_rule_sentence(config.tie, max(ties, 2))
-        set_plain_text(self.ratio, ratio_line(pair, symbols))
+        line = _tr(
+            "The pair occurs {ratio} times as often as expected by chance: p(ab) / (p(a) × p(b)), where N = {symbols}."
+        )
+        ratio = value_text(float(ratio_of(pair, symbols)))
+        set_plain_text(self.ratio, line.format(ratio=ratio, symbols=number_text(symbols)))
         set_plain_text(self.tie, rule)
         set_plain_tooltip(self.ratio, sentences)
         set_plain_tooltip(self.line, "\n".join(filter(None, (self._spoken, sentences, rule))))
@@ -203,9 +193,6 @@ def _formula_items(name: str, pair: Merge | Candidate, formula: Formula) -> dict
 class CandidatesPart(QStackedWidget):
     """Shows candidates or a message."""
 
-    pause_wanted = Signal()
-    """The button below the message was pressed."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.view = CandidatesView(theme, self)
@@ -226,16 +213,9 @@ class CandidatesPart(QStackedWidget):
             self.addWidget(page)
         self._on_theme_changed()
         theme.changed.connect(self._on_theme_changed)
-        self.pause_button.clicked.connect(self.pause_wanted)
 
     def show_candidates(
-        self,
-        candidates: Sequence[Candidate],
-        config: TrainingConfig,
-        symbols: int,
-        limit: int,
-        *,
-        ties: int | None,
+        self, candidates: Sequence[Candidate], config: TrainingConfig, symbols: int, limit: int, *, ties: int | None
     ) -> None:
         """Show these candidates; if they only continue those already shown, nothing scrolls.
 
@@ -250,7 +230,8 @@ class CandidatesPart(QStackedWidget):
         """
         self.view.show_candidates(candidates, config.objective, symbols, may_have_more=len(candidates) >= limit)
         tied = self.view.candidates.tied_rows
-        text = tie_text(ties or tied, or_more=ties is None and tied == limit)
+        text = _tr("Tie of {count} or more") if ties is None and tied == limit else _tr("Tie of {count}")
+        text = text.format(count=number_text(ties or tied))
         self.view.set_tie_text(text, tie_rule_sentence(config.tie, ties or tied))
 
     def show_message(self, text: str, *, can_pause: bool = False) -> None:
@@ -333,7 +314,8 @@ class ScoreboardPane(Pane):
         self._top.set_detail(chosen.detail)
         self._words.set_room(max(chosen.words, 1), is_low=chosen.is_low)
         self._words.setVisible(self._words.request is not None and chosen.words > 0)
-        self._candidates_view.show_rows(chosen.candidates)
+        view = self._candidates_view
+        view.setMinimumHeight(view.needed_height(chosen.candidates))
 
     def _needed_height(self, each: _Arrangement) -> int:
         width, between = self.width(), self._splitter.handleWidth() + 2
@@ -348,10 +330,10 @@ class ScoreboardPane(Pane):
         self._model.selection_changed.connect(self._on_model_selection_changed)
         self._model.candidates_changed.connect(self._on_model_candidates_changed)
         theme.changed.connect(self._share_room)
-        self._candidates_view.candidate_chosen.connect(self._on_candidates_view_candidate_chosen)
+        self._candidates_view.row_chosen.connect(self._on_candidates_view_row_chosen)
         self._candidates_view.more_wanted.connect(self._on_candidates_view_more_wanted)
-        self._middle.pause_wanted.connect(self._model.pause)
-        self._words.word_chosen.connect(self._on_words_word_chosen)
+        self._middle.pause_button.clicked.connect(self._model.pause)
+        self._words.view.row_chosen.connect(self._on_words_view_row_chosen)
 
     def close_jobs(self) -> None:
         self._words.close_job()
@@ -385,7 +367,7 @@ class ScoreboardPane(Pane):
             is_read = history is None or history.is_whole or history.is_damaged
             if is_read:  # otherwise they are requested once the project has been read
                 self._model.request_candidates(self._limit, self.shown_step - 1)
-            if not self._are_candidates_current():
+            if self._current_pairs is None:
                 self._wait_patiently()
         self._show_formula()
         self._show_words()
@@ -417,28 +399,24 @@ class ScoreboardPane(Pane):
         if history is None or config is None or pair is None:
             self._top.show_nothing()
             return
-        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=self._ties_of(pair))
-
-    def _ties_of(self, pair: Merge | Candidate) -> int:
-        """Return how many pairs share the best value, if this is one of them; otherwise 1."""
-        if isinstance(pair, Candidate) and not pair.is_tied:
-            return 1
-        return self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        ties = self.merge.ties if self.merge is not None else self._candidates_view.candidates.tied_rows
+        is_tied = not isinstance(pair, Candidate) or pair.is_tied
+        self._top.show_pair(pair, history, config, self.shown_step - 1, ties=ties if is_tied else 1)
 
     def _shown_pair(self) -> Merge | Candidate | None:
         """Return the chosen candidate, or else the merge of the step, or else (at step 0) the best candidate."""
-        candidates = self._candidates.pairs if self._are_candidates_current() and self._candidates is not None else ()
-        chosen = self._chosen
+        candidates, chosen = self._current_pairs or (), self._chosen
         if chosen is not None and chosen.kind == "pair":
             for candidate in candidates:
-                if (candidate.left, candidate.right) == (chosen.left, chosen.right):
+                if _is_of(chosen, candidate):
                     return candidate
-        if self.merge is not None:
-            return self.merge
-        return candidates[0] if candidates else None
+        return self.merge or next(iter(candidates), None)
 
-    def _are_candidates_current(self) -> bool:
-        return self._candidates is not None and self._candidates.step == self.shown_step - 1
+    @property
+    def _current_pairs(self) -> Sequence[Candidate] | None:
+        """The candidates, unless they are of another step."""
+        found = self._candidates
+        return found.pairs if found is not None and found.step == self.shown_step - 1 else None
 
     def _show_candidates(self, candidates: Candidates) -> None:
         history, config, merge = self._model.history, self._model.config, self.merge
@@ -543,7 +521,8 @@ class ScoreboardPane(Pane):
         else:
             self._middle.show_message(self.tr("Computing the candidates of this merge…"))
 
-    def _on_candidates_view_candidate_chosen(self, candidate: Candidate) -> None:
+    def _on_candidates_view_row_chosen(self, row: int) -> None:
+        candidate = self._candidates_view.candidates.records[row]
         self._choose(Selection("pair", left=candidate.left, right=candidate.right))
 
     def _on_candidates_view_more_wanted(self) -> None:
@@ -552,8 +531,8 @@ class ScoreboardPane(Pane):
             self._limit = min(2 * self._limit, _MOST_CANDIDATES)
             self._model.request_candidates(self._limit, self.shown_step - 1)
 
-    def _on_words_word_chosen(self, word: str) -> None:
-        self._choose(Selection("word", text=word))
+    def _on_words_view_row_chosen(self, row: int) -> None:
+        self._choose(Selection("word", text=self._words.view.words.records[row].word))
 
     def _choose(self, selection: Selection) -> None:
         if selection == self._model.selection:  # chosen at another step, and now again at this one

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QMargins, QObject, Qt
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
 from wordpiece_studio.errors import StudioError
@@ -250,9 +250,6 @@ def _shortened(items: list[FlowItem]) -> list[FlowItem]:
 class WordsView(ChoosingTable):
     """The words in rows."""
 
-    word_chosen = Signal(object)
-    """The word (str) that was clicked, reached by key, or on which Enter was pressed."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = WordsModel(self)
@@ -262,7 +259,6 @@ class WordsView(ChoosingTable):
         self.horizontalHeader().hide()
         self._least_rows = 1
         self.set_up(self.words, theme, self._delegate, stretched=CHANGE)
-        self.row_chosen.connect(self._on_self_row_chosen)
 
     def show_words(self, words: Sequence[PairWord]) -> None:
         self.words.set_records(words)
@@ -294,19 +290,14 @@ class WordsView(ChoosingTable):
     def _chips_at(self, index: Index) -> Iterator[list[FlowItem]]:
         return _chips_of(self.words.records[index.row()])
 
-    def _on_self_row_chosen(self, row: int) -> None:
-        self.word_chosen.emit(self.words.records[row].word)
-
 
 def words_title(request: WordsRequest, found: PairWords) -> str:
     selection = request.selection
     if selection.kind == "word":
         return _word_title(selection.text, request, found)
-    name = (
-        token_text(selection.text)
-        if selection.kind == "token"
-        else f"{token_text(selection.left)} + {token_text(selection.right)}"
-    )
+    name = token_text(selection.text)
+    if selection.kind == "pair":
+        name = f"{token_text(selection.left)} + {token_text(selection.right)}"
     count, shown = number_text(found.total), number_text(len(found.words))
     if found.total == len(found.words) > 0:
         text = plural(found.total, "{name} in one word", "{name} in {count} words, most frequent first")
@@ -350,9 +341,6 @@ def _absent_title(token: str, name: str, history: MergeHistory, step: int) -> st
 class WordsPanel(QWidget):
     """Shows the words of `request`, the latest one."""
 
-    word_chosen = Signal(object)
-    """The word (str) that was chosen."""
-
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.request: WordsRequest | None = None
@@ -370,7 +358,6 @@ class WordsPanel(QWidget):
         self._layout.setSpacing(2)
         self._layout.addWidget(self._title)
         self._layout.addWidget(self.view, 1)
-        self.view.word_chosen.connect(self.word_chosen)
         self._patience = single_shot(self, self._on_patience_timeout, _PATIENCE_MS)
         self._task.finished.connect(self._show)
         self._task.failed.connect(self._on_task_failed)

@@ -199,10 +199,6 @@ def step_item(step: int, now: int) -> FlowItem:
     return FlowItem(number_text(step), "link", step, tip, faded=step > now)
 
 
-def more_item(count: int) -> FlowItem:
-    return FlowItem(_tr("{count} more").format(count=number_text(count)), "link", MORE, _tr("Show more"))
-
-
 def chain_items(history: MergeHistory, tree: MergeTree, now: int) -> list[list[FlowItem]]:
     """Return the merges that made a token, one list per merge: ``##fu + ##l → ##ful``, then ``+ ##l → ##full``.
 
@@ -308,11 +304,6 @@ class DetailsState:
         return len(config.reserved_tokens) if config is not None else 0
 
     @property
-    def _unknown_token(self) -> str:
-        vocabulary = self.model.vocabulary_at(self.model.step)
-        return vocabulary.unk_token if vocabulary is not None else ""
-
-    @property
     def _objective(self) -> Objective:
         return self.model.config.objective if self.model.config is not None else "score"
 
@@ -335,7 +326,8 @@ class DetailsState:
         usage, token_id = self.usage, subject.token_id
         if subject.birth > self.model.step or not usage.is_current or token_id >= len(usage.frequencies):
             return ""
-        if token_id < self.number_of_special and subject.text == self._unknown_token:
+        vocabulary = self.model.vocabulary_at(self.model.step)
+        if token_id < self.number_of_special and vocabulary is not None and subject.text == vocabulary.unk_token:
             return unknown_text(*usage.unknown_words)
         reason = usage.reason(token_id)
         if reason is None:
@@ -359,6 +351,10 @@ class DetailsState:
         return unborn_pair(self.formula(found, history.symbols_after(candidates.step)), candidates.step)
 
     # -- a word
+
+    def growth_said(self, history: MergeHistory, subject: Subject) -> str:
+        growth = self.growth_of(subject)
+        return "" if growth is None else growth_text(growth, self.model.step if history.has_steps else -1)
 
     def growth_of(self, subject: Subject) -> WordGrowth | None:
         request = self.growth.answered

@@ -25,8 +25,6 @@ from wordpiece_studio.ui.panes.token_details.details_state import (
     children_items,
     children_of,
     chip,
-    growth_text,
-    more_item,
     other_origin,
     shortened,
     step_item,
@@ -94,21 +92,18 @@ class DetailsBody(QScrollArea):
         self.parts = ListPart(theme)
         self.children_ = ListPart(theme)
         self.words = ListPart(theme)
-        self.setWidget(self._content())
-        self.setWidgetResizable(True)
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-
-    def _content(self) -> QWidget:
         content = QWidget()
         content.setObjectName("scroll_contents")
         beside = fill(QVBoxLayout(), self.head, self.summary, spacing=2)
         top = fill(QHBoxLayout(), (beside, 1), (self.birth, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         parts = self.formula, self.facts, self.tree, self.parts, self.children_, self.words
         fill(QVBoxLayout(content), top, *parts, 1, margins=(14, 8, 10, 8), spacing=8)
-        return content
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
 
     def chips(self) -> tuple[ChipFlow | MergeTreeView, ...]:
         return self.head, self.formula, self.tree, self.parts.flow, self.children_.flow, self.words.flow
@@ -169,7 +164,8 @@ class DetailsBody(QScrollArea):
         steps = children_of(history, subject.token_id, model.merge_count)
         items = children_items(history, steps[:most].tolist(), model.step)
         if len(steps) > most and most < MANY:
-            items.append(more_item(len(steps) - most))
+            more = _tr("{count} more").format(count=number_text(len(steps) - most))
+            items.append(FlowItem(more, "link", MORE, _tr("Show more")))
         heading = plural(len(steps), "Part of one later merge", "Part of {count} later merges")
         self.children_.show_items(heading.format(count=number_text(len(steps))) if items else "", items)
 
@@ -208,9 +204,8 @@ class DetailsBody(QScrollArea):
 
     def _fill_word(self, history: MergeHistory, subject: Subject) -> None:
         state, now = self._state, self._state.model.step
-        growth = state.growth_of(subject)
-        summary = growth_text(growth, now if history.has_steps else -1) if growth is not None else ""
-        self.show_head(FlowItem(subject.text, "word"), token_text(subject.text, _MOST_NAME), summary)
+        growth, name = state.growth_of(subject), token_text(subject.text, _MOST_NAME)
+        self.show_head(FlowItem(subject.text, "word"), name, state.growth_said(history, subject))
         self.formula.show_items(state.word_items(history, subject), _tr("Tokens of the word at this step"))
         self.show_facts(state.cut_otherwise(history, subject), state.best_text(subject.text))
         self.show_no_lists()
@@ -266,9 +261,7 @@ class DetailsLine(QWidget):
     def _note(self, history: MergeHistory, subject: Subject) -> str:
         state, step = self._state, self._state.model.step
         if subject.kind == "word":
-            growth = state.growth_of(subject)
-            said = growth_text(growth, step if history.has_steps else -1) if growth is not None else ""
-            return f"{said}\n{state.best_text(subject.text)}".strip()
+            return f"{state.growth_said(history, subject)}\n{state.best_text(subject.text)}".strip()
         if subject.kind != "token":
             return state.unlearned(history, subject)
         summary = birth_text(subject, state.number_of_special, step, history)
@@ -304,16 +297,13 @@ class TokenDetailsPane(Pane):
         self._empty = QWidget(self)
         self._empty_text = WholeLabel(role="hint")
         self._show_merge = QPushButton(self.tr("Show this merge’s token"))
-        self._lay_out()
-        self._connect(usage)
-        self.set_heading(self.tr("Token details"))
-
-    def _lay_out(self) -> None:
         parts = self._empty_text, (self._show_merge, 0, Qt.AlignmentFlag.AlignLeft), 1
         fill(QVBoxLayout(self._empty), *parts, margins=(14, 5, 14, 3), spacing=4)
         self._stack = QStackedLayout(self)
         for page in (self._empty, self.line, self.body):
             self._stack.addWidget(page)
+        self._connect(usage)
+        self.set_heading(self.tr("Token details"))
 
     def _connect(self, usage: TokenUsage) -> None:
         for chips in (self.line.chain, *self.body.chips()):

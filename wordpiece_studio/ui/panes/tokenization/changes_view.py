@@ -115,7 +115,7 @@ class ChangesModel(RecordTableModel["TextChange"]):
         row, run = self.records[item], self.run_of(item)
         of_run = self.tr("Run {letter}, step {step}: {left} + {right} → {token}")
         said = (self.tr("Step {step}: {left} + {right} → {token}") if run is None else of_run).format(
-            letter="" if run is None else run.letter,
+            letter=self._letter(item),
             step=number_text(row.step),
             left=token_text(row.left),
             right=token_text(row.right),

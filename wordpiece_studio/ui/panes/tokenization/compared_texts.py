@@ -79,10 +79,6 @@ class RunHeading(QWidget):
         step = self._step, 1, Qt.AlignmentFlag.AlignVCenter
         fill(QHBoxLayout(self), self._disc, self._name, step, self._figures, spacing=7)
 
-    @property
-    def text(self) -> str:
-        return self.accessibleName()
-
     def show_run(self, run: Run, name: str, step: str, figures: str) -> None:
         self._disc.show_run(run)
         self._name.show_text(name)
@@ -98,7 +94,7 @@ class _Line(QWidget):
     """The heading and the chips of one run."""
 
     height_changed = Signal()
-    asked = Signal(object, object, object)
+    asked = Signal(object, object)
     """As for `ComparedTexts`."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -110,7 +106,6 @@ class _Line(QWidget):
         self.chips = LiveChips(theme, lambda _line, _piece: (), self._describe, self)
         self.chips.content_height_changed.connect(self._on_chips_height_changed)
         self.chips.chosen.connect(self._on_chips_chosen)
-        self.chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         fill(QVBoxLayout(self), self.heading, self.chips, spacing=_BELOW_HEADING)
 
     @property
@@ -134,11 +129,8 @@ class _Line(QWidget):
             self.set_rows(self._rows)
             self.height_changed.emit()
 
-    def _on_chips_chosen(self, place: ChipPlace | None) -> None:
-        self.asked.emit(self.key, place, False)
-
-    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
-        self.asked.emit(self.key, place, True)
+    def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self.asked.emit(self.key, chosen)
 
     def _describe(self, place: ChipPlace) -> str:
         word = self.live.lines.word_at(*place[:2])
@@ -157,11 +149,8 @@ class ComparedTexts(QWidget):
     """
 
     height_changed = Signal()
-    asked = Signal(object, object, object)
-    """A chip was chosen, or the boundary at its end: the `LineKey`, the `ChipPlace`, whether it is the boundary (bool).
-
-    The place is None after a click beside all chips.
-    """
+    asked = Signal(object, object)
+    """The `LineKey` of a line, and what its chips emitted as `chosen`."""
 
     def __init__(self, comparison: Comparison, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -182,7 +171,8 @@ class ComparedTexts(QWidget):
     @property
     def texts(self) -> list[str]:
         """What the headings say, that of the run shown first."""
-        return [self.heading.text, *(line.heading.text for line in self._lines)] if not self.isHidden() else []
+        headings = [self.heading, *(line.heading for line in self._lines)]
+        return [] if self.isHidden() else [heading.accessibleName() for heading in headings]
 
     def refresh(self, run: Run | None, step: int, live: LiveText) -> None:
         """Show the text of `live`, tokenized by `run` at `step`, as what it is compared with tokenizes it."""

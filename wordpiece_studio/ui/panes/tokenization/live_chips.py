@@ -343,7 +343,8 @@ def kept_place(lines: LiveLines, place: ChipPlace | None) -> ChipPlace | None:
 class LiveChips(ChipArea[ChipPlace]):
     """Chips in rows, with lines of small text below each, the last of which is the word where it is unknown.
 
-    `chosen` is emitted with a :class:`ChipPlace`, or None after a click beside all chips or Escape.
+    `chosen` is emitted with a :class:`ChipPlace` and whether the boundary at its end was clicked (bool), not the chip;
+    with None after a click beside all chips or Escape.
 
     Parameters
     ----------
@@ -353,8 +354,6 @@ class LiveChips(ChipArea[ChipPlace]):
         Returns the text about a chip for screen readers.
     """
 
-    boundary_chosen = Signal(object)
-    """The :class:`ChipPlace` of the chip that ends at the boundary that was clicked."""
     word_chosen = Signal(object)
     """A :class:`ChipPlace` in the word that was double-clicked, or on which Shift+Enter was pressed."""
     content_height_changed = Signal(object)
@@ -619,8 +618,8 @@ class LiveChips(ChipArea[ChipPlace]):
         is_across = key in (Qt.Key.Key_Left, Qt.Key.Key_Right)
         return (blocks.next_to if is_across else blocks.in_next_row)(here, direction) or here
 
-    def _target(self, place: ChipPlace) -> ChipPlace:
-        return place
+    def _target(self, place: ChipPlace) -> tuple[ChipPlace, bool]:
+        return place, False
 
     def _said(self, place: ChipPlace) -> str:
         return self._describe(place)
@@ -641,7 +640,7 @@ class LiveChips(ChipArea[ChipPlace]):
             super().mousePressEvent(event)
         elif boundary is not None:
             self.set_current(boundary)
-            self.boundary_chosen.emit(boundary)
+            self.chosen.emit((boundary, True))
         elif self.chip_at(event.position()) is None:
             self.choose_none()
         else:

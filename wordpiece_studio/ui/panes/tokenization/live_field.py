@@ -31,7 +31,7 @@ from wordpiece_studio.ui.widgets.chip_style import FlowItem
 from wordpiece_studio.ui.widgets.explained import explain
 from wordpiece_studio.ui.widgets.fields import LONGEST_LIST, MOST_CHARACTERS, LimitedEdit, line_field
 from wordpiece_studio.ui.widgets.pane import fill
-from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, tool_button
+from wordpiece_studio.ui.widgets.plain import plain_label, set_plain_text, set_role, tool_button
 from wordpiece_studio.ui.widgets.token_text import line_text, number_text
 
 if TYPE_CHECKING:
@@ -180,29 +180,23 @@ class TokenOptions(QWidget):
         return button
 
     def _unit_button(self) -> QToolButton:
-        button = tool_button("", self.tr("Offset unit"), self)
-        menu = QMenu(button)
+        button = _menu_button("", self.tr("Offset unit"), self)
         names: dict[TextUnit, str] = {
             "characters": self.tr("&Characters"), "utf8": self.tr("UTF-&8 bytes"), "utf16": self.tr("UTF-&16 units"),
         }  # fmt: skip
         for unit, name in names.items():
             action = QAction(name, self._units, checkable=True, checked=unit == "characters")
             action.setData(unit)
-            menu.addAction(action)
+            button.menu().addAction(action)
         self._units.triggered.connect(self._on_switch_toggled)
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setText(f"{self.unit_title} ▾")
         button.hide()
         return button
 
     def _more_button(self) -> QToolButton:
-        button = tool_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
+        button = _menu_button(self.tr("⋯"), self.tr("Copy tokens or IDs, decode IDs"), self)
         button.setAccessibleName(self.tr("More options"))
-        menu = QMenu(button)
-        menu.addActions([self.copy_tokens, self.copy_ids, self.longest_first, self.decode])
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        button.menu().addActions([self.copy_tokens, self.copy_ids, self.longest_first, self.decode])
         return button
 
     def _on_switch_toggled(self) -> None:
@@ -210,6 +204,13 @@ class TokenOptions(QWidget):
         self._unit.setText(f"{self.unit_title} ▾")
         self._fit()
         self.changed.emit()
+
+
+def _menu_button(text: str, tip: str, parent: QWidget) -> QToolButton:
+    button = tool_button(text, tip, parent)
+    button.setMenu(QMenu(button))
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    return button
 
 
 class LiveEdit(LimitedEdit):
@@ -311,8 +312,7 @@ class DecodeBox(QWidget):
         self.result.setVisible(bool(text))
         role = "error" if is_wrong else "value"
         if self.result.property("role") != role:
-            self.result.setProperty("role", role)
-            self.result.style().polish(self.result)
+            set_role(self.result, role)
 
     def _answer(self) -> tuple[str, bool]:
         parts = [part for part in _IDS.split(self.field.text()) if part]

@@ -9,7 +9,7 @@ import time
 from bisect import bisect_right
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QModelIndex, QObject, Signal
+from PySide6.QtCore import QModelIndex, QObject
 
 from wordpiece_studio.evaluation.metrics import MUCH_UNKNOWN
 from wordpiece_studio.session.plural import plural
@@ -22,7 +22,7 @@ from wordpiece_studio.ui.widgets.quiet_table import QuietTable
 from wordpiece_studio.ui.widgets.token_text import number_text, token_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from PySide6.QtWidgets import QWidget
 
@@ -51,16 +51,13 @@ class PieceTexts(QObject):
         self.merges = 0
         self._live = live
         self.options = options
-        self._captions: dict[int, tuple[str, ...]] | None = {}  # by id; None where they depend on the place
-        options.changed.connect(self._forget)
+        self._captions: dict[int, tuple[str, ...]] = {}  # by id, unless they depend on the place
+        options.changed.connect(self._captions.clear)
 
     def show_run(self, history: MergeHistory | None, merges: int) -> None:
         if history is not self.history:
-            self._forget()
+            self._captions.clear()
         self.history, self.merges = history, merges
-
-    def _forget(self) -> None:
-        self._captions = None if self.options.offsets else {}
 
     def summary(self, found: TextSummary) -> str:
         """Return the numbers of words and tokens in a text, and the unit of offsets if they are shown."""
@@ -74,18 +71,21 @@ class PieceTexts(QObject):
             plural(found.unknown, "1 unknown", "{count} unknown").format(count=number_text(found.unknown)),
         ]
         if self.options.offsets:
-            units: dict[TextUnit, str] = {
-                "characters": self.tr("offsets in characters, from 0"),
-                "utf8": self.tr("offsets in UTF-8 bytes, from 0"),
-                "utf16": self.tr("offsets in UTF-16 units, from 0"),
-            }
-            said.append(units[self.options.unit])
+            said.append(self._unit_words[0])
         return " · ".join(said)
 
+    @property
+    def _unit_words(self) -> tuple[str, str]:
+        words: dict[TextUnit, tuple[str, str]] = {
+            "characters": (self.tr("offsets in characters, from 0"), self.tr("characters {offsets}")),
+            "utf8": (self.tr("offsets in UTF-8 bytes, from 0"), self.tr("UTF-8 bytes {offsets}")),
+            "utf16": (self.tr("offsets in UTF-16 units, from 0"), self.tr("UTF-16 units {offsets}")),
+        }
+        return words[self.options.unit]
+
     def captions(self, line: LiveLine, piece: Piece) -> tuple[str, ...]:
-        known = self._captions.get(piece.id) if self._captions is not None else None
-        if known is not None:
-            return known
+        if piece.id in self._captions:
+            return self._captions[piece.id]
         captions = []
         if self.options.ids:
             captions.append(_id_text(piece))
@@ -93,7 +93,7 @@ class PieceTexts(QObject):
             captions.append(self._offsets_text(line, piece))
         if self.options.births:
             captions.append(self.tr("step {step}").format(step=self._born_text(piece)))
-        if self._captions is not None:
+        if not self.options.offsets:
             self._captions[piece.id] = tuple(captions)
         return tuple(captions)
 
@@ -106,15 +106,10 @@ class PieceTexts(QObject):
     def spoken(self, line: LiveLine, word: TokenizedWord, chip: int) -> str:
         token, number, offsets, born, text = self.row(line, word, chip)
         created = self.tr("in the alphabet") if born == "0" else self.tr("created at step {step}").format(step=born)
-        units: dict[TextUnit, str] = {
-            "characters": self.tr("characters {offsets}"),
-            "utf8": self.tr("UTF-8 bytes {offsets}"),
-            "utf16": self.tr("UTF-16 units {offsets}"),
-        }
         return " · ".join((
             self.tr("Token {token}").format(token=token),
             self.tr("ID {id}").format(id=number),
-            units[self.options.unit].format(offsets=offsets),
+            self._unit_words[1].format(offsets=offsets),
             *(() if born == _NOTHING else (created,)),
             self.tr("in the word {word}").format(word=text),
         ))  # fmt: skip
@@ -139,36 +134,29 @@ def birth_step(history: MergeHistory | None, merges: int, token: str) -> int | N
 
 
 class TokenCopy(QObject):
-    """Copies tokens or ids to the clipboard in the background; the latest request wins."""
+    """Copies tokens or ids to the clipboard in slices of time; the latest request wins."""
 
-    finished = Signal(object)
-    """This many tokens (int) are now on the clipboard."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self._lines: Sequence[LiveLine] = ()
-        self._what: Literal["tokens", "ids"] = "tokens"
-        self._next = 0
+        self._waiting: Iterator[str] = iter(())
         self._gathered: list[str] = []
         self._timer = single_shot(self, self._gather, _PAUSE_MS)
 
     def start(self, lines: Sequence[LiveLine], what: Literal["tokens", "ids"]) -> None:
-        self._lines, self._what, self._next, self._gathered = lines, what, 0, []
+        pieces = (piece for line in lines for word in line.words for piece in word.pieces)
+        self._waiting = (piece.token if what == "tokens" else str(piece.id) for piece in pieces)
+        self._gathered = []
         self._gather()
 
     def _gather(self) -> None:
         end = time.perf_counter() + _SLICE_SECONDS
-        while self._next < len(self._lines):
-            for word in self._lines[self._next].words:
-                self._gathered += [piece.token if self._what == "tokens" else str(piece.id) for piece in word.pieces]
-            self._next += 1
+        for text in self._waiting:
+            self._gathered.append(text)
             if time.perf_counter() > end:
                 self._timer.start()
                 return
-        count = len(self._gathered)
         copy_text(" ".join(self._gathered))
-        self._lines, self._gathered = (), []
-        self.finished.emit(count)
+        self._gathered = []
 
 
 class TokenModel(TableModel["PieceTexts"]):

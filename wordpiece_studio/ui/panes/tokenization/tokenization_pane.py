@@ -231,9 +231,8 @@ class TokenizationPane(Pane):
         self._options.decode.toggled.connect(self._on_decode_toggled)
         self._options.copy_tokens.triggered.connect(self.copy_tokens)
         self._options.copy_ids.triggered.connect(self.copy_ids)
-        self._chips.chosen.connect(self._choose)
+        self._chips.chosen.connect(self._on_chips_chosen)
         self._chips.content_height_changed.connect(self._on_chips_content_height_changed)
-        self._chips.boundary_chosen.connect(self._on_chips_boundary_chosen)
         self._chips.word_chosen.connect(self._on_chips_word_chosen)
         self._table.row_chosen.connect(self._on_table_row_chosen)
         self._why.token_chosen.connect(self._select_token)
@@ -260,7 +259,7 @@ class TokenizationPane(Pane):
         self._show_tokens()
         self._compared.refresh(model.run, model.step, self.live)
         self._chips.set_framed(self._compared.differing)
-        self._save_room()
+        self._field.make_small(self._is_low and self._is_comparing)
         self._options.offer_longest_first(
             is_possible=model.run is not None and model.run.can_cut_longest_first,
             is_chosen=self._comparison.is_longest_first,
@@ -333,14 +332,10 @@ class TokenizationPane(Pane):
             self._is_low = is_low
             self._field.set_low(is_low)
             self._unknown_box.set_low(is_low)
-            self._save_room()
+            self._field.make_small(self._is_low and self._is_comparing)
             self._show_ladder()
         self._show_heading()
         self._share_room()
-
-    def _save_room(self) -> None:
-        """In a low pane, have the lines of compared runs and the list of changes rather than captions."""
-        self._field.make_small(self._is_low and self._is_comparing)
 
     def _share_later(self) -> None:
         """Share the height once all current changes are complete."""
@@ -370,7 +365,7 @@ class TokenizationPane(Pane):
         """Hide notes that do not fit rather than cut them off, and return the height that the rest wants."""
         is_asked = not self._why.isHidden()
         can_ask = self._can_ask and not self._is_low and not is_asked
-        says = self._unknown_box.is_wanted
+        says = bool(self._unknown_box.text)
         room = self._room - least_below
         for has_summary, has_box, rows in (
             (True, says, MOST_ROWS), (False, says, MOST_ROWS), (False, False, MOST_ROWS),
@@ -496,23 +491,26 @@ class TokenizationPane(Pane):
         self._shown.setMaximumHeight(_NO_LIMIT if self._options.as_table else limit)
         self._share_later()
 
-    def _on_chips_boundary_chosen(self, place: ChipPlace) -> None:
-        self._choose(place, is_boundary=True)
+    def _on_chips_chosen(self, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self._on_compared_asked(None, chosen)
+        word = self.live.lines.word_at(*chosen[0][:2]) if chosen is not None else None
+        if chosen is not None and word is not None and word.unknown is None:
+            self._select_token(word.pieces[chosen[0].chip].token)
 
     def _on_chips_word_chosen(self, place: ChipPlace) -> None:
         word = self.live.lines.word_at(*place[:2])
         if word is not None and word.word is not None:
             self._model.set_selection(Selection("word", text=word.word.text))
 
-    def _on_compared_asked(self, line: LineKey | None, place: ChipPlace | None, is_boundary: bool) -> None:
-        self._asked = None if place is None else (place, is_boundary, line)
+    def _on_compared_asked(self, line: LineKey | None, chosen: tuple[ChipPlace, bool] | None) -> None:
+        self._asked = None if chosen is None else (*chosen, line)
         self._show_ladder()
         self._show_unknown()
 
     def _on_table_row_chosen(self, row: int) -> None:
         place = self._table.tokens.place_of(row)
         self._chips.set_current(place)
-        self._choose(place)
+        self._on_chips_chosen((place, False))
 
     def _on_changes_step_chosen(self, step: int, token: str) -> None:
         self._model.seek(step)
@@ -533,12 +531,6 @@ class TokenizationPane(Pane):
 
     def _on_splitter_moved(self) -> None:
         self._is_shared_by_hand = True
-
-    def _choose(self, place: ChipPlace | None, *, is_boundary: bool = False) -> None:
-        self._on_compared_asked(None, place, is_boundary)
-        word = self.live.lines.word_at(*place[:2]) if place is not None else None
-        if place is not None and word is not None and word.unknown is None:
-            self._select_token(word.pieces[place.chip].token)
 
     def _select_token(self, token: str) -> None:
         self._model.set_selection(Selection("token", text=token))

@@ -165,27 +165,20 @@ class WhyHere(QWidget):
         boundary
             Whether the question is about the boundary at the end of the chip, not the chip itself.
         """
-        word = token_text(trace.word, 30)
+        places, token = trace.positions, ""
         if trace.unknown is not None:
+            place = places[-1] if places else None
             title = self.tr("Why “{word}” is unknown: nothing matches from character {position}")
-            place = trace.positions[-1] if trace.positions else None
             if place is None:
                 title = self.tr("Why “{word}” is unknown: it has too many characters, so nothing was tried")
-            position = place.start if place is not None else 0
-            title = title.format(word=word, position=number_text(position + 1))
         else:
-            place = trace.positions[chip] if chip < len(trace.positions) else None
-            if boundary:
-                end = trace.positions[chip + 1].start if chip + 1 < len(trace.positions) else len(trace.word)
-                title = self.tr("Why “{word}” is split after character {position}").format(
-                    word=word, position=number_text(end)
-                )
-            else:
-                title = self.tr("Why “{token}” in “{word}” (from character {position})").format(
-                    token=token_text(trace.tokens[chip], 30),
-                    word=word,
-                    position=number_text(1 + (place.start if place is not None else 0)),
-                )
+            place, token = places[chip] if chip < len(places) else None, token_text(trace.tokens[chip], 30)
+            title = self.tr("Why “{token}” in “{word}” (from character {position})")
+        position = 1 + (place.start if place is not None else 0)
+        if boundary and trace.unknown is None:
+            title = self.tr("Why “{word}” is split after character {position}")
+            position = places[chip + 1].start if chip + 1 < len(places) else len(trace.word)
+        title = title.format(word=token_text(trace.word, 30), token=token, position=number_text(position))
         set_plain_text(self._title, title)
         tried = place.tried if place is not None else ()
         self._show_rungs([self._rung(trial, birth_step(trial.candidate)) for trial in tried])
@@ -350,7 +343,7 @@ class UnknownBox(QFrame):
         self.setObjectName("banner")
         explain("unknown-token", self)
         self.setProperty("kind", "error")
-        self._text = ""
+        self.text = ""
         self._is_low = False
         self._gives_way = False
         self.label = plain_label("", self, wrap=True)
@@ -358,13 +351,9 @@ class UnknownBox(QFrame):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        self._text = text
+        self.text = text
         set_plain_tooltip(self, text)
         self._fit()
-
-    @property
-    def is_wanted(self) -> bool:
-        return bool(self._text)
 
     def give_way(self, gives_way: bool) -> None:
         """Hide to make room for other parts, or show again if there is anything to show."""
@@ -386,8 +375,8 @@ class UnknownBox(QFrame):
     def _shown(self, width: int) -> str:
         """Return the text shown at this width; in a low pane, the first sentence in two lines."""
         if not self._is_low:
-            return self._text
-        metrics, first = self.label.fontMetrics(), self._text.split("\n")[0]
+            return self.text
+        metrics, first = self.label.fontMetrics(), self.text.split("\n")[0]
         # A little less than two lines, because lines break between words.
         room = int(_LOW_LINES * (width - 2 * (_SIDE + 1)) * 0.9)
         return metrics.elidedText(first, Qt.TextElideMode.ElideRight, room)
@@ -397,6 +386,6 @@ class UnknownBox(QFrame):
         shown = self._shown(self.width())
         if shown != self.label.text():
             set_plain_text(self.label, shown)
-        self.setVisible(bool(self._text) and not self._gives_way)
+        self.setVisible(bool(self.text) and not self._gives_way)
         self.setFixedHeight(self.needed_height(self.width()))
         self._layout.setGeometry(self.contentsRect())  # Qt leaves it unchanged if the height changes during layout

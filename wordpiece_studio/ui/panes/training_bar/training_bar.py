@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QActionGroup, QKeySequence
+from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import (
     QApplication,
     QComboBox,
@@ -41,7 +41,7 @@ from wordpiece_studio.ui.widgets.screen_room import ScreenDialog
 from wordpiece_studio.ui.widgets.token_text import number_text
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QAction, QResizeEvent
+    from PySide6.QtGui import QResizeEvent
 
     from wordpiece_studio.session.run import Progress
     from wordpiece_studio.session.session import ChosenSettings
@@ -99,7 +99,7 @@ class SpecialTokensDialog(ScreenDialog):
         self.tokens_chosen.emit(self.tokens)
         super().accept()
 
-    def _check(self, _what: object = None) -> None:
+    def _check(self) -> None:
         problem = left_out = ""
         try:
             TrainingConfig(special_tokens=self.tokens)
@@ -123,9 +123,7 @@ class TrainingSettings(QWidget):
         super().__init__(parent)
         self._chosen = chosen
         self._captions: list[QLabel] = []
-        self._layout = QHBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(6)
+        self._layout = fill(QHBoxLayout(self), spacing=6)
         self._objective_box = self._make_objective_box()
         self._size_box = self._make_spin_box(
             self.tr("Vocabulary size"), _LARGEST_SIZE, self.tr("No limit"),
@@ -224,14 +222,10 @@ class TrainingSettings(QWidget):
     def _make_more_button(self) -> QToolButton:
         self.more.addSection(self.tr("Special tokens"))
         for text in (self.tr("&BERT (5 tokens)"), self.tr("&None"), ""):
-            action = self._token_choices.addAction(text)
-            action.setCheckable(True)
-            self.more.addAction(action)
+            self.more.addAction(QAction(text, self._token_choices, checkable=True))
         self._token_choices.triggered.connect(self._on_token_choices_triggered)
-        button = QToolButton(self)
-        button.setProperty("role", "button")
+        button = _button("button", self)
         button.setText(self.tr("Options ▾"))
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(self.more)
         return button
@@ -296,19 +290,16 @@ class TrainButtons(QWidget):
 
     def __init__(self, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
-        self.train = _button(actions.train, "primary", self)
+        self.train = _button("primary", self, actions.train)
         self.train.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.pause, self.stop = (_button(action, "button", self) for action in (actions.pause, actions.stop))
+        self.pause, self.stop = (_button("button", self, action) for action in (actions.pause, actions.stop))
         self._all = (self.train, self.pause, self.stop)
         self._holds_keyboard = False
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(_BETWEEN)
         for button in self._all:
             button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
             button.installEventFilter(self)
-            layout.addWidget(button)
-        self._swap_timer = single_shot(self, self._on_swap_timer_timeout, _PATIENCE_MS)
+        fill(QHBoxLayout(self), *self._all, spacing=_BETWEEN)
+        self._swap_timer = single_shot(self, self._show_stop, _PATIENCE_MS)
         self._fresh_timer = QTimer(self, singleShot=True, interval=QApplication.doubleClickInterval())
         self.pause.hide()
         self.stop.hide()
@@ -356,7 +347,7 @@ class TrainButtons(QWidget):
         if self._holds_keyboard and button is not None and not self.has_keyboard:
             button.setFocus()
 
-    def _on_swap_timer_timeout(self) -> None:
+    def _show_stop(self) -> None:
         self._show(is_training=True)
 
 
@@ -376,7 +367,7 @@ class TrainingBar(QFrame):
         self._progress_label = plain_label("", self, role="hint")
         self._progress_label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._progress_label.installEventFilter(self)
-        self._messages_button = _button(actions.last_messages, "", self)
+        self._messages_button = _button("", self, actions.last_messages)
         self._messages_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
         self._search_button = self._make_search_button(actions.command_palette)
         self._progress_bar = QProgressBar(self)
@@ -386,9 +377,6 @@ class TrainingBar(QFrame):
         keep.setRetainSizeWhenHidden(True)
         self._progress_bar.setSizePolicy(keep)
         self._progress_bar.hide()
-        self._lay_out()
-
-    def _lay_out(self) -> None:
         controls = self._controls = QHBoxLayout()
         controls.setContentsMargins(12, 7, 12, 5)
         controls.setSpacing(6)
@@ -481,14 +469,12 @@ class TrainingBar(QFrame):
     def _make_search_button(self, action: QAction) -> QToolButton:
         key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         self._search_texts = (self.tr("Find…   {key}").format(key=key), key)
-        button = QToolButton(self)
-        button.setProperty("role", "search")
+        button = _button("search", self)
         button.setText(self._search_texts[0])
         button.setAccessibleName(self.tr("Command palette"))
         set_plain_tooltip(
             button, self.tr("Type to find any command, step, token, sample or file ({key})").format(key=key)
         )
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         button.clicked.connect(action.trigger)
         return button
 
@@ -506,9 +492,10 @@ class TrainingBar(QFrame):
         set_plain_text(self._progress_label, metrics.elidedText(text, Qt.TextElideMode.ElideRight, width))
 
 
-def _button(action: QAction, role: str, parent: QWidget) -> QToolButton:
+def _button(role: str, parent: QWidget, action: QAction | None = None) -> QToolButton:
     button = QToolButton(parent)
-    button.setDefaultAction(action)
+    if action is not None:
+        button.setDefaultAction(action)
     button.setProperty("role", role)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)

@@ -141,11 +141,8 @@ def why_no_words(counts: WordCounts) -> str:
 
 
 def notice_words(notices: Sequence[Notice]) -> str:
-    return " ".join(_translated(notice.template).format(**notice.values) for notice in notices)
-
-
-def _translated(template: str) -> str:
-    return QCoreApplication.translate("notices", template)
+    translate = QCoreApplication.translate
+    return " ".join(translate("notices", notice.template).format(**notice.values) for notice in notices)
 
 
 def _changed_words(changes: Changes, corpus_name: str) -> str:
@@ -157,11 +154,9 @@ def _changed_words(changes: Changes, corpus_name: str) -> str:
     if changes.is_other_corpus:
         return _tr("Merges are from “{name}”").format(name=corpus_name)
     if changes.corpus and not changes.is_edited:
-        return (
-            _tr("Trained on a different text with different settings")
-            if settings
-            else _tr("Trained on a different text")
-        )
+        if settings:
+            return _tr("Trained on a different text with different settings")
+        return _tr("Trained on a different text")
     if changes.corpus and settings:
         return _tr("Corpus and settings changed since this run")
     if changes.corpus:

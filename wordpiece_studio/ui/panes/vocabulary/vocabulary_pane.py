@@ -286,11 +286,10 @@ class VocabularyView(SortedTable):
 
     def show_compared(self) -> None:
         """Have a column for the other runs as long as there are any, and one for scores if there are some."""
-        items = self._tokens.items
-        compared = len(items.others) if items is not None else 0
-        has_scores = items is not None and items.scores is not None
-        if (compared, has_scores) != (self._compared, self._has_scores):
-            self._compared, self._has_scores = compared, has_scores
+        items, before = self._tokens.items, (self._compared, self._has_scores)
+        self._compared = len(items.others) if items is not None else 0
+        self._has_scores = items is not None and items.scores is not None
+        if (self._compared, self._has_scores) != before:
             self._spread_columns()
 
     def _spread_columns(self) -> None:
@@ -390,12 +389,13 @@ _BETWEEN = 10  # pixels between the parts of the title bar
 
 def _vocabulary_tsv(table: VocabularyTableModel, ids: NDArray[np.int64]) -> str:
     """Return a header line and one line per token; unknown values are empty, as is a special token's birth."""
-    has_scores = table.items is not None and table.items.scores is not None
-    titles = [*TITLES[:3], "score", *TITLES[3:]] if has_scores else TITLES
+    columns = [column for column in VocabularyColumn if column is not VocabularyColumn.RUNS]
+    titles = [*TITLES[:3], "score", *TITLES[3:]]
+    if table.items is None or table.items.scores is None:
+        titles.remove("score")
+        columns.remove(VocabularyColumn.SCORE)
     lines = ["\t".join(titles)]
     unknown = () if table.is_counted else BY_USAGE
-    left_out = (VocabularyColumn.RUNS,) if has_scores else (VocabularyColumn.RUNS, VocabularyColumn.SCORE)
-    columns = [column for column in VocabularyColumn if column not in left_out]
     for token_id in ids.tolist():
         values = (None if column in unknown else table.value(token_id, column) for column in columns)
         lines.append("\t".join(map(_field, values, columns)))
@@ -438,8 +438,8 @@ class VocabularyPane(Pane):
         return self.controls
 
     def _connect(self) -> None:
-        self.view.item_walked_to.connect(self._on_view_item_walked_to)
-        self.view.birth_requested.connect(self._on_view_birth_requested)
+        self.view.item_walked_to.connect(self._select)
+        self.view.birth_requested.connect(self._go_to_birth)
         self.view.copy_requested.connect(self.copy_rows)
         self.controls.filter_changed.connect(self._on_controls_filter_changed)
         self.controls.table_wanted.connect(self.view.focus_rows)
@@ -449,9 +449,6 @@ class VocabularyPane(Pane):
         for signal in (self._model.step_changed, self._model.merges_appended, self._model.state_changed):
             signal.connect(self.refresh_soon)
         self._model.selection_changed.connect(self._on_model_selection_changed)
-
-    def focus_search(self) -> None:
-        self.controls.focus_search()
 
     def close_jobs(self) -> None:
         self.table.close()
@@ -476,9 +473,8 @@ class VocabularyPane(Pane):
         numbers = items.numbers(history.vocabulary_size(self._model.step))
         self.controls.show_numbers(numbers)
         title = self.tr("Vocabulary")
-        taken = _BETWEEN
-        if self.controls.parentWidget() is not self:
-            taken += self.controls.least_width()
+        is_above = self.controls.parentWidget() is self
+        taken = _BETWEEN + (0 if is_above else self.controls.least_width())
         hint = self.fitting_hint(title, *self._hints(numbers), taken=taken)
         self.controls.widen_field(self.room_beside(title) - taken - self.fontMetrics().horizontalAdvance(hint))
         self.set_heading(title, hint)
@@ -567,16 +563,12 @@ class VocabularyPane(Pane):
         self.controls.show_error(str(error))
         self.refresh_later()
 
-    def _on_view_item_walked_to(self, token_id: int) -> None:
-        history = self._model.history
-        if history is not None:
-            self._model.set_selection(Selection("token", text=history.token(token_id)))
+    def _select(self, token_id: int) -> None:
+        self._model.set_selection(Selection("token", text=self.table.value(token_id, VocabularyColumn.TOKEN)))
 
-    def _on_view_birth_requested(self, token_id: int) -> None:
-        history = self._model.history
-        if history is not None:
-            self._model.seek(history.birth_step(token_id))
-            self._model.set_selection(Selection("token", text=history.token(token_id)))
+    def _go_to_birth(self, token_id: int) -> None:
+        self._model.seek(max(self.table.value(token_id, VocabularyColumn.BORN), 0))
+        self._select(token_id)
 
     def _on_usage_changed(self) -> None:
         if self.is_current:
@@ -586,7 +578,4 @@ class VocabularyPane(Pane):
     def _on_model_selection_changed(self) -> None:
         if self.is_current:
             token_id = self._selected_id()
-            if token_id is None:
-                self.view.clearSelection()
-            else:
-                self.view.show_token(token_id)
+            self.view.show_token(-1 if token_id is None else token_id)
