@@ -20,12 +20,12 @@ TESTS = Path(__file__).parent
 
 
 def item_models() -> Iterator[type[QAbstractItemModel]]:
-    """Yield the item models of the package, whatever they inherit from."""
+    """Yield the item models of the package, whatever they inherit from, but none that others inherit from."""
     for module in pkgutil.walk_packages(wordpiece_studio.__path__, "wordpiece_studio."):
         if module.name.startswith(("wordpiece_studio.session.", "wordpiece_studio.ui.")):
             for each in vars(importlib.import_module(module.name)).values():
                 if isinstance(each, type) and issubclass(each, QAbstractItemModel) and each.__module__ == module.name:
-                    yield each
+                    yield from () if each.__subclasses__() else (each,)
 
 
 def checked_names() -> set[str]:

@@ -111,7 +111,7 @@ class ViewController(QObject):
         actions.find_previous.triggered.connect(window.corpus_pane.find_previous)
         history, figures = window.history_pane, window.corpus_pane.figures
         for action, pane, go in (
-            (actions.find_token, "vocabulary", window.vocabulary_pane.focus_search),
+            (actions.find_token, "vocabulary", window.vocabulary_pane.controls.focus_search),
             (actions.go_to_step, "history", history.ask_for_step),
             (actions.longest_word, "corpus", figures.ask_for_longest_word),
             (actions.type_live_text, "tokenization", window.tokenization_pane.focus_text),
