@@ -214,10 +214,10 @@ class _ClusterCounting:
         return with_lines_before(error, sum(lines_of(each.files, fault.file - each.first_file) for each in before))
 
     def _report(self) -> None:
-        head, counted = self._head, [summary for summary in self._summaries if summary is not None]
+        head, known = self._head, [summary for summary in self._summaries if summary is not None]
         over = head == len(self._tasks)  # a file may have become shorter
-        done = self._bytes_total if over else sum(summary.bytes_read for summary in counted)
-        words = sum(file.words for summary in counted for file in summary.files)
+        done = self._bytes_total if over else sum(summary.bytes_read for summary in known)
+        words = sum(file.words for summary in known for file in summary.files)
         self._meter.note(done, self._first_files[head], words)
 
     def _fetched(self, result: Future) -> PartCounts:
