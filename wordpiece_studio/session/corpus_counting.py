@@ -286,7 +286,7 @@ class CorpusCounting(QObject):
 
     def _forget(self) -> None:
         if self.counts is not None:
-            self.counts = None
+            self.counts = self._task.answer = None  # which may be large
             self._must_report_unknown = True
         self._set_partial(False)
 
