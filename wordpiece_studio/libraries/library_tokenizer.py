@@ -136,7 +136,7 @@ class LibraryTokenizer(LibraryEncoder):
         found = self._ask("load", size=0, content=content)
         self._sha256, self.kind, self._size, self.added_tokens, self.largest_id, special, given, processor = found
         self.unk_token: str | None = given.get("unk_token")
-        self._roles = roles_of(special, given)
+        self.roles = roles_of(special, given)
         self._template = Template.of(processor)
 
     @property
@@ -146,13 +146,13 @@ class LibraryTokenizer(LibraryEncoder):
 
     def set_roles(self, roles: Mapping[str, str], model_max_length: int) -> None:
         """Set what a file beside it says: the tokens that have roles, if any, and the most tokens of the model."""
-        self._roles = dict(roles) or self._roles
+        self.roles = dict(roles) or self.roles
         self.model_max_length = model_max_length
 
     def __reduce__(self) -> tuple[type[LibraryTokenizer], tuple[object, ...], dict[str, Any]]:
         settings = {
             name: getattr(self, name)
-            for name in ("_roles", "words_of", "model_max_length", "padding_side", "truncation_side")
+            for name in ("roles", "words_of", "model_max_length", "padding_side", "truncation_side")
         }
         return LibraryTokenizer, (str(self.path), self._sha256, self._content, self.reading), settings
 

@@ -120,7 +120,7 @@ def read_normalizer(value: Any) -> Normalizer | None:
     for step in steps_of(value, "normalizers"):
         match step:
             case {"type": "Replace", "pattern": {"String": str(removed), **others}, "content": ""} if (
-                len(step) == 3 and not others and len(removed) == 1 and not _is_half(removed)
+                len(step) == 3 and not others and len(removed) == 1 and not 0xD800 <= ord(removed) < 0xE000
             ):
                 last = steps[-1] if steps else None
                 if isinstance(last, normalizers.RemoveCharacters):
@@ -217,10 +217,6 @@ def steps_of(value: Any, list_key: str) -> list[Any]:
         else:
             steps.append(step)
     return steps
-
-
-def _is_half(character: str) -> bool:
-    return 0xD800 <= ord(character) < 0xE000
 
 
 def _normalizer_values(spec: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
